@@ -1,0 +1,129 @@
+"""The exception tree: every user-visible failure is an object with fields and a stable code.
+
+An error has five parts: what failed, which check failed, what was found, what was needed and what to
+do about it. The text is rendered from the fields; inner errors are appended verbatim. Each code
+has a page under ``docs/errors/<code>.md``. ``status`` is the canonical status name that TensorFlow
+would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+__all__ = [
+    "BadModelFile",
+    "BadRequest",
+    "CheckpointError",
+    "DrystoneError",
+    "GraphError",
+    "KernelError",
+    "ShapeError",
+    "UnsupportedOp",
+    "near_matches",
+]
+
+
+class DrystoneError(Exception):
+    """Base of every error that drystone raises on purpose.
+
+    ``code`` is stable and kebab-case; ``status`` is a canonical status name.
+    """
+
+    default_code: ClassVar[str] = "internal"
+    default_status: ClassVar[str] = "INTERNAL"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        check: str = "",
+        found: object = "",
+        needed: object = "",
+        remedy: str = "",
+        code: str | None = None,
+        status: str | None = None,
+        inner: BaseException | None = None,
+    ) -> None:
+        self.what = what
+        self.check = check
+        self.found = str(found)
+        self.needed = str(needed)
+        self.remedy = remedy
+        self.code = code or self.default_code
+        self.status = status or self.default_status
+        self.inner = inner
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The full text: one line for what failed, then one line for each part that is known."""
+        lines = [f"{self.what} [{self.code}]"]
+        parts = (
+            ("check", self.check),
+            ("found", self.found),
+            ("needed", self.needed),
+            ("remedy", self.remedy),
+        )
+        lines += [f"  {label}: {text}" for label, text in parts if text]
+        if self.inner is not None:
+            lines.append(f"  caused by: {type(self.inner).__name__}: {self.inner}")
+        return "\n".join(lines)
+
+    def fields(self) -> dict[str, str]:
+        """The parts as a JSON-ready mapping (used by ``--json`` output)."""
+        names = ("code", "status", "what", "check", "found", "needed", "remedy")
+        return {name: getattr(self, name) for name in names}
+
+
+class BadModelFile(DrystoneError):
+    """A model file or directory cannot be read: truncated, malformed, missing or unsafe."""
+
+    default_code = "bad-model-file"
+    default_status = "DATA_LOSS"
+
+
+class CheckpointError(BadModelFile):
+    """A checkpoint is missing, truncated or fails its checksums."""
+
+    default_code = "bad-checkpoint"
+
+
+class GraphError(DrystoneError):
+    """A graph is not valid: duplicate names, missing inputs, cycles, bad attributes."""
+
+    default_code = "bad-graph"
+    default_status = "INVALID_ARGUMENT"
+
+
+class UnsupportedOp(DrystoneError):
+    """A fetch reaches an op that has no kernel or that nobody knows."""
+
+    default_code = "op-not-implemented"
+    default_status = "UNIMPLEMENTED"
+
+
+class ShapeError(DrystoneError):
+    """Shapes or dtypes of a node's fan-in contradict the op's definition."""
+
+    default_code = "bad-shape"
+    default_status = "INVALID_ARGUMENT"
+
+
+class BadRequest(DrystoneError):
+    """Feeds, fetches or arguments of a call do not fit the graph."""
+
+    default_code = "bad-request"
+    default_status = "INVALID_ARGUMENT"
+
+
+class KernelError(DrystoneError):
+    """A kernel refused its inputs; ``status`` is what TensorFlow would report."""
+
+    default_code = "kernel-failed"
+    default_status = "INVALID_ARGUMENT"
+
+
+def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The names in ``known`` that are most like ``name``, best first."""
+    return difflib.get_close_matches(name, list(known), n=limit, cutoff=0.6)

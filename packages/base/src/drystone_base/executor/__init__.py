@@ -1,0 +1,1 @@
+"""From a graph to fetched values: plans, and the executors that run them."""

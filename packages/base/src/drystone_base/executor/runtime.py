@@ -1,0 +1,45 @@
+"""What kernels may reach beyond their inputs: resources, the step, functions, random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.state import ResourceManager, Step
+
+__all__ = ["Invoke", "Runtime"]
+
+Invoke: TypeAlias = Callable[
+    ["Runtime", FunctionRef, Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]
+]
+
+
+class Runtime:
+    """The surroundings of one step. Kernels see it as ``call.runtime``.
+
+    ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
+    calls of each stateful random node, so that a session repeats itself from the same seed.
+    """
+
+    __slots__ = ("_invoke", "resources", "seeds", "step")
+
+    def __init__(
+        self,
+        resources: ResourceManager,
+        invoke: Invoke,
+        seeds: dict[str, Any] | None = None,
+        step: Step | None = None,
+    ) -> None:
+        self.resources = resources
+        self.step = step or Step()
+        self.seeds = seeds if seeds is not None else {}
+        self._invoke = invoke
+
+    def invoke(
+        self, function: FunctionRef, args: Sequence[np.ndarray[Any, Any]]
+    ) -> list[np.ndarray[Any, Any]]:
+        """Run a function of the graph's library and return its outputs."""
+        return self._invoke(self, function, args)

@@ -1,0 +1,5 @@
+"""NumPy reference kernels: one file per op family; the oracle for every faster kernel."""
+
+from drystone_base.kernels._registry import Array, Call, Kernel, all_ops, find_kernel, kernel
+
+__all__ = ["Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel"]

@@ -1,0 +1,119 @@
+"""Registration of reference kernels, and what a kernel sees of the node that it runs for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+import numpy as np
+
+from drystone_base.errors import KernelError
+
+if TYPE_CHECKING:
+    from drystone_base.executor.runtime import Runtime
+
+__all__ = ["Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel"]
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Kernel: TypeAlias = Callable[..., Any]
+
+
+class Call:
+    """What a kernel is told about its node: name, op, attributes, fan-in layout and the runtime.
+
+    ``attrs`` holds decoded values with op-definition defaults filled in. ``input_slices`` maps each
+    argument of the op definition to its range in the flat inputs.
+    """
+
+    __slots__ = ("attrs", "device", "input_slices", "node", "op", "output_count", "runtime")
+
+    def __init__(
+        self,
+        node: str,
+        op: str,
+        attrs: Mapping[str, Any],
+        runtime: Runtime,
+        input_slices: Mapping[str, slice] | None = None,
+        output_count: int = 1,
+        device: str = "",
+    ) -> None:
+        self.node = node
+        self.op = op
+        self.attrs = attrs
+        self.runtime = runtime
+        self.input_slices = input_slices or {}
+        self.output_count = output_count
+        self.device = device
+
+    def fail(
+        self,
+        check: str,
+        *,
+        found: object = "",
+        needed: object = "",
+        remedy: str = "",
+        status: str = "INVALID_ARGUMENT",
+        inner: BaseException | None = None,
+    ) -> NoReturn:
+        """Raise a :class:`KernelError` that names this node and op."""
+        raise KernelError(
+            f"node {self.node!r} ({self.op}) failed",
+            check=check,
+            found=found,
+            needed=needed,
+            remedy=remedy,
+            status=status,
+            inner=inner,
+        ) from inner
+
+    def require(self, condition: Any, check: str, **parts: Any) -> None:
+        """Raise as :meth:`fail` does unless ``condition`` holds."""
+        if not condition:
+            self.fail(check, **parts)
+
+
+_KERNELS: Final[dict[str, Kernel]] = {}
+_loaded = False
+
+
+def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
+    """Register the decorated function as the reference kernel of ``ops``.
+
+    The function takes a :class:`Call` and the flat inputs, and returns one array, a sequence of
+    arrays for an op with several outputs or a list output, or ``()`` for an op without outputs.
+    """
+
+    def register(function: Kernel) -> Kernel:
+        for op in ops:
+            if op in _KERNELS:
+                raise ValueError(f"op {op!r} already has the reference kernel {_KERNELS[op]!r}")
+            _KERNELS[op] = function
+        return function
+
+    return register
+
+
+def _load_families() -> None:
+    """Import every module of this package once, so that each registers its kernels."""
+    global _loaded
+    if _loaded:
+        return
+    package = importlib.import_module("drystone_base.kernels")
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"drystone_base.kernels.{module.name}")
+    _loaded = True
+
+
+def find_kernel(op: str) -> Kernel | None:
+    """The reference kernel of ``op``, or None."""
+    _load_families()
+    return _KERNELS.get(op)
+
+
+def all_ops() -> Sequence[str]:
+    """Every op that has a reference kernel, sorted."""
+    _load_families()
+    return sorted(_KERNELS)

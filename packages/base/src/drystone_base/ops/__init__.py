@@ -1,0 +1,1 @@
+"""Op definitions, attribute values, and shape and type inference."""

@@ -1,0 +1,239 @@
+"""Attribute values: the Python form of ``AttrValue`` protos, decoded lazily and encoded back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
+from drystone_base.dtypes import DType, from_number
+from drystone_base.errors import GraphError
+from drystone_base.tensor import from_proto, to_proto
+
+__all__ = [
+    "FunctionRef",
+    "Placeholder",
+    "Shape",
+    "TensorAttr",
+    "decode_attr",
+    "decode_shape",
+    "encode_attr",
+    "encode_shape",
+]
+
+Shape: TypeAlias = tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class FunctionRef:
+    """A function named by an attribute, with the attributes that it is instantiated with."""
+
+    name: str
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """An attribute inside a function body that takes the value of the function's attribute ``name``."""
+
+    name: str
+
+
+class TensorAttr:
+    """A tensor held by an attribute; the array is decoded when first asked for, then kept.
+
+    ``content`` replaces ``tensor_content`` for tensors that are read in place from a file.
+    """
+
+    __slots__ = ("_array", "_proto", "content")
+
+    def __init__(
+        self,
+        proto: TensorProto | None = None,
+        *,
+        array: np.ndarray[Any, Any] | None = None,
+        content: memoryview | None = None,
+    ) -> None:
+        self._proto = proto
+        self._array = array
+        self.content = content
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The tensor's value; read-only where it points into a file."""
+        if self._array is None:
+            assert self._proto is not None
+            self._array = from_proto(self._proto, self.content)
+        return self._array
+
+    @property
+    def dtype(self) -> DType:
+        """The tensor's type, without decoding the value."""
+        if self._proto is not None:
+            return from_number(self._proto.dtype)
+        from drystone_base.dtypes import from_numpy
+
+        assert self._array is not None
+        return from_numpy(self._array.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape, without decoding the value."""
+        if self._array is not None:
+            return self._array.shape
+        assert self._proto is not None
+        return tuple(d.size for d in self._proto.tensor_shape.dim)
+
+    @property
+    def proto(self) -> TensorProto:
+        """The tensor as a proto, its content included."""
+        if self._proto is None:
+            assert self._array is not None
+            return to_proto(self._array)
+        if self.content is None:
+            return self._proto
+        whole = TensorProto()
+        whole.CopyFrom(self._proto)
+        whole.tensor_content = bytes(self.content)
+        return whole
+
+    def __repr__(self) -> str:
+        return f"TensorAttr({self.dtype}, {self.shape})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TensorAttr):
+            return NotImplemented
+        return self.proto.SerializeToString(deterministic=True) == other.proto.SerializeToString(
+            deterministic=True
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def decode_shape(proto: TensorShapeProto) -> Shape:
+    """The shape in a proto: None for unknown rank, -1 for an unknown dimension.
+
+    Raises ``GraphError`` (``bad-attr``) for a dimension below -1.
+    """
+    if proto.unknown_rank:
+        return None
+    dims = tuple(d.size for d in proto.dim)
+    if any(d < -1 for d in dims):
+        raise GraphError(
+            "a shape attribute has a negative dimension",
+            check="dimensions must be -1 (unknown) or non-negative",
+            found=list(dims),
+            needed="-1 or more",
+            remedy="the graph is corrupt: write it again",
+            code="bad-attr",
+        )
+    return dims
+
+
+def encode_shape(shape: Shape) -> TensorShapeProto:
+    """The proto of a shape; symbols become -1."""
+    if shape is None:
+        return TensorShapeProto(unknown_rank=True)
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=max(d, -1)) for d in shape])
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _decode_list(value: AttrValue.ListValue) -> list[Any]:
+    if value.s:
+        return [_text(s) for s in value.s]
+    if value.type:
+        return [from_number(t) for t in value.type]
+    if value.shape:
+        return [decode_shape(s) for s in value.shape]
+    if value.tensor:
+        return [TensorAttr(t) for t in value.tensor]
+    if value.func:
+        return [_decode_function(f) for f in value.func]
+    return list(value.i) or list(value.f) or list(value.b)
+
+
+def _decode_function(value: NameAttrList) -> FunctionRef:
+    return FunctionRef(value.name, {k: decode_attr(v) for k, v in sorted(value.attr.items())})
+
+
+def decode_attr(value: AttrValue, content: memoryview | None = None) -> Any:
+    """The Python value of an ``AttrValue``; None when the proto is empty.
+
+    Strings become ``str`` (bytes that are not UTF-8 survive as surrogates), types ``DType``, shapes
+    tuples, tensors ``TensorAttr``, functions ``FunctionRef``.
+    """
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "s":
+        return _text(value.s)
+    if kind in ("i", "f", "b"):
+        return getattr(value, kind)
+    if kind == "type":
+        return from_number(value.type)
+    if kind == "shape":
+        return decode_shape(value.shape)
+    if kind == "tensor":
+        return TensorAttr(value.tensor, content=content)
+    if kind == "func":
+        return _decode_function(value.func)
+    if kind == "placeholder":
+        return Placeholder(value.placeholder)
+    return _decode_list(value.list)
+
+
+def _encode_scalar(value: Any, kind: str | None) -> dict[str, Any]:
+    if isinstance(value, bool | np.bool_):
+        return {"b": bool(value)}
+    if isinstance(value, float | np.floating) or kind == "float":
+        return {"f": float(value)}
+    if isinstance(value, int | np.integer):
+        return {"i": int(value)}
+    if isinstance(value, str):
+        return {"s": value.encode("utf-8", "surrogateescape")}
+    if isinstance(value, bytes):
+        return {"s": value}
+    if isinstance(value, DType):
+        return {"type": value.number}
+    if value is None or isinstance(value, tuple):
+        return {"shape": encode_shape(value)}
+    if isinstance(value, TensorAttr):
+        return {"tensor": value.proto}
+    if isinstance(value, FunctionRef):
+        return {
+            "func": NameAttrList(
+                name=value.name, attr={k: encode_attr(v) for k, v in value.attrs.items()}
+            )
+        }
+    raise GraphError(
+        f"a value of type {type(value).__name__} cannot be an attribute",
+        check="attribute values must be int, float, bool, str, DType, shape, tensor or function",
+        found=repr(value),
+        code="bad-attr",
+    )
+
+
+def encode_attr(value: Any, kind: str | None = None) -> AttrValue:
+    """The ``AttrValue`` of a Python value.
+
+    ``kind`` is the op definition's attribute type (``"float"``, ``"list(int)"``); it settles what an
+    int or an empty list means. Raises ``GraphError`` (``bad-attr``) for a value of no known kind.
+    """
+    if isinstance(value, Placeholder):
+        return AttrValue(placeholder=value.name)
+    if isinstance(value, np.ndarray):
+        return AttrValue(tensor=to_proto(value))
+    if not isinstance(value, list):
+        return AttrValue(**_encode_scalar(value, kind))
+    inner = kind[5:-1] if kind and kind.startswith("list(") else None
+    items = AttrValue.ListValue()
+    for item in value:
+        for name, encoded in _encode_scalar(item, inner).items():
+            getattr(items, name).append(encoded)
+    return AttrValue(list=items)

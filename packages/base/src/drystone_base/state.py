@@ -1,0 +1,150 @@
+"""What outlives a node: variables, named resources of a session, and the state of one step."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from drystone_base.dtypes import DType
+from drystone_base.errors import KernelError
+
+__all__ = ["ResourceHandle", "ResourceManager", "Step", "Variable", "handle_array", "resource_of"]
+
+T = TypeVar("T")
+_step_ids: Final = itertools.count(1)
+
+
+class Variable:
+    """A mutable tensor. Reading gives the current array; writing replaces it, never changes it.
+
+    ``shape`` is the declared shape (-1 and None allowed); ``value`` is None until initialised.
+    """
+
+    __slots__ = ("dtype", "lock", "name", "shape", "value")
+
+    def __init__(self, name: str, dtype: DType, shape: tuple[int, ...] | None) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.value: np.ndarray[Any, Any] | None = None
+        self.lock = threading.RLock()
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """The current value; raises ``KernelError`` (``uninitialized-variable``) before the first write."""
+        if self.value is None:
+            raise KernelError(
+                f"variable {self.name!r} is read before it has a value",
+                check="a variable must be initialised before it is read",
+                found="no value",
+                needed=f"a {self.dtype} value",
+                remedy="run the graph's initializer or restore a checkpoint first",
+                code="uninitialized-variable",
+                status="FAILED_PRECONDITION",
+            )
+        return self.value
+
+    def write(self, value: np.ndarray[Any, Any]) -> None:
+        """Replace the value; the caller must not change ``value`` afterwards."""
+        self.value = value
+
+
+class ResourceHandle:
+    """What a resource tensor holds: a named object of a session or a step.
+
+    ``resource`` may be None for a handle whose object does not exist (yet).
+    """
+
+    __slots__ = ("container", "kind", "name", "resource")
+
+    def __init__(self, kind: str, name: str, container: str, resource: Any) -> None:
+        self.kind = kind
+        self.name = name
+        self.container = container
+        self.resource = resource
+
+    def __repr__(self) -> str:
+        return f"ResourceHandle({self.kind} {self.container!r}/{self.name!r})"
+
+
+class ResourceManager:
+    """The named resources of a session, by container, kind and name. Safe to use from threads."""
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[str, str, str], Any] = {}
+        self._lock = threading.RLock()
+
+    def get_or_create(self, container: str, kind: str, name: str, create: Callable[[], T]) -> T:
+        """The resource of that name, made by ``create`` when there is none."""
+        key = (container, kind, name)
+        with self._lock:
+            if key not in self._objects:
+                self._objects[key] = create()
+            found: T = self._objects[key]
+            return found
+
+    def find(self, container: str, kind: str, name: str) -> Any | None:
+        """The resource of that name, or None."""
+        return self._objects.get((container, kind, name))
+
+    def delete(self, container: str, kind: str, name: str) -> bool:
+        """Forget the resource; whether there was one."""
+        with self._lock:
+            return self._objects.pop((container, kind, name), None) is not None
+
+    def items(self, kind: str) -> Iterator[tuple[str, Any]]:
+        """Name and object of every resource of a kind, sorted by name."""
+        rows = [(n, o) for (_, k, n), o in list(self._objects.items()) if k == kind]
+        yield from sorted(rows, key=lambda row: row[0])
+
+    def clear(self, container: str | None = None) -> None:
+        """Forget all resources, or those of one container."""
+        with self._lock:
+            if container is None:
+                self._objects.clear()
+                return
+            for key in [k for k in self._objects if k[0] == container]:
+                del self._objects[key]
+
+
+class Step:
+    """The state of one run: tensor arrays, stacks and anything else that dies with it.
+
+    ``id`` differs for each step of a process. ``resources`` is keyed by the kernel's own choice.
+    """
+
+    __slots__ = ("id", "resources")
+
+    def __init__(self) -> None:
+        self.id = next(_step_ids)
+        self.resources: dict[Any, Any] = {}
+
+
+def handle_array(handle: object) -> np.ndarray[Any, Any]:
+    """A 0-d object array that holds ``handle``: the run-time form of a resource or variant scalar."""
+    out = np.empty((), dtype=object)
+    out[()] = handle
+    return out
+
+
+def resource_of(tensor: np.ndarray[Any, Any], kind: type[T]) -> T:
+    """The object behind a resource tensor.
+
+    Raises ``KernelError`` (``bad-resource``) when the tensor refers to nothing or to another kind.
+    """
+    handle = tensor.item() if isinstance(tensor, np.ndarray) and tensor.size == 1 else tensor
+    resource = handle.resource if isinstance(handle, ResourceHandle) else handle
+    if isinstance(resource, kind):
+        return resource
+    raise KernelError(
+        f"a resource handle does not refer to a {kind.__name__}",
+        check="a resource must exist and be of the kind that the op works on",
+        found=repr(handle),
+        needed=kind.__name__,
+        remedy="run the op that creates or initialises the resource first",
+        code="bad-resource",
+        status="NOT_FOUND",
+    )

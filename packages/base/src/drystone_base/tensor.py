@@ -1,0 +1,148 @@
+"""``TensorProto`` and NumPy arrays, both ways, without a copy where the bytes allow it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import TensorProto, TensorShapeProto
+from drystone_base import dtypes
+from drystone_base.dtypes import DType, from_number, from_numpy
+from drystone_base.errors import GraphError
+
+__all__ = ["MAX_EXPANSION", "from_proto", "string_array", "to_proto"]
+
+# A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such a
+# tensor is kept as a broadcast view of its last value instead of being written out.
+MAX_EXPANSION: Final = 1 << 20
+
+_FIELD: Final[dict[DType, str]] = {
+    dtypes.FLOAT32: "float_val",
+    dtypes.FLOAT64: "double_val",
+    dtypes.INT64: "int64_val",
+    dtypes.UINT32: "uint32_val",
+    dtypes.UINT64: "uint64_val",
+    dtypes.BOOL: "bool_val",
+    dtypes.STRING: "string_val",
+    dtypes.COMPLEX64: "scomplex_val",
+    dtypes.COMPLEX128: "dcomplex_val",
+    dtypes.FLOAT16: "half_val",
+    dtypes.BFLOAT16: "half_val",
+}
+_FLOAT8: Final = frozenset(d for d in map(from_number, range(24, 29)))
+
+
+def string_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """An object array of ``shape`` that holds ``values`` (bytes) in row-major order."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out.reshape(shape)
+
+
+def _bad(what: str, found: object, needed: object) -> GraphError:
+    return GraphError(
+        what,
+        check="a tensor's values must fit its dtype and shape",
+        found=found,
+        needed=needed,
+        remedy="the file is corrupt: export the model again",
+        code="bad-tensor",
+    )
+
+
+def _shape(proto: TensorProto) -> tuple[int, ...]:
+    shape = tuple(d.size for d in proto.tensor_shape.dim)
+    if proto.tensor_shape.unknown_rank or any(d < 0 for d in shape):
+        raise _bad("a constant tensor has no full shape", list(shape), "non-negative dimensions")
+    if math.prod(shape) >= 1 << 48:
+        raise _bad("a constant tensor is absurdly large", list(shape), "fewer than 2^48 elements")
+    return shape
+
+
+def _typed_values(proto: TensorProto, dtype: DType) -> np.ndarray[Any, Any]:
+    """The flat values of the typed field for ``dtype``."""
+    if dtype in _FLOAT8:
+        return np.frombuffer(proto.float8_val, np.uint8).view(dtype.np)
+    name = _FIELD.get(dtype, "int_val")
+    values = getattr(proto, name)
+    if dtype is dtypes.STRING:
+        return string_array(list(values), (len(values),))
+    if name == "half_val":
+        return np.array(values, np.uint32).astype(np.uint16).view(dtype.np)
+    if name in ("scomplex_val", "dcomplex_val"):
+        part = np.float32 if name == "scomplex_val" else np.float64
+        if len(values) % 2:
+            raise _bad("a complex tensor has half a number", len(values), "an even count")
+        return np.array(values, part).view(dtype.np)
+    if dtype.is_floating or name != "int_val":
+        return np.array(values, dtype.np)
+    return np.array(values, np.int64).astype(dtype.np)
+
+
+def _from_content(
+    content: memoryview, dtype: DType, shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    needed = math.prod(shape) * dtype.np.itemsize
+    if len(content) != needed:
+        raise _bad(
+            f"a constant tensor of {dtype} {list(shape)} holds the wrong number of bytes",
+            len(content),
+            needed,
+        )
+    return np.frombuffer(content, dtype.np).reshape(shape)
+
+
+def _expand(
+    values: np.ndarray[Any, Any], dtype: DType, shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """Values repeated to ``shape`` by TensorFlow's rule: the last one given fills the rest."""
+    count = math.prod(shape)
+    if len(values) == count:
+        return values.reshape(shape)
+    if len(values) > count:
+        raise _bad("a constant tensor has too many values", len(values), count)
+    if len(values) <= 1:
+        default: Any = b"" if dtype is dtypes.STRING else 0
+        fill = values[:1] if len(values) else np.full(1, default, dtype.np)
+        view = np.broadcast_to(fill.reshape((1,) * len(shape)), shape)
+        return view if count > MAX_EXPANSION else view.copy()
+    if count > 64 * MAX_EXPANSION:
+        raise _bad("a constant tensor names more values than it holds", len(values), count)
+    out = np.empty(count, dtype.np)
+    out[: len(values)] = values
+    out[len(values) :] = values[-1]
+    return out.reshape(shape)
+
+
+def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndarray[Any, Any]:
+    """The array that a ``TensorProto`` holds; read-only where it shares the file's bytes.
+
+    ``content`` stands for ``proto.tensor_content`` when the bytes were left in the file. Raises
+    ``GraphError`` (``bad-tensor``, ``bad-dtype``) for values that do not fit.
+    """
+    dtype = from_number(proto.dtype).base if proto.dtype else None
+    if dtype is None or dtype in (dtypes.RESOURCE, dtypes.VARIANT):
+        raise _bad("a constant tensor has no plain dtype", dtype or "DT_INVALID", "a value type")
+    shape = _shape(proto)
+    if content is not None or (proto.tensor_content and dtype is not dtypes.STRING):
+        raw = content if content is not None else memoryview(proto.tensor_content)
+        return _from_content(raw, dtype, shape)
+    return _expand(_typed_values(proto, dtype), dtype, shape)
+
+
+def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
+    """The ``TensorProto`` of an array; strings must be bytes or text in an object, S or U array."""
+    dtype = from_numpy(array.dtype)
+    proto = TensorProto(
+        dtype=dtype.number,  # type: ignore[arg-type]
+        tensor_shape=TensorShapeProto(dim=[TensorShapeProto.Dim(size=n) for n in array.shape]),
+    )
+    if dtype is dtypes.STRING:
+        proto.string_val.extend(
+            v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()
+        )
+        return proto
+    proto.tensor_content = np.ascontiguousarray(array, dtype.np).tobytes()
+    return proto

@@ -1,0 +1,237 @@
+"""Golden cases: declared once, answered by TensorFlow, held against the reference kernels.
+
+A module of ``golden/cases`` declares ``CASES``. ``ci/scripts/golden_record.py`` runs each through
+``tf.raw_ops`` and writes ``golden/data/<family>.npz``; the default tests compare with that file, the
+``tf_parity`` session with TensorFlow itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from drystone_base.errors import DrystoneError
+from drystone_base.kernels._testing import as_array, infer_shapes, run_op
+from drystone_base.ops.defs import op_def
+
+HERE = Path(__file__).parent
+DATA = HERE / "golden" / "data"
+
+
+@dataclass
+class Case:
+    """One op with inputs (arrays; nested lists for list arguments are given flat) and attributes.
+
+    ``tol`` bounds ``|a-b| / (|b| + std b)``; 0 asks for equal bits (NaN equal to NaN). A case that
+    TensorFlow refuses is recorded as its status name and must be refused with the same.
+    """
+
+    op: str
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any] = field(default_factory=dict)
+    tol: float = 1e-5
+    note: str = ""
+
+    def label(self) -> str:
+        shapes = ",".join(f"{np.asarray(v).dtype}{list(np.shape(v))}" for v in self.inputs)
+        return f"{self.op}({shapes}) {self.note}".strip()
+
+
+def case(op: str, *inputs: Any, tol: float = 1e-5, note: str = "", **attrs: Any) -> Case:
+    """Shorthand for :class:`Case`."""
+    return Case(op, inputs, attrs, tol, note)
+
+
+def families() -> list[str]:
+    """Names of the case modules, sorted."""
+    return sorted(p.stem for p in (HERE / "golden" / "cases").glob("*.py") if p.stem != "__init__")
+
+
+def load(family: str) -> list[Case]:
+    """The cases of a family."""
+    return list(importlib.import_module(f"golden.cases.{family}").CASES)
+
+
+def difference(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
+    """Worst ``|a-b| / (|b| + std b)``; inf for another dtype, shape, NaN or infinity pattern."""
+    if got.shape != want.shape:
+        return np.inf
+    if want.dtype.kind in "SO":
+        return 0.0 if as_array(got).tolist() == as_array(want).tolist() else np.inf
+    if got.dtype != want.dtype:
+        return np.inf
+    if want.dtype.kind not in "fcV":
+        return 0.0 if np.array_equal(got, want) else np.inf
+    wide = np.complex128 if want.dtype.kind == "c" else np.float64
+    a, b = got.astype(wide), want.astype(wide)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if same.all():
+        return 0.0
+    if not (np.isfinite(a) | same).all() or not (np.isfinite(b) | same).all():
+        return np.inf
+    spread = float(np.std(b[np.isfinite(b)]))
+    diff = np.where(same, 0, np.abs(a - b)) / (np.abs(np.where(same, 1, b)) + spread + 1e-30)
+    return float(np.max(diff))
+
+
+def ours(item: Case) -> list[Any] | str:
+    """Our outputs, or the status name that we refuse with."""
+    try:
+        return run_op(item.op, *item.inputs, **item.attrs)
+    except DrystoneError as error:
+        return error.status
+
+
+def _raw_arguments(item: Case) -> dict[str, Any]:
+    import tensorflow as tf
+
+    definition = op_def(item.op)
+    attrs = {
+        k: tf.as_dtype(str(v)) if definition.attrs[k].type == "type" else v
+        for k, v in item.attrs.items()
+    }
+    values = [tf.constant(as_array(v)) if np.asarray(v).dtype.kind in "SUO" else tf.constant(v)
+              for v in item.inputs]  # fmt: skip
+    slices = definition.input_slices(_counts(item))
+    for arg in definition.inputs:
+        part = values[slices[arg.name]]
+        attrs[arg.name] = part if arg.number_attr or arg.type_list_attr else part[0]
+    return {k: v for k, v in attrs.items() if not _is_count(definition, k)}
+
+
+def _is_count(definition: Any, name: str) -> bool:
+    return any(name in (a.number_attr, a.type_list_attr) for a in definition.inputs)
+
+
+def _counts(item: Case) -> dict[str, Any]:
+    from drystone_base.kernels._testing import _infer_attrs
+
+    return _infer_attrs(op_def(item.op), [as_array(v) for v in item.inputs], dict(item.attrs))
+
+
+def theirs(item: Case) -> list[Any] | str:
+    """TensorFlow's outputs, or the status name that it refuses with."""
+    import tensorflow as tf
+
+    try:
+        out = getattr(tf.raw_ops, item.op)(**_raw_arguments(item))
+    except tf.errors.OpError as error:
+        return str(type(error).__name__)
+    flat: list[Any] = []
+    for value in out if isinstance(out, list | tuple) else [out]:
+        flat.extend(value) if isinstance(value, list) else flat.append(value)
+    return [np.asarray(v.numpy()) for v in flat]
+
+
+_STATUS = {
+    "InvalidArgumentError": "INVALID_ARGUMENT",
+    "OutOfRangeError": "OUT_OF_RANGE",
+    "UnimplementedError": "UNIMPLEMENTED",
+    "FailedPreconditionError": "FAILED_PRECONDITION",
+    "NotFoundError": "NOT_FOUND",
+    "InternalError": "INTERNAL",
+    "ResourceExhaustedError": "RESOURCE_EXHAUSTED",
+    "AlreadyExistsError": "ALREADY_EXISTS",
+}
+
+
+def disagreement(item: Case, want: list[Any] | str) -> str | None:
+    """What differs between our answer and ``want``, or None."""
+    got = ours(item)
+    if isinstance(want, str) or isinstance(got, str):
+        want_status = _STATUS.get(want, want) if isinstance(want, str) else "outputs"
+        got_status = got if isinstance(got, str) else "outputs"
+        return None if want_status == got_status else f"got {got_status}, want {want_status}"
+    if len(got) != len(want):
+        return f"got {len(got)} outputs, want {len(want)}"
+    for k, (a, b) in enumerate(zip(got, want, strict=True)):
+        worst = difference(np.asarray(a), b)
+        if worst > item.tol:
+            return (
+                f"output {k}: differs by {worst:.3g} (allowed {item.tol:g}); "
+                f"got {np.asarray(a).dtype}{list(np.shape(a))}, want {b.dtype}{list(b.shape)}"
+            )
+    return _shape_disagreement(item, want)
+
+
+def _shape_disagreement(item: Case, want: list[Any]) -> str | None:
+    """Whether the inferred shapes, with and without known values, admit the real ones."""
+    values = [as_array(v) for v in item.inputs]
+    types = [_label(v) for v in values]
+    shapes = [v.shape for v in values]
+    for known in (None, values):
+        inferred = infer_shapes(item.op, shapes, values=known, dtypes_in=types, **item.attrs)
+        if len(inferred) != len(want):
+            return f"shape function gives {len(inferred)} shapes for {len(want)} outputs"
+        for k, (guess, real) in enumerate(zip(inferred, want, strict=True)):
+            if guess is not None and (
+                len(guess) != real.ndim
+                or any(g >= 0 and g != r for g, r in zip(guess, real.shape, strict=True))
+            ):
+                return f"output {k}: inferred {guess} does not admit {real.shape}"
+    return None
+
+
+def _label(value: np.ndarray[Any, Any]) -> str:
+    from drystone_base.dtypes import from_numpy
+
+    return from_numpy(value.dtype).label
+
+
+def recorded(family: str) -> Iterator[tuple[Case, list[Any] | str]]:
+    """Each case with TensorFlow's recorded answer."""
+    cases = load(family)
+    with np.load(DATA / f"{family}.npz", allow_pickle=False) as data:
+        for k, item in enumerate(cases):
+            yield item, unpack(data, k)
+
+
+def pack(answers: list[list[Any] | str]) -> dict[str, np.ndarray[Any, Any]]:
+    """Answers as arrays for one ``.npz``: statuses as text, bfloat16 and float8 as raw bytes."""
+    out: dict[str, np.ndarray[Any, Any]] = {}
+    for k, answer in enumerate(answers):
+        if isinstance(answer, str):
+            out[f"{k}:status"] = np.array(answer)
+            continue
+        out[f"{k}:n"] = np.array(len(answer))
+        for j, value in enumerate(answer):
+            out |= _pack_value(f"{k}:{j}", value)
+    return out
+
+
+def _pack_value(key: str, value: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    if value.dtype.kind == "O":
+        flat = value.ravel().tolist()
+        lengths = np.array([len(v) for v in flat], np.int64).reshape(value.shape)
+        return {f"{key}:len": lengths, f"{key}:bytes": np.frombuffer(b"".join(flat), np.uint8)}
+    if value.dtype.kind == "V" or value.dtype.name.startswith(("bfloat", "float8", "int4", "uint4")):
+        return {f"{key}:as:{value.dtype.name}": value.view(f"u{value.dtype.itemsize}")}
+    return {key: value}
+
+
+def unpack(data: Any, k: int) -> list[Any] | str:
+    """The answer of case ``k`` out of a loaded ``.npz``."""
+    if f"{k}:status" in data:
+        return str(data[f"{k}:status"])
+    return [_unpack_value(data, f"{k}:{j}") for j in range(int(data[f"{k}:n"]))]
+
+
+def _unpack_value(data: Any, key: str) -> np.ndarray[Any, Any]:
+    if key in data:
+        return np.asarray(data[key])
+    if f"{key}:len" in data:
+        lengths, raw = data[f"{key}:len"], data[f"{key}:bytes"].tobytes()
+        ends = np.cumsum(lengths.ravel())
+        flat = [raw[e - n : e] for e, n in zip(ends, lengths.ravel(), strict=True)]
+        out = np.empty(len(flat), dtype=object)
+        out[:] = flat
+        return out.reshape(lengths.shape)
+    from drystone_base.dtypes import as_dtype
+
+    name = next(n for n in data.files if n.startswith(f"{key}:as:"))
+    return np.asarray(data[name]).view(as_dtype(name.rsplit(":", 1)[1]).np)
