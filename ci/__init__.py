@@ -1,0 +1,1 @@
+"""Tooling of the repository; never installed."""

@@ -1,0 +1,43 @@
+"""Run every check: `python -m ci.checks [--wheels DIR]`; those about wheels need the folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ci.checks import (
+    code_size,
+    doc_links,
+    error_pages,
+    forbidden_text,
+    import_layers,
+    public_symbols,
+    version_sync,
+    wheel_paths,
+    wheel_size,
+)
+from ci.checks._report import report
+
+TREE = (
+    import_layers,
+    public_symbols,
+    version_sync,
+    code_size,
+    error_pages,
+    forbidden_text,
+    doc_links,
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the checks and return 1 when one of them failed."""
+    results: list[int] = [module.main() for module in TREE]
+    if arguments[:1] == ["--wheels"]:
+        wheels = Path(arguments[1])
+        results.append(report("wheel_paths", wheel_paths.find(wheels)))
+        results.append(report("wheel_size", wheel_size.find(wheels)))
+    return max(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the metapackage's pins."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from ci.checks._report import report
+from ci.scripts import metapackage_pins
+from ci.scripts.project import ROOT, Package, load_toml, packages
+
+__all__ = ["find", "main"]
+
+
+def find(root: Path = ROOT) -> list[str]:
+    """Every pair of places that disagree about a version."""
+    every = packages(root)
+    newest = load_toml(root / "ci" / "compat.toml")["sets"][0]
+    tested = {"drystone": newest["drystone"], **newest["packages"]}
+    by_distribution = {package.distribution: package for package in every.values()}
+    problems = [
+        f"ci/compat.toml names {name}, ci/packages.toml does not"
+        for name in sorted(set(tested) - set(by_distribution))
+    ]
+    for package in every.values():
+        problems += _package(package, tested)
+        problems += _requirements(package, by_distribution)
+    if metapackage_pins.outdated(root):
+        problems.append("metapackage pins differ from ci/compat.toml: run metapackage_pins")
+    return problems
+
+
+def _package(package: Package, tested: dict[str, str]) -> list[str]:
+    """Disagreements between one package's own declarations and the newest tested set."""
+    declared = _dunder_version(package.source / "__init__.py")
+    problems = []
+    if declared != package.version:
+        problems.append(
+            f"{package.import_name}.__version__ is {declared}, "
+            f"pyproject.toml says {package.version}"
+        )
+    if tested.get(package.distribution) != package.version:
+        problems.append(
+            f"ci/compat.toml has {package.distribution} {tested.get(package.distribution)}, "
+            f"pyproject.toml says {package.version}"
+        )
+    return problems
+
+
+def _requirements(package: Package, ours: dict[str, Package]) -> list[str]:
+    """Requirements between our packages: lower bounds already reached; `==` in metapackage only."""
+    problems = []
+    for text in package.project["dependencies"]:
+        wanted = Requirement(text)
+        operators = {specifier.operator for specifier in wanted.specifier}
+        if "==" in operators and package.key != "metapackage":
+            problems.append(f"{package.dir} pins {text}: exact pins belong to the metapackage")
+        if wanted.name in ours and not wanted.specifier.contains(ours[wanted.name].version):
+            problems.append(f"{package.dir} needs {text}, the tree has {ours[wanted.name].version}")
+        if ">=" not in operators and "==" not in operators:
+            problems.append(f"{package.dir}: {text} has no lower bound")
+    return problems
+
+
+def _dunder_version(file: Path) -> str | None:
+    """The literal assigned to `__version__` in a module, or None."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == "__version__"
+            and isinstance(node.value, ast.Constant)
+        ):
+            value = str(node.value.value)
+            return value if re.fullmatch(r"[0-9][0-9a-z.]*", value) else None
+    return None
+
+
+def main() -> int:
+    """Run the check on this checkout."""
+    return report("version_sync", find())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

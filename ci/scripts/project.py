@@ -1,0 +1,102 @@
+"""What the TOML files and git say about this repository, as typed objects."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["ROOT", "Package", "load_toml", "packages", "python_sources", "tracked_files"]
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Top of the checkout this file belongs to."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """One entry of ci/packages.toml; `root` is the checkout, sizes are in KiB."""
+
+    key: str
+    root: Path
+    dir: str
+    distribution: str
+    import_name: str
+    layer: int
+    depends_on: tuple[str, ...]
+    owners: tuple[str, ...]
+    native: bool
+    wheel_kib: int
+    installed_kib: int
+
+    @property
+    def path(self) -> Path:
+        """Folder with pyproject.toml."""
+        return self.root / self.dir
+
+    @property
+    def source(self) -> Path:
+        """Folder of the import package."""
+        return self.path / "src" / self.import_name
+
+    @property
+    def project(self) -> dict[str, Any]:
+        """The `[project]` table of its pyproject.toml."""
+        table: dict[str, Any] = load_toml(self.path / "pyproject.toml")["project"]
+        return table
+
+    @property
+    def version(self) -> str:
+        """The version declared in pyproject.toml."""
+        return str(self.project["version"])
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """Parse one TOML file."""
+    with path.open("rb") as stream:
+        return tomllib.load(stream)
+
+
+def packages(root: Path = ROOT) -> dict[str, Package]:
+    """Every package of the checkout by its short name, lowest layer first."""
+    table = load_toml(root / "ci" / "packages.toml")["packages"]
+    found = [
+        Package(
+            key=key,
+            root=root,
+            dir=entry["dir"],
+            distribution=entry["distribution"],
+            import_name=entry["import_name"],
+            layer=entry["layer"],
+            depends_on=tuple(entry["depends_on"]),
+            owners=tuple(entry["owners"]),
+            native=entry["native"],
+            wheel_kib=entry["wheel_kib"],
+            installed_kib=entry["installed_kib"],
+        )
+        for key, entry in table.items()
+    ]
+    return {package.key: package for package in sorted(found, key=lambda p: (p.layer, p.key))}
+
+
+def tracked_files(root: Path = ROOT) -> list[Path]:
+    """Files that git tracks and that are present, relative to `root`; all files outside git."""
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-z", "--cached"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode == 0:
+        names = [Path(name) for name in listed.stdout.split("\0") if name]
+        return sorted(name for name in names if (root / name).is_file())
+    return sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
+
+
+def python_sources(root: Path = ROOT, *, generated: bool = False) -> Iterator[Path]:
+    """Tracked Python files relative to `root`; with `generated`, those under `_generated` too."""
+    for path in tracked_files(root):
+        if path.suffix == ".py" and (generated or "_generated" not in path.parts):
+            yield path
