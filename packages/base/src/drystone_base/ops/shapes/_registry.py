@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
@@ -13,9 +14,11 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import ShapeError
 
 __all__ = [
+    "MAX_PARTIAL",
     "UNKNOWN",
     "FunctionInference",
     "Handle",
+    "PartialValue",
     "Shape",
     "ShapeCall",
     "ShapeFunction",
@@ -27,9 +30,12 @@ Shape: TypeAlias = tuple[int, ...] | None
 """None: unknown rank. A dimension is >= 0 (known), -1 (unknown) or <= -2 (a symbol)."""
 
 Handle: TypeAlias = tuple[DType, Shape]
-"""Dtype and shape of what a resource or variant refers to (a variable, a tensor list's elements)."""
+"""Dtype and shape of what a resource or variant refers to: a variable, a list's elements."""
 
 UNKNOWN: Final = -1
+
+MAX_PARTIAL: Final = 1024
+"""The most elements that are followed one by one."""
 
 ShapeFunction: TypeAlias = Callable[["ShapeCall"], Sequence[Shape]]
 FunctionInference: TypeAlias = Callable[
@@ -38,11 +44,73 @@ FunctionInference: TypeAlias = Callable[
 ]
 
 
+class PartialValue:
+    """A partly known int tensor, in row-major order: what ``Shape``, ``Pack`` and others produce.
+
+    ``items[k]`` is the element itself where ``known[k]`` (a known -1 is the number -1), else a
+    dimension: -1 (unknown) or <= -2 (a symbol, known not to be negative).
+    """
+
+    __slots__ = ("items", "known", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], items: Sequence[int], known: Sequence[bool] | None = None
+    ) -> None:
+        self.shape = shape
+        self.items = tuple(items)
+        self.known = tuple(known) if known is not None else tuple(d >= 0 for d in self.items)
+        if not math.prod(shape) == len(self.items) == len(self.known):
+            raise ValueError(f"{len(self.items)} items do not fill shape {shape}")
+
+    def __repr__(self) -> str:
+        marks = [str(d) if k else f"?{d}" for d, k in zip(self.items, self.known, strict=True)]
+        return f"PartialValue({self.shape}, [{', '.join(marks)}])"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartialValue):
+            return NotImplemented
+        return (self.shape, self.items, self.known) == (other.shape, other.items, other.known)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.items, self.known))
+
+    @classmethod
+    def of_shape(cls, dims: tuple[int, ...]) -> PartialValue:
+        """The vector of a shape's dimensions."""
+        return cls((len(dims),), dims)
+
+    @classmethod
+    def of_dim(cls, dim: int) -> PartialValue:
+        """The scalar that holds one dimension."""
+        return cls((), (dim,))
+
+    @classmethod
+    def of_array(cls, array: np.ndarray[Any, Any]) -> PartialValue:
+        """A fully known integer array."""
+        items = [int(v) for v in array.reshape(-1)]
+        return cls(array.shape, items, [True] * len(items))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every element is known."""
+        return all(self.known)
+
+    def array(self, dtype: DType) -> np.ndarray[Any, Any] | None:
+        """The value if every element is known (and fits ``dtype``), else None."""
+        if not self.complete:
+            return None
+        wide = np.array(self.items, dtype=object)
+        try:
+            return wide.astype(dtype.np).reshape(self.shape)
+        except OverflowError:
+            return None
+
+
 class ShapeCall:
     """What a shape function is told about its node.
 
-    ``values`` holds per input a fully known array, a tuple of dims (a partly known int vector or
-    scalar, as produced by ``Shape``, ``Pack``, ...), or None. ``handles`` likewise holds what is
+    ``values`` holds per input a fully known array, a :class:`PartialValue` (a partly known int
+    tensor, as produced by ``Shape``, ``Pack``, ...), or None. ``handles`` likewise holds what is
     known of resource and variant inputs. A function may set ``output_handles`` and
     ``output_values`` (lists as long as the outputs) beside returning the outputs' shapes.
     """
@@ -91,9 +159,24 @@ class ShapeCall:
         known = self.values[index]
         if isinstance(known, np.ndarray):
             return known
-        if isinstance(known, tuple) and all(d >= 0 for d in known):
-            return np.array(known, self.dtypes[index].np)
+        if isinstance(known, PartialValue):
+            return known.array(self.dtypes[index])
         return None
+
+    def partial(self, index: int) -> PartialValue | None:
+        """What is known of an int input, element by element, where its shape is known.
+
+        Unlike :meth:`value_as_shape` this keeps a known -1 apart from an unknown element.
+        """
+        known = self.values[index]
+        if isinstance(known, PartialValue):
+            return known
+        if isinstance(known, np.ndarray):
+            return PartialValue.of_array(known) if known.dtype.kind in "iu" else None
+        given = self.shapes[index]
+        if given is None or len(given) > 1 or any(d < 0 or d > MAX_PARTIAL for d in given):
+            return None
+        return PartialValue(given, (UNKNOWN,) * math.prod(given))
 
     def int_value(self, index: int) -> int | None:
         """The input as one int, if it is a known scalar (or a vector of one)."""
@@ -107,12 +190,12 @@ class ShapeCall:
         """
         known = self.values[index]
         if isinstance(known, np.ndarray):
-            dims = tuple(int(d) for d in known.reshape(-1))
-            if any(d < -1 for d in dims):
-                self.fail("dimensions must not be negative", found=list(dims), needed="-1 or more")
-            return dims
-        if isinstance(known, tuple):
-            return known
+            known = PartialValue.of_array(known)
+        if isinstance(known, PartialValue):
+            bad = [d for d, sure in zip(known.items, known.known, strict=True) if sure and d < -1]
+            if bad:
+                self.fail("dimensions must not be negative", found=bad, needed="-1 or more")
+            return known.items
         vector = self.shapes[index]
         if vector is not None and len(vector) == 1 and vector[0] >= 0:
             return (UNKNOWN,) * vector[0]
@@ -129,20 +212,18 @@ class ShapeCall:
 
     def merge_dim(self, a: int, b: int) -> int:
         """The more specific of two dimensions that must be equal."""
-        if a == b or b < 0:
-            return a if a >= 0 or b == UNKNOWN or a <= -2 else b
-        if a < 0:
-            return b
-        self.fail("dimensions must be equal", found=f"{a} and {b}", needed="equal dimensions")
+        if a >= 0 and b >= 0 and a != b:
+            self.fail("dimensions must be equal", found=f"{a} and {b}", needed="equal dimensions")
+        if a >= 0 or b == UNKNOWN:
+            return a
+        return b if b >= 0 or a == UNKNOWN else a
 
     def merge(self, a: Shape, b: Shape) -> Shape:
         """The more specific of two shapes that must be compatible."""
         if a is None or b is None:
             return b if a is None else a
         if len(a) != len(b):
-            self.fail(
-                "ranks must be equal", found=f"{list(a)} and {list(b)}", needed="equal ranks"
-            )
+            self.fail("ranks must be equal", found=f"{list(a)} and {list(b)}", needed="equal ranks")
         return tuple(self.merge_dim(x, y) for x, y in zip(a, b, strict=True))
 
     def with_rank(self, given: Shape, rank: int) -> tuple[int, ...]:
