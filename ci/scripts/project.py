@@ -95,8 +95,9 @@ def tracked_files(root: Path = ROOT) -> list[Path]:
     return sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
 
 
-def python_sources(root: Path = ROOT, *, generated: bool = False) -> Iterator[Path]:
-    """Tracked Python files relative to `root`; with `generated`, those under `_generated` too."""
+def python_sources(root: Path = ROOT) -> Iterator[Path]:
+    """Tracked Python files relative to `root`, without generated ones."""
     for path in tracked_files(root):
-        if path.suffix == ".py" and (generated or "_generated" not in path.parts):
+        generated = "_generated" in path.parts or path.stem.endswith("_pb2")
+        if path.suffix == ".py" and not generated:
             yield path

@@ -1,0 +1,1 @@
+"""Tests of the tooling: every check finds a violation planted in a small tree."""

@@ -1,0 +1,111 @@
+"""Checks of wheels, sizes, times, error pages, texts and links, each with a planted violation."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ci.checks import (
+    code_size,
+    doc_links,
+    error_pages,
+    forbidden_text,
+    import_time,
+    wheel_paths,
+    wheel_size,
+)
+from ci.tests.conftest import LAYOUT, put
+
+BASE = "packages/base/src/drystone_base"
+
+
+def wheel(folder: Path, dist: str, files: dict[str, str]) -> None:
+    stem = dist.replace("-", "_")
+    with zipfile.ZipFile(folder / f"{stem}-0.1.0-py3-none-any.whl", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+
+
+def test_path_in_two_wheels_is_found(tmp_path: Path) -> None:
+    wheel(tmp_path, "one", {"one/a.py": "", "shared/x.py": ""})
+    wheel(tmp_path, "two", {"two/a.py": ""})
+    assert wheel_paths.find(tmp_path) == []
+    wheel(tmp_path, "three", {"Shared/x.py": ""})
+    (problem,) = wheel_paths.find(tmp_path)
+    assert "shared/x.py is in one-0.1.0-py3-none-any.whl, three-0.1.0" in problem
+
+
+def test_wheels_over_budget_and_missing_are_found(tree: Path) -> None:
+    folder = tree / "wheels"
+    folder.mkdir()
+    for _, dist, *_ in LAYOUT.values():
+        wheel(folder, dist, {"a.py": "x"})
+    assert wheel_size.find(folder, tree) == []
+    wheel(folder, "drystone", {"a.py": "x" * 3000})
+    problems = wheel_size.find(folder, tree)
+    assert [problem.split(": ")[1] for problem in problems] == [
+        "wheel 3 KiB, budget 1 KiB",
+        "unpacked 3 KiB, budget 2 KiB",
+    ]
+    next(folder.glob("drystone_base-*")).unlink()
+    assert any("drystone-base has no wheel" in problem for problem in wheel_size.find(folder, tree))
+
+
+def test_slow_import_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_time, "RUNS", 1)
+    monkeypatch.setattr(import_time, "STATEMENTS", {"a": "import time; time.sleep(0.05)"})
+    assert import_time.find({"a": 30.0}) == []
+    (problem,) = import_time.find({"a": 0.01})
+    assert "budget 0.01 s" in problem
+
+
+def test_long_files_and_functions_are_found(tree: Path) -> None:
+    assert code_size.find(tree) == []
+    put(tree, f"{BASE}/long.py", "x = 1\n" * 21)
+    put(tree, f"{BASE}/deep.py", "def f():\n" + "    x = 1\n" * 5)
+    put(tree, f"{BASE}/_generated/data.py", "x = 1\n" * 50)
+    put(tree, f"{BASE}/later.py", "# TO" + "DO: write this\n")
+    problems = code_size.find(tree)
+    assert problems == [
+        f"{BASE}/deep.py:1: f has 6 lines, limit 5",
+        f"{BASE}/later.py:1: unfinished work: # TO" + "DO: write this",
+        f"{BASE}/long.py: 21 lines, limit 20",
+    ]
+
+
+def test_error_codes_and_pages_match(tree: Path) -> None:
+    put(tree, f"{BASE}/errors.py", 'class E(Exception):\n    default_code = "bad-thing"\n')
+    put(tree, f"{BASE}/use.py", 'raise E(code="no-page" if x else "Not_Kebab")\n')
+    put(tree, "docs/errors/bad-thing.md", "")
+    put(tree, "docs/errors/left-over.md", "")
+    problems = error_pages.find(tree)
+    assert any("'no-page' has no page docs/errors/no-page.md" in text for text in problems)
+    assert any("'Not_Kebab' is not kebab-case" in text for text in problems)
+    assert any("left-over.md: no source uses this code" in text for text in problems)
+    assert not any("bad-thing" in text for text in problems)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('HERE = "/wo' + 'rk/x"', "a machine path"),
+        ("see /ho" + "me/someone/x", "a machine path"),
+        ("https://py" + "pi.org/simple", "a registry host"),
+    ],
+)
+def test_forbidden_text_is_found(tree: Path, line: str, what: str) -> None:
+    put(tree, "docs/fine.md", "a/work/of/art, https://example.org/opt/x and ./work/y\n")
+    put(tree, "docs/page.md", f"first\n{line}\n")
+    (problem,) = forbidden_text.find(tree)
+    assert problem.startswith(f"docs/page.md:2: {what}")
+
+
+def test_dead_links_are_found(tree: Path) -> None:
+    put(tree, "docs/a.md", "# Part one\n[b](b.md#the-end) [self](#part-one) `[no](link.md)`\n")
+    put(tree, "docs/b.md", "## The end\n[gone](gone.md) [bad](a.md#part-two) [web](https://x.y)\n")
+    assert doc_links.find(tree) == [
+        "docs/b.md: link to gone.md leads nowhere",
+        "docs/b.md: link to a.md#part-two leads nowhere",
+    ]

@@ -1,0 +1,125 @@
+"""import_layers, public_symbols and version_sync, each with a planted violation."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ci.checks import import_layers, public_symbols, version_sync
+from ci.scripts import metapackage_pins
+from ci.scripts.project import packages
+from ci.tests.conftest import put
+
+BASE = "packages/base/src/drystone_base"
+OPTIMIZER = "packages/optimizer/src/drystone_opt"
+
+
+def test_clean_tree_passes(tree: Path) -> None:
+    put(tree, f"{BASE}/thing.py", "from drystone_abi import __version__\n")
+    assert import_layers.find(tree) == []
+    assert version_sync.find(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "text"),
+    [
+        (f"{BASE}/thing.py", "import drystone_opt", "base (layer 1) must not import optimizer"),
+        (f"{BASE}/thing.py", "import drystone", "must not import metapackage"),
+        (f"{OPTIMIZER}/a.py", "import drystone_abi", "must not import plugin-abi"),
+        (f"{OPTIMIZER}/a.py", "import drystone_base._x", "drystone_base._x is private to base"),
+        (f"{OPTIMIZER}/a.py", "from drystone_base import hidden", "hidden is not in __all__"),
+        (f"{OPTIMIZER}/a.py", "from drystone_base import _sub", "_sub is not in __all__"),
+        (f"{OPTIMIZER}/a.py", "from drystone_base.sub import x", "x is not in __all__"),
+        ("integration_tests/test_a.py", "import drystone", "see installed wheels only"),
+    ],
+)
+def test_import_that_breaks_a_rule(tree: Path, file: str, line: str, text: str) -> None:
+    put(tree, f"{BASE}/sub.py", '__all__ = ["y"]\nx = y = 1\n')
+    put(tree, f"{BASE}/_sub.py", "")
+    put(tree, file, f"def late():\n    {line}\n")
+    (problem,) = import_layers.find(tree)
+    assert problem.startswith(f"{file}:2: ")
+    assert text in problem
+
+
+@pytest.mark.parametrize(
+    "line", ["from drystone_base.sub import y", "from drystone_base import sub"]
+)
+def test_public_import_passes(tree: Path, line: str) -> None:
+    put(tree, f"{BASE}/sub.py", '__all__ = ["y"]\ny = 1\n')
+    put(tree, f"{OPTIMIZER}/a.py", line)
+    assert import_layers.find(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "text"),
+    [
+        (
+            f"{BASE}/__init__.py",
+            "0.1.0",
+            "0.2.0",
+            "__version__ is 0.2.0, pyproject.toml says 0.1.0",
+        ),
+        ("packages/base/pyproject.toml", '"0.1.0"', '"0.2.0"', "ci/compat.toml has drystone-base"),
+        ("ci/compat.toml", 'base = "0.1.0"', 'base = "0.2.0"', "metapackage pins differ"),
+        (
+            "packages/base/pyproject.toml",
+            "dependencies = [",
+            'dependencies = ["drystone-plugin-abi>=9",',
+            "needs drystone-plugin-abi>=9, the tree has 0.1.0",
+        ),
+        ("packages/base/pyproject.toml", "= [", '= ["numpy",', "numpy has no lower bound"),
+        ("packages/base/pyproject.toml", "= [", '= ["numpy==2.0",', "exact pins belong to"),
+    ],
+)
+def test_versions_that_disagree(tree: Path, file: str, old: str, new: str, text: str) -> None:
+    path = tree / file
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    assert any(text in problem for problem in version_sync.find(tree))
+
+
+def test_pins_are_generated_from_the_newest_set(tree: Path) -> None:
+    assert not metapackage_pins.outdated(tree)
+    put(tree, "ci/compat.toml", (tree / "ci/compat.toml").read_text().replace("0.1.0", "0.3.0"))
+    assert metapackage_pins.outdated(tree)
+    text = metapackage_pins.render(tree)
+    assert 'version = "0.3.0"' in text
+    assert '"drystone-base==0.3.0",\n' in text
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def released(tree: Path) -> Path:
+    """The tree as released with base/v0.1.0, which has a public function of two arguments."""
+    put(tree, f"{BASE}/__init__.py", '__version__ = "0.1.0"\n\ndef load(path, tags=()): ...\n')
+    git(tree, "init", "-q")
+    git(tree, "add", ".")
+    git(tree, "commit", "-q", "-m", "release")
+    git(tree, "tag", "base/v0.1.0")
+    return tree
+
+
+def test_removed_argument_is_found(released: Path) -> None:
+    put(released, f"{BASE}/__init__.py", '__version__ = "0.1.1"\n\ndef load(path): ...\n')
+    (problem,) = public_symbols.find(released)
+    assert "base since base/v0.1.0" in problem
+    assert "tags" in problem
+
+
+def test_new_minor_version_may_break(released: Path) -> None:
+    put(released, f"{BASE}/__init__.py", '__version__ = "0.2.0"\n')
+    path = released / "packages/base/pyproject.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("0.1.0", "0.2.0"), encoding="utf-8")
+    assert public_symbols.find(released) == []
+
+
+def test_no_tag_is_said_and_passes(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert public_symbols.last_tag(packages(tree)["base"]) is None
+    assert public_symbols.find(tree) == []
+    assert "base has no tag base/v*: no baseline" in capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""Tests of installed wheels; nothing here imports a source tree."""

@@ -1,0 +1,89 @@
+"""What integration tests hold in their hands: an environment with the built wheels in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["DATA", "InstalledEnv", "install", "make_environment"]
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class InstalledEnv:
+    """An environment that holds the wheels under test and what they depend on."""
+
+    root: Path
+
+    @property
+    def scripts(self) -> Path:
+        """Folder of its executables."""
+        return self.root / ("Scripts" if os.name == "nt" else "bin")
+
+    @property
+    def python(self) -> Path:
+        """Its Python."""
+        return self.scripts / f"python{sysconfig.get_config_var('EXE')}"
+
+    @property
+    def drystone(self) -> Path:
+        """The `drystone` command that the wheels installed."""
+        return self.scripts / f"drystone{sysconfig.get_config_var('EXE')}"
+
+    def run(
+        self, *command: str | Path, ok: bool = True, cwd: Path | None = None, timeout: float = 600
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command without the variables that would leak a source tree into it.
+
+        With `ok`, a non-zero status fails the test and shows what was printed.
+        """
+        leaks = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+        settings = {name: value for name, value in os.environ.items() if name not in leaks}
+        done = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            env=settings,
+            cwd=cwd or self.root,
+            timeout=timeout,
+            check=False,
+        )
+        if ok and done.returncode:
+            pytest.fail(f"{command} gave {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def run_drystone(self, *arguments: str | Path, ok: bool = True) -> str:
+        """Standard output of `drystone ARGUMENTS`."""
+        return self.run(self.drystone, *arguments, ok=ok).stdout
+
+    def evaluate(self, program: str) -> Any:
+        """Run a program in a fresh interpreter and parse the JSON it prints on its last line."""
+        done = self.run(self.python, "-I", "-c", program)
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def make_environment(root: Path) -> InstalledEnv:
+    """A new, empty virtual environment of the running Python."""
+    uv = shutil.which("uv")
+    maker = [uv, "venv", "-q", "--python"] if uv else []
+    subprocess.run([*maker, sys.executable, *([] if uv else ["-m", "venv"]), root], check=True)
+    return InstalledEnv(root)
+
+
+def install(environment: InstalledEnv, *arguments: str | Path) -> None:
+    """Install into the environment, with uv where there is one."""
+    uv = shutil.which("uv")
+    tool: list[str | Path] = [environment.python, "-m", "pip", "install", "-q"]
+    if uv:
+        tool = [uv, "pip", "install", "-q", "--python", environment.python]
+    subprocess.run([*tool, *arguments], check=True)

@@ -1,0 +1,200 @@
+"""Sessions of the repository; the TOML files in ci/ say which packages, Pythons and budgets.
+
+Run `python3 ci/bootstrap.py SESSION` for a private environment with nox in it, or `nox -s SESSION`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+TOP = Path(__file__).resolve().parent
+sys.path.insert(0, str(TOP))
+
+from ci.scripts.project import load_toml, packages  # noqa: E402
+from ci.scripts.steps import Steps  # noqa: E402
+
+PACKAGES = packages(TOP)
+PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
+WORK = TOP / ".drystone-env"
+WHEELS = WORK / "wheels"
+REPORTS = WORK / "reports"
+MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
+
+os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
+nox.needs_version = ">=2025.2.9"
+nox.options.sessions = ["lint", "types", "unit"]
+nox.options.default_venv_backend = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv")
+nox.options.envdir = str(WORK / "sessions")
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_venv = "yes"
+
+
+def requirements(*names: str) -> list[str]:
+    """Installer arguments for files in ci/config/requirements."""
+    return [part for name in names for part in ("-r", f"ci/config/requirements/{name}.txt")]
+
+
+def third_party() -> list[str]:
+    """What our packages need from others, with the bounds of their pyproject.toml."""
+    needed = {text for package in PACKAGES.values() for text in package.project["dependencies"]}
+    return sorted(text for text in needed if not text.startswith("drystone"))
+
+
+def build_packages(session: nox.Session) -> list[Path]:
+    """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first."""
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    session.install("uv>=0.5")
+    for package in PACKAGES.values():
+        session.run("uv", "build", "-q", "--no-sources", "-o", str(WHEELS), package.dir)
+    stems = [package.distribution.replace("-", "_") for package in PACKAGES.values()]
+    return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
+
+
+def install_wheels(session: nox.Session, wheels: list[Path], *names: str) -> None:
+    """Install freshly built wheels, replacing older builds, with requirement files `names`."""
+    session.install(*map(str, wheels), *requirements(*names))
+    session.install("--force-reinstall", "--no-deps", *map(str, wheels))
+
+
+def test_folders(*kinds: str) -> list[str]:
+    """Existing test folders of all packages: `tests` itself or those of the given kinds."""
+    roots = [package.path / "tests" for package in PACKAGES.values()]
+    folders = [root / kind for root in roots for kind in kinds] if kinds else roots
+    return [str(folder.relative_to(TOP)) for folder in folders if folder.is_dir()]
+
+
+def pytest(session: nox.Session, report: str, *arguments: str) -> None:
+    """Run pytest, leaving a JUnit file under `report`."""
+    session.run("pytest", "-q", f"--junitxml={REPORTS / report}.xml", *arguments, *session.posargs)
+
+
+def lint_steps(session: nox.Session, steps: Steps) -> None:
+    """Style of every file, then the promises in ci/checks that need only the tree."""
+    for name, command in {
+        "ruff check": ("ruff", "check", "."),
+        "ruff format": ("ruff", "format", "--check", "."),
+        "checks": ("python", "-m", "ci.checks"),
+    }.items():
+        steps.run(name, partial(session.run, *command))
+
+
+def run_types(session: nox.Session) -> None:
+    """Strict types of every package, the tooling and the tests."""
+    sources = [str(package.source.relative_to(TOP)) for package in PACKAGES.values()]
+    session.run(*MYPY, *sources, "ci", "integration_tests", "noxfile.py")
+
+
+def close(session: nox.Session, steps: Steps) -> None:
+    """End a session of steps: print what each gave, and fail if one did."""
+    if not steps.close():
+        session.error("some steps failed")
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Three real models on real input, end to end; pictures and tables to judge."""
+    install_wheels(session, build_packages(session), "demo")
+    session.run("python", "-m", "ci.scripts.demo", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
+    wheels = build_packages(session)
+    install_wheels(session, wheels, "lint", "types", "test")
+    where, workers = str(WHEELS), ("-n", os.environ.get("DRYSTONE_TEST_WORKERS", "2"))
+    steps = Steps(CommandFailed)
+    lint_steps(session, steps)
+    steps.run("types", partial(run_types, session))
+    for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
+        steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
+    folders = [*test_folders("unit", "golden", "fuzz"), "ci/tests", "integration_tests"]
+    steps.run(
+        "tests",
+        partial(pytest, session, "tests", *workers, "--wheels", where, *folders),
+        junit=REPORTS / "tests.xml",
+    )
+    close(session, steps)
+
+
+@nox.session(python=PYTHONS["tested"])
+def unit(session: nox.Session) -> None:
+    """Unit and fuzz tests against built wheels, on every Python of ci/matrix.toml found here."""
+    install_wheels(session, build_packages(session), "test")
+    pytest(session, f"unit-{session.python}", *test_folders("unit", "fuzz"))
+
+
+@nox.session(python=PYTHONS["lowest"])
+def unit_lowest(session: nox.Session) -> None:
+    """Unit tests on the oldest Python with the lowest versions that pyproject.toml allows."""
+    wheels = build_packages(session)
+    session.install("--resolution", "lowest-direct", *third_party())
+    install_wheels(session, wheels, "test")
+    session.run("uv", "pip", "list")
+    pytest(session, "unit_lowest", *test_folders("unit"))
+
+
+@nox.session
+def integration(session: nox.Session) -> None:
+    """Built wheels in empty environments: install, models, tutorials."""
+    build_packages(session)
+    session.install(*requirements("test"))
+    pytest(session, "integration", "--wheels", str(WHEELS), "integration_tests")
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build sdists and wheels into .drystone-env/wheels and check what is in them."""
+    build_packages(session)
+    session.install(*requirements("lint"))
+    session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, import layers, public symbols, versions, sizes, error pages, links."""
+    session.install(*requirements("lint"))
+    steps = Steps(CommandFailed)
+    lint_steps(session, steps)
+    close(session, steps)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy --strict over packages and tooling."""
+    session.install(*third_party(), *requirements("types"))
+    run_types(session)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation with warnings fatal, and run its examples."""
+    wheels = build_packages(session)
+    install_wheels(session, wheels, "docs", "test")
+    session.run("python", "-m", "ci.checks.doc_links")
+    session.run("mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
+    pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests/test_tutorials")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Import and load times, installed sizes, large graphs, run time per model."""
+    wheels = build_packages(session)
+    install_wheels(session, wheels, "bench")
+    session.run("python", "-m", "ci.checks.import_time")
+    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS))
+    session.run("python", "packages/base/bench/run.py", *session.posargs)
+
+
+@nox.session
+def tf_parity(session: nox.Session) -> None:
+    """drystone beside an installed TensorFlow: imports in both orders, same answers."""
+    install_wheels(session, build_packages(session), "test", "tf_parity")
+    pytest(session, "tf_parity", *test_folders("tf_parity"))
