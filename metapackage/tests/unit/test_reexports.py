@@ -1,0 +1,30 @@
+"""The metapackage hands out the public names of drystone_base and nothing else."""
+
+from __future__ import annotations
+
+import drystone_base
+import pytest
+
+import drystone
+
+
+def test_names_are_those_of_base() -> None:
+    assert drystone.__all__ == drystone_base.__all__
+    assert set(dir(drystone)) == {*drystone_base.__all__, "__version__"}
+
+
+def test_a_name_is_the_same_object_and_kept() -> None:
+    name = next((n for n in drystone_base.__all__ if not n.startswith("_")), "__version__")
+    assert getattr(drystone, name) is getattr(drystone_base, name)
+    assert name in vars(drystone)
+
+
+def test_star_import_gives_every_name() -> None:
+    names: dict[str, object] = {}
+    exec("from drystone import *", names)
+    assert set(drystone_base.__all__) <= set(names)
+
+
+def test_other_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="module 'drystone' has no attribute 'dtypes_'"):
+        drystone.dtypes_  # noqa: B018
