@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import drystone_base
 import pytest
 
 import drystone
+import drystone_base
 
 
 def test_names_are_those_of_base() -> None:
@@ -14,7 +14,7 @@ def test_names_are_those_of_base() -> None:
 
 
 def test_a_name_is_the_same_object_and_kept() -> None:
-    name = next((n for n in drystone_base.__all__ if not n.startswith("_")), "__version__")
+    name = next(name for name in drystone_base.__all__ if not name.startswith("_"))
     assert getattr(drystone, name) is getattr(drystone_base, name)
     assert name in vars(drystone)
 
