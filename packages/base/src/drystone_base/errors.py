@@ -9,8 +9,9 @@ would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 __all__ = [
     "BadModelFile",
@@ -23,6 +24,8 @@ __all__ = [
     "UnsupportedOp",
     "near_matches",
 ]
+
+_COMPARED: Final = 2000
 
 
 class DrystoneError(Exception):
@@ -125,5 +128,13 @@ class KernelError(DrystoneError):
 
 
 def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """The names in ``known`` that are most like ``name``, best first."""
-    return difflib.get_close_matches(name, list(known), n=limit, cutoff=0.6)
+    """The names in ``known`` that are most like ``name``, best first.
+
+    Among many names only those of similar length that share a beginning or an end are compared.
+    """
+    names = list(known)
+    if len(names) > _COMPARED:
+        near = (n for n in names if abs(len(n) - len(name)) <= 3)
+        alike = (n for n in near if n[:3] == name[:3] or n[-3:] == name[-3:])
+        names = list(itertools.islice(alike, _COMPARED))
+    return difflib.get_close_matches(name, names, n=limit, cutoff=0.6)

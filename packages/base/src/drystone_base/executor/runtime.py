@@ -22,9 +22,10 @@ class Runtime:
 
     ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
     calls of each stateful random node, so that a session repeats itself from the same seed.
+    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped.
     """
 
-    __slots__ = ("_invoke", "resources", "seeds", "step")
+    __slots__ = ("_invoke", "deadline", "resources", "seeds", "step")
 
     def __init__(
         self,
@@ -32,10 +33,12 @@ class Runtime:
         invoke: Invoke,
         seeds: dict[str, Any] | None = None,
         step: Step | None = None,
+        deadline: float | None = None,
     ) -> None:
         self.resources = resources
         self.step = step or Step()
         self.seeds = seeds if seeds is not None else {}
+        self.deadline = deadline
         self._invoke = invoke
 
     def invoke(

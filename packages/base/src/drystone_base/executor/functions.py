@@ -1,0 +1,65 @@
+"""Calls into the function library: each function is lowered once per set of attributes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from drystone_base.errors import BadRequest
+from drystone_base.executor import reference
+from drystone_base.executor.plan import Plan, lower
+from drystone_base.executor.runtime import Runtime
+from drystone_base.graph import FunctionLibrary
+from drystone_base.kernels import Array, Call
+from drystone_base.ops.attrs import FunctionRef
+
+__all__ = ["FunctionCaller", "call_function"]
+
+
+def call_function(call: Call, *args: Array) -> list[Array]:
+    """Kernel of a node whose op is the name of a function of the graph's library."""
+    return call.runtime.invoke(FunctionRef(call.op, call.attrs), args)
+
+
+class FunctionCaller:
+    """Runs functions of one library; lowered plans are kept."""
+
+    def __init__(self, library: FunctionLibrary) -> None:
+        self._library = library
+        self._plans: dict[tuple[str, str], Plan] = {}
+        self._lock = threading.Lock()
+
+    def plan(self, function: FunctionRef) -> Plan:
+        """The lowered body; raises as :func:`lower` does, and ``unknown-function``."""
+        key = (function.name, repr(sorted(function.attrs.items())) if function.attrs else "")
+        with self._lock:
+            if key not in self._plans:
+                body = self._library[function.name].body(self._library, function.attrs)
+                fetches = [result.inputs[0] for result in body.results]
+                self._plans[key] = lower(
+                    body.graph,
+                    fetches,
+                    body.effects,
+                    [(arg, 0) for arg in body.args],
+                    call_function=call_function,
+                )
+            return self._plans[key]
+
+    def __call__(
+        self, runtime: Runtime, function: FunctionRef, args: Sequence[Array]
+    ) -> list[np.ndarray[Any, Any]]:
+        """Outputs of ``function`` for ``args``; raises ``BadRequest`` for a wrong argument count."""
+        plan = self.plan(function)
+        if len(args) != len(plan.feeds):
+            raise BadRequest(
+                f"function {function.name!r} is called with the wrong number of arguments",
+                check="a call must give every argument of the signature",
+                found=len(args),
+                needed=len(plan.feeds),
+                remedy="the graph is corrupt: export the model again",
+                code="bad-function-call",
+            )
+        return reference.run(plan, args, runtime)

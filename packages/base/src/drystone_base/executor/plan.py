@@ -1,0 +1,221 @@
+"""Lowering: from a graph, fetches and feeds to a plan of flat, index-addressed instructions."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drystone_base.errors import UnsupportedOp, near_matches
+from drystone_base.graph import Graph, Node, Output, output_name, reachable, topological_order
+from drystone_base.graph.validate import definition_of, validate
+from drystone_base.kernels import Kernel, find_kernel
+from drystone_base.ops.defs import OpDef, find, names
+
+__all__ = ["Instruction", "Kind", "Plan", "lower"]
+
+
+class Kind(enum.IntEnum):
+    """How the executor treats an instruction; all but PLAIN belong to control flow by frames."""
+
+    PLAIN = 0
+    SWITCH = 1
+    MERGE = 2
+    ENTER = 3
+    EXIT = 4
+    NEXT_ITERATION = 5
+    TRIGGER = 6
+    FETCH = 7
+
+
+_KINDS: Final[dict[str, Kind]] = {
+    "Switch": Kind.SWITCH,
+    "RefSwitch": Kind.SWITCH,
+    "_SwitchN": Kind.SWITCH,
+    "Merge": Kind.MERGE,
+    "RefMerge": Kind.MERGE,
+    "Enter": Kind.ENTER,
+    "RefEnter": Kind.ENTER,
+    "Exit": Kind.EXIT,
+    "RefExit": Kind.EXIT,
+    "NextIteration": Kind.NEXT_ITERATION,
+    "RefNextIteration": Kind.NEXT_ITERATION,
+    "ControlTrigger": Kind.TRIGGER,
+}
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One node, lowered. ``edges`` lists (output, consumer, consumer's input) by index.
+
+    ``waits`` counts what must arrive before it runs: its data inputs and control edges.
+    ``deref`` lists inputs that may carry a variable but must be read as a value.
+    """
+
+    kind: Kind
+    kernel: Kernel | None
+    node: str
+    op: str
+    attrs: Mapping[str, Any]
+    input_count: int
+    output_count: int
+    input_slices: Mapping[str, slice] = field(default_factory=dict)
+    control_count: int = 0
+    deref: tuple[int, ...] = ()
+    edges: list[tuple[int, int, int]] = field(default_factory=list)
+    control_edges: list[int] = field(default_factory=list)
+    device: str = ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """A lowered graph. ``sources`` run first; ``feeds`` lists, per feed, the inputs that it fills.
+
+    Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
+    """
+
+    instructions: list[Instruction]
+    sources: list[int]
+    feeds: list[list[tuple[int, int]]]
+    fetches: list[int]
+    feed_names: list[str]
+    fetch_names: list[str]
+
+
+def lower(
+    graph: Graph,
+    fetches: Sequence[Output],
+    targets: Sequence[Node] = (),
+    feeds: Sequence[Output] = (),
+    *,
+    call_function: Kernel,
+) -> Plan:
+    """The plan that computes ``fetches``, runs ``targets`` and takes ``feeds``.
+
+    Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a function
+    of the graph's library. Raises ``GraphError`` for an invalid node that is reached and
+    ``UnsupportedOp`` (``op-not-implemented``, ``op-unknown``) for one without a kernel.
+    """
+    return _Lowering(graph, fetches, targets, feeds, call_function).build()
+
+
+class _Lowering:
+    def __init__(
+        self,
+        graph: Graph,
+        fetches: Sequence[Output],
+        targets: Sequence[Node],
+        feeds: Sequence[Output],
+        call_function: Kernel,
+    ) -> None:
+        self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
+        self.call_function = call_function
+        self.fed = {output: k for k, output in enumerate(feeds)}
+        self.fed_nodes = {node for node, _ in feeds}
+        self.index: dict[Node, int] = {}
+        self.instructions: list[Instruction] = []
+
+    def build(self) -> Plan:
+        wanted = [node for node, k in self.fetches if (node, k) not in self.fed]
+        needed = self._needed([*wanted, *self.targets])
+        validate(self.graph, needed)
+        for node in needed:
+            self.index[node] = len(self.instructions)
+            self.instructions.append(self._instruction(node))
+        topological_order(needed, fed=self.fed)  # refuses a cycle, which would never become ready
+        feeds: list[list[tuple[int, int]]] = [[] for _ in self.feeds]
+        for node in needed:
+            self._connect(node, feeds)
+        fetches = [self._fetch(output) for output in self.fetches]
+        sources = [
+            k for k, i in enumerate(self.instructions) if not i.input_count and not i.control_count
+        ]
+        return Plan(
+            self.instructions,
+            sources,
+            feeds,
+            fetches,
+            [output_name(f) for f in self.feeds],
+            [output_name(f) for f in self.fetches],
+        )
+
+    def _needed(self, targets: list[Node]) -> dict[Node, None]:
+        """Reachable nodes; a fed node is entered only when it is itself a target."""
+        found = reachable(targets, fed=self.fed)
+        passive = self.fed_nodes - set(targets)
+        needed_outputs = {o for n in found for o in n.inputs if o not in self.fed}
+        still = {o[0] for o in needed_outputs}
+        drop = {n for n in passive if n in found and n not in still}
+        return reachable(targets, fed=self.fed, skip=drop) if drop else found
+
+    def _instruction(self, node: Node) -> Instruction:
+        definition = definition_of(node)
+        kernel = self._kernel(node, definition)
+        assert definition is not None
+        attrs = node.full_attrs()
+        refs = [
+            arg.is_ref
+            for arg, part in zip(
+                definition.inputs, definition.input_slices(attrs).values(), strict=True
+            )
+            for _ in range(part.stop - part.start)
+        ]
+        return Instruction(
+            _KINDS.get(node.op, Kind.PLAIN),
+            kernel,
+            node.name,
+            node.op,
+            attrs,
+            len(node.inputs),
+            len(definition.output_types(attrs)),
+            definition.input_slices(attrs),
+            deref=tuple(k for k, ref in enumerate(refs) if not ref),
+            device=node.device,
+        )
+
+    def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
+        if node.op in _KINDS:
+            return None
+        found = find_kernel(node.op)
+        if found is not None:
+            return found
+        if node.op in self.graph.functions:
+            return self.call_function
+        known = definition is not None and find(node.op) is not None
+        near = [] if known else near_matches(node.op, names())
+        raise UnsupportedOp(
+            f"node {node.name!r} cannot run: op {node.op!r} is "
+            + ("known but not implemented" if known else "unknown"),
+            check="every op that a fetch reaches must have a kernel",
+            found=node.op,
+            needed="an op with a kernel (docs/coverage.md lists them)",
+            remedy="fetch a tensor that does not need this node"
+            + (f"; did you mean {', '.join(near)}?" if near else ""),
+            code="op-not-implemented" if known else "op-unknown",
+        )
+
+    def _connect(self, node: Node, feeds: list[list[tuple[int, int]]]) -> None:
+        me = self.index[node]
+        for slot, output in enumerate(node.inputs):
+            if output in self.fed:
+                feeds[self.fed[output]].append((me, slot))
+            else:
+                self.instructions[self.index[output[0]]].edges.append((output[1], me, slot))
+        for source in dict.fromkeys(node.controls):
+            if source in self.index:
+                self.instructions[self.index[source]].control_edges.append(me)
+                self.instructions[me].control_count += 1
+
+    def _fetch(self, output: Output) -> int:
+        """An instruction without a kernel that keeps one value; or the feed that is fetched."""
+        if output in self.fed:
+            return -1 - self.fed[output]
+        me = len(self.instructions)
+        name = output_name(output)
+        self.instructions.append(
+            Instruction(Kind.FETCH, None, name, "", {}, 1, 0, deref=(0,))
+        )
+        source = self.instructions[self.index[output[0]]]
+        source.edges.append((output[1], me, 0))
+        return me

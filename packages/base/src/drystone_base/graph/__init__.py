@@ -1,0 +1,25 @@
+"""The graph: nodes, functions, orders, validation, and its binary and textual forms."""
+
+from drystone_base.graph.functions import Body, Function, FunctionLibrary, body_to_function
+from drystone_base.graph.graph import Graph, parse_tensor_name
+from drystone_base.graph.node import Node, Output, output_name
+from drystone_base.graph.pbtxt import from_text, to_text
+from drystone_base.graph.topology import reachable, topological_order
+from drystone_base.graph.validate import validate
+
+__all__ = [
+    "Body",
+    "Function",
+    "FunctionLibrary",
+    "Graph",
+    "Node",
+    "Output",
+    "body_to_function",
+    "from_text",
+    "output_name",
+    "parse_tensor_name",
+    "reachable",
+    "to_text",
+    "topological_order",
+    "validate",
+]

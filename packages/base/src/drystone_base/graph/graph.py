@@ -1,0 +1,462 @@
+"""The in-memory graph: nodes by name, edges by reference, one editing API."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn
+
+from drystone_abi.protos import GraphDef, NodeDef, VersionDef
+from drystone_base.errors import BadModelFile, GraphError, near_matches
+from drystone_base.graph._wire import split_large, write_varint
+from drystone_base.graph.functions import FunctionLibrary
+from drystone_base.graph.node import Node, Output
+
+__all__ = ["Graph", "parse_tensor_name"]
+
+# What TensorFlow 2.21 writes; read back by every release since 1.8.
+_PRODUCER: Final = 2422
+_MIN_CONSUMER: Final = 12
+
+
+def parse_tensor_name(text: str) -> tuple[str, int]:
+    """Node name and output index of ``name`` or ``name:k``."""
+    head, colon, tail = text.rpartition(":")
+    return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
+
+
+@contextmanager
+def _no_cycle_collection() -> Iterator[None]:
+    """Hold back the cycle collector while millions of objects are made that all survive."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class Graph:
+    """Nodes in insertion order, a function library, and the versions that the file stated.
+
+    All changes go through the methods here: they keep names, fan-in and fan-out consistent.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._fan_out: dict[Node, dict[Node, int]] | None = None
+        self._rest = GraphDef(versions=VersionDef(producer=_PRODUCER, min_consumer=_MIN_CONSUMER))
+        self.functions = FunctionLibrary()
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Graph:
+        """A graph from GraphDef bytes; large constants stay views of ``data``.
+
+        Raises ``BadModelFile`` (``bad-graphdef``) for bytes that are no GraphDef, ``GraphError``
+        (``duplicate-node``, ``missing-input``) for a graph that does not hang together.
+        """
+        skeleton = split_large(memoryview(data))
+        try:
+            proto = GraphDef.FromString(bytes(skeleton.graph))
+            rest = GraphDef.FromString(skeleton.rest)
+        except Exception as error:
+            raise BadModelFile(
+                "the graph cannot be read",
+                check="the bytes must be a GraphDef",
+                found=f"{len(data)} bytes that protobuf refuses",
+                needed="a binary GraphDef",
+                remedy="check that the file is a TensorFlow graph (.pb) and complete",
+                code="bad-graphdef",
+                inner=error,
+            ) from error
+        return cls._build(proto, rest, skeleton.contents)
+
+    @classmethod
+    def from_proto(cls, proto: GraphDef) -> Graph:
+        """A graph from a GraphDef message, which must not be changed afterwards."""
+        rest = GraphDef()
+        for field, value in proto.ListFields():
+            if field.name not in ("node", "library"):
+                getattr(rest, field.name).CopyFrom(value)
+        return cls._build(proto, rest, {})
+
+    @classmethod
+    def _build(cls, proto: GraphDef, rest: GraphDef, contents: Mapping[int, memoryview]) -> Graph:
+        graph = cls()
+        graph._rest = rest
+        graph.functions = FunctionLibrary.from_proto(proto.library)
+        with _no_cycle_collection():
+            graph._read_nodes(proto.node, contents)
+        return graph
+
+    def _read_nodes(self, protos: Iterable[NodeDef], contents: Mapping[int, memoryview]) -> None:
+        nodes, fan_in = self._nodes, []
+        intern = sys.intern
+        for index, proto in enumerate(protos):
+            name = proto.name
+            if name in nodes:
+                self._duplicate(name)
+            node = Node(self, name, intern(proto.op), proto.device)
+            node.changed, node._proto, node._attrs = False, proto, None
+            nodes[name] = node
+            fan_in.append(proto.input)
+            if index in contents:
+                node._content = contents[index]
+        if "" in nodes:
+            self._fail_name("")
+        for node, inputs in zip(nodes.values(), fan_in, strict=True):
+            if inputs:
+                self._resolve(node, inputs)
+
+    def _resolve(self, node: Node, inputs: Iterable[str]) -> None:
+        nodes = self._nodes
+        data: list[Output] = []
+        controls: list[Node] = []
+        for text in inputs:
+            source = nodes.get(text)
+            if source is not None:
+                if controls:
+                    self._bad_input(node, text, "data inputs must come before control inputs")
+                data.append((source, 0))
+            elif text.startswith("^"):
+                controls.append(nodes.get(text[1:]) or self._missing_input(node, text[1:]))
+            else:
+                name, index = parse_tensor_name(text)
+                data.append((nodes.get(name) or self._missing_input(node, text), index))
+        node.inputs = tuple(data)
+        node.controls = tuple(controls)
+
+    # ---- looking -------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self._nodes.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    def __getitem__(self, name: str) -> Node:
+        """The node of that name; raises ``GraphError`` (``unknown-node``) with near matches."""
+        try:
+            return self._nodes[name]
+        except KeyError:
+            near = near_matches(name, self._nodes)
+            raise GraphError(
+                f"there is no node {name!r}",
+                check="the name must be a node of the graph",
+                found=name,
+                needed=f"one of {len(self._nodes)} nodes",
+                remedy=f"did you mean {', '.join(near)}?" if near else "list names with `drystone inspect`",
+                code="unknown-node",
+                status="NOT_FOUND",
+            ) from None
+
+    def get(self, name: str) -> Node | None:
+        """The node of that name, or None."""
+        return self._nodes.get(name)
+
+    def output(self, text: str) -> Output:
+        """The output that ``name`` or ``name:k`` spells; raises as ``graph[name]`` does."""
+        if text in self._nodes:
+            return (self._nodes[text], 0)
+        name, index = parse_tensor_name(text)
+        return (self[name], index)
+
+    @property
+    def producer(self) -> int:
+        """The GraphDef version that the writer of the file stated."""
+        return self._rest.versions.producer
+
+    def consumers(self, node: Node) -> list[tuple[Node, int]]:
+        """Data fan-out: every (consumer, input index) that reads some output of ``node``."""
+        return [
+            (user, k)
+            for user in self._users(node)
+            for k, (source, _) in enumerate(user.inputs)
+            if source is node
+        ]
+
+    def control_consumers(self, node: Node) -> list[Node]:
+        """Control fan-out: every node that waits for ``node``."""
+        return [user for user in self._users(node) if node in user.controls]
+
+    def _users(self, node: Node) -> list[Node]:
+        return list(self._fan_out_index().get(node, ()))
+
+    def _fan_out_index(self) -> dict[Node, dict[Node, int]]:
+        """Users of each node with the number of edges, built on first use and then kept right."""
+        if self._fan_out is None:
+            index: dict[Node, dict[Node, int]] = {}
+            with _no_cycle_collection():
+                for node in self._nodes.values():
+                    for source in self._sources(node):
+                        users = index.setdefault(source, {})
+                        users[node] = users.get(node, 0) + 1
+            self._fan_out = index
+        return self._fan_out
+
+    @staticmethod
+    def _sources(node: Node) -> Iterator[Node]:
+        for source, _ in node.inputs:
+            yield source
+        yield from node.controls
+
+    # ---- editing -------------------------------------------------------------------------------
+
+    def add(
+        self,
+        op: str,
+        name: str,
+        inputs: Sequence[Output | Node] = (),
+        *,
+        controls: Sequence[Node] = (),
+        device: str = "",
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Node:
+        """Add a node and return it; a Node among ``inputs`` stands for its output 0.
+
+        Raises ``GraphError`` (``duplicate-node``, ``foreign-node``).
+        """
+        if name in self._nodes:
+            self._duplicate(name)
+        if not name or name.startswith("^"):
+            self._fail_name(name)
+        node = Node(self, name, sys.intern(op), device)
+        node._attrs = dict(attrs or {})
+        self._nodes[name] = node
+        self._connect(node, [i if isinstance(i, tuple) else (i, 0) for i in inputs], controls)
+        return node
+
+    def add_proto(self, proto: NodeDef) -> Node:
+        """Add a node from a NodeDef; all nodes that it names must be present."""
+        if proto.name in self._nodes:
+            self._duplicate(proto.name)
+        node = Node(self, proto.name, sys.intern(proto.op), proto.device)
+        node.changed, node._proto, node._attrs = False, proto, None
+        self._resolve(node, proto.input)
+        self._nodes[node.name] = node
+        inputs, controls = node.inputs, node.controls
+        node.inputs, node.controls = (), ()
+        self._connect(node, inputs, controls)
+        node.changed = False
+        return node
+
+    def _connect(self, node: Node, inputs: Sequence[Output], controls: Sequence[Node]) -> None:
+        """Give ``node`` a new fan-in and keep the fan-out index right."""
+        for source in [s for s, _ in inputs] + list(controls):
+            if source.graph is not self:
+                self._foreign(source)
+        if self._fan_out is not None:
+            for source in self._sources(node):
+                users = self._fan_out[source]
+                users[node] -= 1
+                if not users[node]:
+                    del users[node]
+        node.inputs, node.controls, node.changed = tuple(inputs), tuple(controls), True
+        if self._fan_out is not None:
+            for source in self._sources(node):
+                users = self._fan_out.setdefault(source, {})
+                users[node] = users.get(node, 0) + 1
+
+    def set_inputs(self, node: Node, inputs: Sequence[Output]) -> None:
+        """Replace the whole data fan-in of ``node``."""
+        self._connect(node, inputs, node.controls)
+
+    def set_input(self, node: Node, index: int, output: Output) -> None:
+        """Replace data input ``index`` of ``node``."""
+        inputs = list(node.inputs)
+        inputs[index] = output
+        self._connect(node, inputs, node.controls)
+
+    def set_controls(self, node: Node, controls: Sequence[Node]) -> None:
+        """Replace the control fan-in of ``node``; repeated nodes count once."""
+        self._connect(node, node.inputs, list(dict.fromkeys(controls)))
+
+    def add_control(self, node: Node, before: Node) -> None:
+        """Make ``node`` wait for ``before``."""
+        self.set_controls(node, [*node.controls, before])
+
+    def set_attr(self, node: Node, name: str, value: Any) -> None:
+        """Set an attribute of ``node``."""
+        node._own_attrs()[name] = value
+        node.changed = True
+
+    def remove_attr(self, node: Node, name: str) -> None:
+        """Drop an attribute of ``node`` if it states it."""
+        if node._own_attrs().pop(name, None) is not None:
+            node.changed = True
+
+    def set_op(self, node: Node, op: str) -> None:
+        """Change what ``node`` computes."""
+        node.op, node.changed = sys.intern(op), True
+
+    def set_device(self, node: Node, device: str) -> None:
+        """Change the device that ``node`` asks for."""
+        node.device, node.changed = device, True
+
+    def rename(self, node: Node, name: str) -> None:
+        """Give ``node`` another name; its consumers follow. The node moves to the end of the order."""
+        if name == node.name:
+            return
+        if name in self._nodes:
+            self._duplicate(name)
+        if not name or name.startswith("^"):
+            self._fail_name(name)
+        for user in self._users(node):
+            user.changed = True
+        del self._nodes[node.name]
+        node.name, node.changed = name, True
+        self._nodes[name] = node
+
+    def redirect(self, old: Output, new: Output) -> int:
+        """Make every consumer of output ``old`` read ``new``; the number of edges changed."""
+        count = 0
+        for user, index in self.consumers(old[0]):
+            if user.inputs[index] == old:
+                self.set_input(user, index, new)
+                count += 1
+        return count
+
+    def redirect_controls(self, old: Node, new: Node) -> int:
+        """Make every node that waits for ``old`` wait for ``new``; the number of edges changed."""
+        users = self.control_consumers(old)
+        for user in users:
+            self.set_controls(user, [new if c is old else c for c in user.controls])
+        return len(users)
+
+    def remove(self, nodes: Node | Iterable[Node]) -> None:
+        """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``) otherwise."""
+        doomed = dict.fromkeys([nodes] if isinstance(nodes, Node) else nodes)
+        for node in doomed:
+            user = next((u for u in self._users(node) if u not in doomed), None)
+            if user is not None:
+                raise GraphError(
+                    f"node {node.name!r} cannot be removed",
+                    check="a removed node must have no fan-out",
+                    found=f"{user.name!r} reads it",
+                    needed="no consumers",
+                    remedy="redirect its consumers first",
+                    code="node-in-use",
+                    status="FAILED_PRECONDITION",
+                )
+        for node in doomed:
+            self._connect(node, (), ())
+            del self._nodes[node.name]
+        if self._fan_out is not None:
+            for node in doomed:
+                self._fan_out.pop(node, None)
+
+    def unique_name(self, stem: str) -> str:
+        """``stem``, or ``stem_k`` with the smallest k that no node has."""
+        if stem not in self._nodes:
+            return stem
+        k = 1
+        while f"{stem}_{k}" in self._nodes:
+            k += 1
+        return f"{stem}_{k}"
+
+    # ---- writing -------------------------------------------------------------------------------
+
+    def to_proto(self) -> GraphDef:
+        """The whole graph as one GraphDef message."""
+        proto = GraphDef()
+        proto.CopyFrom(self._rest)
+        proto.node.extend(node.to_proto() for node in self)
+        if len(self.functions):
+            proto.library.CopyFrom(self.functions.to_proto())
+        return proto
+
+    def to_bytes(self) -> bytes:
+        """GraphDef bytes: the same graph always gives the same bytes."""
+        pieces: list[bytes] = []
+        for node in self:
+            plain = not node.changed and node._content is None and node._proto is not None
+            message = node._proto if plain else node.to_proto()
+            assert message is not None
+            body = message.SerializeToString(deterministic=True)
+            pieces += [b"\x0a", write_varint(len(body)), body]
+        if len(self.functions):
+            library = GraphDef(library=self.functions.to_proto())
+            pieces.append(library.SerializeToString(deterministic=True))
+        pieces.append(self._rest.SerializeToString(deterministic=True))
+        return b"".join(pieces)
+
+    def copy(self) -> Graph:
+        """An independent graph with the same nodes; large contents are shared, not copied."""
+        twin = Graph()
+        twin._rest.CopyFrom(self._rest)
+        twin.functions = self.functions.copy()
+        with _no_cycle_collection():
+            for node in self:
+                other = Node(twin, node.name, node.op, node.device)
+                other.changed, other._proto, other._content = (
+                    node.changed, node._proto, node._content,
+                )  # fmt: skip
+                other._attrs = None if node._attrs is None else dict(node._attrs)
+                twin._nodes[node.name] = other
+            for node in self:
+                other = twin._nodes[node.name]
+                other.inputs = tuple((twin._nodes[s.name], k) for s, k in node.inputs)
+                other.controls = tuple(twin._nodes[c.name] for c in node.controls)
+        return twin
+
+    # ---- failing -------------------------------------------------------------------------------
+
+    def _duplicate(self, name: str) -> NoReturn:
+        raise GraphError(
+            f"two nodes are named {name!r}",
+            check="node names must be unique",
+            found=f"{name!r} twice",
+            needed="one node of each name",
+            remedy="rename one of them, or export the model again",
+            code="duplicate-node",
+            status="ALREADY_EXISTS",
+        )
+
+    def _fail_name(self, name: str) -> NoReturn:
+        raise GraphError(
+            f"{name!r} is no node name",
+            check="a node name must not be empty or start with '^'",
+            found=repr(name),
+            needed="a name",
+            remedy="export the model again",
+            code="bad-node-name",
+        )
+
+    def _missing_input(self, node: Node, name: str) -> NoReturn:
+        near = near_matches(parse_tensor_name(name)[0], self._nodes)
+        raise GraphError(
+            f"node {node.name!r} ({node.op}) reads from a node that is not in the graph",
+            check="every input must name a node of the graph",
+            found=name,
+            needed="a node of that name",
+            remedy=f"did you mean {', '.join(near)}?" if near else "the graph is incomplete: export it again",
+            code="missing-input",
+        )
+
+    def _bad_input(self, node: Node, text: str, check: str) -> NoReturn:
+        raise GraphError(
+            f"node {node.name!r} ({node.op}) has a malformed input list",
+            check=check,
+            found=text,
+            needed="data inputs, then control inputs",
+            remedy="export the model again",
+            code="bad-input-order",
+        )
+
+    def _foreign(self, node: Node) -> NoReturn:
+        raise GraphError(
+            f"node {node.name!r} belongs to another graph",
+            check="edges must stay inside one graph",
+            found=node.name,
+            needed="a node of this graph",
+            remedy="add the node to this graph first",
+            code="foreign-node",
+        )

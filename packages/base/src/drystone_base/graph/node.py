@@ -1,0 +1,116 @@
+"""A node of a graph: an op with its fan-in, its attributes and a requested device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from drystone_abi.protos import NodeDef
+from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
+from drystone_base.ops.defs import find
+
+if TYPE_CHECKING:
+    from drystone_base.graph.graph import Graph
+
+__all__ = ["Node", "Output", "output_name"]
+
+Output: TypeAlias = "tuple[Node, int]"
+"""One output of a node: the node and the output's index."""
+
+
+class Node:
+    """A node. Read its fields freely; change them only through the graph's editing methods.
+
+    ``inputs`` is the data fan-in, ``controls`` the control fan-in. Attributes are decoded when first
+    read. A node that came from a file and was not changed keeps its bytes, unknown fields included.
+    """
+
+    __slots__ = (
+        "_attrs", "_content", "_proto", "changed", "controls", "device", "graph", "inputs",
+        "name", "op",
+    )  # fmt: skip
+
+    def __init__(self, graph: Graph, name: str, op: str, device: str = "") -> None:
+        self.graph = graph
+        self.name = name
+        self.op = op
+        self.device = device
+        self.inputs: tuple[Output, ...] = ()
+        self.controls: tuple[Node, ...] = ()
+        self.changed = True
+        self._proto: NodeDef | None = None
+        self._content: memoryview | None = None
+        self._attrs: dict[str, Any] | None = {}
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name!r} ({self.op})>"
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """The attributes that the node states itself, decoded."""
+        return self._own_attrs()
+
+    def _own_attrs(self) -> dict[str, Any]:
+        if self._attrs is None:
+            assert self._proto is not None
+            proto = self._proto
+            self._attrs = {k: decode_attr(proto.attr[k], self._content) for k in sorted(proto.attr)}
+        return self._attrs
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """An attribute's value: the node's own, else the op definition's default, else ``default``."""
+        own = self._own_attrs()
+        if name in own:
+            return own[name]
+        definition = find(self.op)
+        declared = definition.attrs.get(name) if definition else None
+        return declared.default if declared is not None and declared.has_default else default
+
+    def full_attrs(self) -> dict[str, Any]:
+        """All attributes, with the op definition's defaults filled in."""
+        definition = find(self.op)
+        if definition is None:
+            return dict(self._own_attrs())
+        filled = {n: a.default for n, a in definition.attrs.items() if a.has_default}
+        return filled | self._own_attrs()
+
+    def to_proto(self) -> NodeDef:
+        """The node as a NodeDef; an unchanged node gives back what was read."""
+        proto = NodeDef()
+        if self._proto is not None:
+            proto.CopyFrom(self._proto)
+        if self._content is not None and "value" in proto.attr:
+            proto.attr["value"].tensor.tensor_content = bytes(self._content)
+        if not self.changed:
+            return proto
+        proto.name, proto.op, proto.device = self.name, self.op, self.device
+        del proto.input[:]
+        proto.input.extend(output_name(o) for o in self.inputs)
+        proto.input.extend("^" + c.name for c in self.controls)
+        if self._attrs is not None:
+            self._encode_attrs(proto)
+        return proto
+
+    def _encode_attrs(self, proto: NodeDef) -> None:
+        """Write changed attributes; one whose value is what the proto holds keeps its bytes."""
+        definition = find(self.op)
+        own = self._own_attrs()
+        for name in [n for n in proto.attr if n not in own]:
+            del proto.attr[name]
+        for name, value in own.items():
+            if name in proto.attr and _same(decode_attr(proto.attr[name]), value):
+                continue
+            declared = definition.attrs.get(name) if definition else None
+            proto.attr[name].CopyFrom(encode_attr(value, declared.type if declared else None))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, TensorAttr) or isinstance(b, TensorAttr):
+        return bool(a == b)
+    return type(a) is type(b) and a == b
+
+
+def output_name(output: Output) -> str:
+    """The GraphDef spelling of an output: ``name`` for output 0, ``name:k`` for the others."""
+    node, index = output
+    return f"{node.name}:{index}" if index else node.name

@@ -1,0 +1,33 @@
+"""The textual form of a graph: protobuf text, as TensorFlow reads and writes it."""
+
+from __future__ import annotations
+
+from google.protobuf import text_format
+
+from drystone_abi.protos import GraphDef
+from drystone_base.errors import BadModelFile
+from drystone_base.graph.graph import Graph
+
+__all__ = ["from_text", "to_text"]
+
+
+def from_text(text: str | bytes) -> Graph:
+    """A graph from protobuf text; raises ``BadModelFile`` (``bad-pbtxt``) with line and column."""
+    try:
+        shown = text.decode("utf-8") if isinstance(text, bytes) else text
+        return Graph.from_proto(text_format.Parse(shown, GraphDef(), allow_unknown_field=True))
+    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+        raise BadModelFile(
+            "the graph cannot be read",
+            check="the text must be a GraphDef in protobuf text format",
+            found=str(error),
+            needed="node { ... } blocks",
+            remedy="check the file at that line",
+            code="bad-pbtxt",
+            inner=error,
+        ) from error
+
+
+def to_text(graph: Graph) -> str:
+    """The graph as protobuf text; the same graph always gives the same text."""
+    return text_format.MessageToString(graph.to_proto())

@@ -1,0 +1,88 @@
+"""Orders and reachability: topological order with loops, what a set of fetches needs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Final
+
+from drystone_base.errors import GraphError
+from drystone_base.graph.node import Node, Output
+
+__all__ = ["MERGE_OPS", "NEXT_ITERATION_OPS", "reachable", "topological_order"]
+
+NEXT_ITERATION_OPS: Final = frozenset({"NextIteration", "RefNextIteration"})
+MERGE_OPS: Final = frozenset({"Merge", "RefMerge", "_XlaMerge"})
+
+
+def _waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
+    """Fan-in without fed outputs and without the back edges of loops."""
+    sources = [o[0] for o in node.inputs if o not in fed]
+    if node.op in MERGE_OPS:
+        sources = [s for s in sources if s.op not in NEXT_ITERATION_OPS]
+    return [*sources, *node.controls]
+
+
+def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> list[Node]:
+    """The nodes, each after its fan-in among them; loops are cut at their back edges. Linear.
+
+    Fed outputs make nobody wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a cycle
+    that is no loop.
+    """
+    waiting = dict.fromkeys(nodes, 0)
+    users: dict[Node, list[Node]] = {}
+    for node in waiting:
+        for source in _waits_for(node, fed):
+            if source in waiting:
+                waiting[node] += 1
+                users.setdefault(source, []).append(node)
+    order = [n for n, k in waiting.items() if not k]
+    for node in order:
+        for user in users.get(node, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                order.append(user)
+    if len(order) < len(waiting):
+        _fail_cycle({n for n, k in waiting.items() if k})
+    return order
+
+
+def _fail_cycle(stuck: set[Node]) -> None:
+    """Walk backwards among the stuck nodes until one comes up twice, then name the circle."""
+    path: list[Node] = []
+    node = min(stuck, key=lambda n: n.name)
+    seen: dict[Node, int] = {}
+    while node not in seen:
+        seen[node] = len(path)
+        path.append(node)
+        node = next(s for s in _waits_for(node) if s in stuck)
+    circle = [n.name for n in reversed(path[seen[node] :])]
+    shown = circle if len(circle) <= 8 else [*circle[:4], "...", *circle[-3:]]
+    raise GraphError(
+        f"the graph has a cycle of {len(circle)} nodes",
+        check="a cycle must pass through NextIteration (a loop)",
+        found=" -> ".join([*shown, shown[0]]),
+        needed="a graph whose nodes can be put in order",
+        remedy="the graph is corrupt: export the model again",
+        code="graph-cycle",
+    )
+
+
+def reachable(
+    targets: Iterable[Node], *, fed: Container[Output] = (), skip: Container[Node] = ()
+) -> dict[Node, None]:
+    """Every node that ``targets`` need, as an ordered set; fed outputs are not followed.
+
+    Nodes in ``skip`` are not entered.
+    """
+    found: dict[Node, None] = {}
+    stack = [t for t in targets if t not in skip]
+    while stack:
+        node = stack.pop()
+        if node in found:
+            continue
+        found[node] = None
+        for output in node.inputs:
+            if output not in fed and output[0] not in found and output[0] not in skip:
+                stack.append(output[0])
+        stack.extend(c for c in node.controls if c not in found and c not in skip)
+    return found

@@ -1,0 +1,305 @@
+"""Shape, dtype and constant inference over a graph, its functions and its loops.
+
+A work list is run to a fixed point. What a node is known to give can only be widened (a dimension
+becomes unknown, a rank becomes unknown, a value is forgotten), so the fixed point is reached quickly.
+Every unknown dimension gets a symbol of its own: two outputs with the same symbol are provably equal
+there. Source: TensorFlow's ``GraphProperties::InferStatically``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_base.errors import DrystoneError, ShapeError
+from drystone_base.executor.runtime import Runtime
+from drystone_base.graph.graph import Graph
+from drystone_base.graph.node import Node, Output
+from drystone_base.graph.topology import MERGE_OPS, topological_order
+from drystone_base.graph.validate import definition_of
+from drystone_base.kernels import Call, find_kernel
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.defs import OpDef
+from drystone_base.ops.shapes._registry import Handle, Shape, ShapeCall, find_shape_function
+from drystone_base.ops.shapes._values import propagate
+from drystone_base.state import ResourceManager
+
+__all__ = ["Inference", "Known", "infer", "relax"]
+
+# Constants larger than this are not carried along; no shape depends on them.
+_MAX_VALUE: Final = 256
+_MAX_DEPTH: Final = 32
+# A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape function.
+_MAX_VISITS: Final = 64
+
+
+@dataclass
+class Known:
+    """What is known of a node's outputs: shapes, values (arrays or partial values) and handles."""
+
+    shapes: list[Shape]
+    values: list[Any]
+    handles: list[Handle | None]
+
+
+@dataclass
+class Inference:
+    """The result: what is known of every node, and the nodes whose inputs contradict their op."""
+
+    known: dict[Node, Known] = field(default_factory=dict)
+    errors: dict[Node, ShapeError] = field(default_factory=dict)
+
+    def shape(self, output: Output) -> Shape:
+        """Shape of an output; None when nothing is known of it."""
+        known = self.known.get(output[0])
+        return known.shapes[output[1]] if known and output[1] < len(known.shapes) else None
+
+    def value(self, output: Output) -> np.ndarray[Any, Any] | None:
+        """The output's value if it is a known constant."""
+        known = self.known.get(output[0])
+        value = known.values[output[1]] if known and output[1] < len(known.values) else None
+        return value if isinstance(value, np.ndarray) else None
+
+
+def infer(
+    graph: Graph,
+    nodes: Iterable[Node] | None = None,
+    *,
+    given: Mapping[Output, Shape] | None = None,
+    strict: bool = False,
+) -> Inference:
+    """Infer shapes and constants of ``nodes`` (all by default).
+
+    ``given`` states shapes of outputs, fed ones for example; it wins over what is inferred. With
+    ``strict`` the first contradiction raises its ``ShapeError``; otherwise it is recorded and the
+    node's outputs are unknown.
+    """
+    chosen = list(graph if nodes is None else nodes)
+    return _Engine(graph, given or {}, strict, 0).run(chosen)
+
+
+def relax(a: Shape, b: Shape) -> Shape:
+    """The most specific shape that admits both."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else -1 for x, y in zip(a, b, strict=True))
+
+
+class _Engine:
+    def __init__(
+        self, graph: Graph, given: Mapping[Output, Shape], strict: bool, depth: int
+    ) -> None:
+        self.graph, self.given, self.strict, self.depth = graph, given, strict, depth
+        self.result = Inference()
+        self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
+        self.symbols: dict[tuple[Node, int, int], int] = {}
+        self.next_symbol = -2
+
+    def run(self, nodes: list[Node]) -> Inference:
+        order = topological_order(nodes)
+        rank = {node: k for k, node in enumerate(order)}
+        users: dict[Node, list[Node]] = {}
+        for node in order:
+            for source, _ in node.inputs:
+                users.setdefault(source, []).append(node)
+        visits = dict.fromkeys(order, 0)
+        queued = set(order)
+        queue = list(range(len(order)))
+        while queue:
+            node = order[heapq.heappop(queue)]
+            queued.discard(node)
+            visits[node] += 1
+            if not self.update(node, widen=visits[node] > _MAX_VISITS):
+                continue
+            for user in users.get(node, ()):
+                if user in rank and user not in queued:
+                    queued.add(user)
+                    heapq.heappush(queue, rank[user])
+        return self.result
+
+    def update(self, node: Node, widen: bool) -> bool:
+        """Infer one node anew; whether what is known of it changed."""
+        found = self.merge(node) if node.op in MERGE_OPS else self.evaluate(node)
+        for k in range(len(found.shapes)):
+            if (node, k) in self.given:
+                found.shapes[k] = self.given[(node, k)]
+            found.shapes[k] = None if widen else self.named(node, k, found.shapes[k])
+        before = self.result.known.get(node)
+        self.result.known[node] = found
+        return before is None or not _equal(before, found)
+
+    def named(self, node: Node, output: int, shape: Shape) -> Shape:
+        """The shape with a symbol in place of each plain unknown dimension."""
+        if shape is None or -1 not in shape:
+            return shape
+        return tuple(self.symbol(node, output, k) if d == -1 else d for k, d in enumerate(shape))
+
+    def symbol(self, node: Node, output: int, dim: int) -> int:
+        key = (node, output, dim)
+        if key not in self.symbols:
+            self.symbols[key] = self.next_symbol
+            self.next_symbol -= 1
+        return self.symbols[key]
+
+    def merge(self, node: Node) -> Known:
+        """A merge admits what each of its inputs gives, as far as they are known yet."""
+        seen = [
+            (known.shapes[k], known.handles[k])
+            for source, k in node.inputs
+            if (known := self.result.known.get(source)) is not None and k < len(known.shapes)
+        ]
+        if not seen:
+            return Known([None, ()], [None, None], [None, None])
+        shape, handle = seen[0]
+        for other, other_handle in seen[1:]:
+            shape = relax(shape, other)
+            handle = handle if handle == other_handle else None
+        return Known([shape, ()], [None, None], [handle, None])
+
+    def evaluate(self, node: Node) -> Known:
+        definition = definition_of(node)
+        if definition is None:
+            count = 1 + max((k for _, k in self.read_outputs(node)), default=0)
+            return _unknown(count)
+        attrs = node.full_attrs()
+        try:
+            types = definition.output_types(attrs)
+            call = self.call(node, definition, attrs, len(types))
+        except (KeyError, DrystoneError):
+            return _unknown(1)
+        if node in self.args:
+            shape, value, handle = self.args[node]
+            return Known([shape], [value], [handle])
+        try:
+            return self.apply(node, call, definition)
+        except ShapeError as error:
+            if self.strict:
+                raise
+            self.result.errors[node] = error
+            return _unknown(len(types))
+
+    def read_outputs(self, node: Node) -> list[Output]:
+        return [user.inputs[k] for user, k in self.graph.consumers(node)]
+
+    def call(
+        self, node: Node, definition: OpDef, attrs: Mapping[str, Any], count: int
+    ) -> ShapeCall:
+        shapes: list[Shape] = []
+        values: list[Any] = []
+        handles: list[Handle | None] = []
+        for source, k in node.inputs:
+            known = self.result.known.get(source)
+            inside = known is not None and k < len(known.shapes)
+            shapes.append(known.shapes[k] if known and inside else None)
+            values.append(known.values[k] if known and inside else None)
+            handles.append(known.handles[k] if known and inside else None)
+        return ShapeCall(
+            node.name,
+            node.op,
+            attrs,
+            shapes,
+            values,
+            list(definition.input_types(attrs)),
+            handles,
+            definition.input_slices(attrs),
+            count,
+            self.infer_function,
+        )
+
+    def apply(self, node: Node, call: ShapeCall, definition: OpDef) -> Known:
+        function = find_shape_function(node.op)
+        if function is None:
+            if node.op in self.graph.functions:
+                ref = FunctionRef(node.op, call.attrs)
+                shapes, values, handles = self.infer_function(
+                    ref, call.shapes, call.values, call.handles
+                )
+                return Known(shapes, values, handles)
+            return _unknown(call.output_count)
+        shapes = list(function(call))
+        if len(shapes) != call.output_count:
+            shapes = (shapes + [None] * call.output_count)[: call.output_count]
+        values = call.output_values or self.constants(call, shapes, definition)
+        handles = call.output_handles or [None] * len(shapes)
+        return Known(shapes, list(values), list(handles))
+
+    def constants(self, call: ShapeCall, shapes: list[Shape], definition: OpDef) -> Sequence[Any]:
+        """Values of the outputs, by the reference kernel when all inputs are small constants."""
+        nothing: list[Any] = [None] * len(shapes)
+        if definition.is_stateful or not call.values or not shapes:
+            return nothing
+        if not all(isinstance(v, np.ndarray) for v in call.values):
+            return propagate(call) or nothing
+        sizes = [math.prod(s) if s is not None and all(d >= 0 for d in s) else -1 for s in shapes]
+        small = sum(v.size for v in call.values) <= _MAX_VALUE
+        kernel = find_kernel(call.op)
+        if not small or kernel is None or any(not 0 <= n <= _MAX_VALUE for n in sizes):
+            return nothing
+        runtime = Runtime(ResourceManager(), _refuse)
+        whole = Call(
+            call.node, call.op, call.attrs, runtime, call.input_slices, call.output_count
+        )
+        try:
+            result = kernel(whole, *call.values)
+        except (DrystoneError, ArithmeticError, LookupError, TypeError, ValueError):
+            return nothing
+        outputs = result if isinstance(result, list | tuple) else [result]
+        return [np.asarray(v) for v in outputs]
+
+    def infer_function(
+        self,
+        ref: FunctionRef,
+        shapes: Sequence[Shape],
+        values: Sequence[Any],
+        handles: Sequence[Handle | None],
+    ) -> tuple[list[Shape], list[Any], list[Handle | None]]:
+        """What a function gives for arguments of which this much is known; unknown on any error."""
+        function = self.graph.functions.get(ref.name)
+        count = len(function.signature.outputs) if function else 0
+        blank = _unknown(count)
+        if function is None or self.depth >= _MAX_DEPTH:
+            return blank.shapes, blank.values, blank.handles
+        try:
+            body = function.body(self.graph.functions, ref.attrs)
+        except DrystoneError:
+            return blank.shapes, blank.values, blank.handles
+        inner = _Engine(body.graph, {}, self.strict, self.depth + 1)
+        inner.next_symbol = self.next_symbol
+        for arg, *known in zip(body.args, shapes, values, handles, strict=False):
+            inner.args[arg] = (known[0], known[1], known[2])
+        inner.run(list(body.graph))
+        self.next_symbol = inner.next_symbol
+        outputs = [result.inputs[0] for result in body.results]
+        found = [(inner.result.known[n], k) for n, k in outputs]
+        return (
+            [known.shapes[k] for known, k in found],
+            [known.values[k] for known, k in found],
+            [known.handles[k] for known, k in found],
+        )
+
+
+def _refuse(*_: Any) -> list[Any]:
+    raise ShapeError("functions are not run during inference")
+
+
+def _unknown(count: int) -> Known:
+    return Known([None] * count, [None] * count, [None] * count)
+
+
+def _equal(a: Known, b: Known) -> bool:
+    if a.shapes != b.shapes or a.handles != b.handles or len(a.values) != len(b.values):
+        return False
+    return all(_same_value(x, y) for x, y in zip(a.values, b.values, strict=True))
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    return type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
+
+

@@ -1,0 +1,295 @@
+"""Sessions: run any fetches of a graph, with state kept from run to run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from drystone_base.dtypes import DType, from_numpy
+from drystone_base.errors import BadRequest, GraphError, near_matches
+from drystone_base.executor import reference
+from drystone_base.executor.functions import FunctionCaller, call_function
+from drystone_base.executor.plan import Plan, lower
+from drystone_base.executor.runtime import Runtime
+from drystone_base.graph import Graph, Node, Output, output_name
+from drystone_base.graph.validate import output_dtypes
+from drystone_base.ops.attrs import Shape
+from drystone_base.ops.defs import find
+from drystone_base.state import ResourceManager
+from drystone_base.tensor import string_array
+
+__all__ = ["Session", "SessionConfig"]
+
+Fetches: TypeAlias = Any
+"""A tensor or node name, or a list, tuple or dict of fetches."""
+
+# Before this GraphDef version a placeholder's shape [] meant "not stated".
+_SHAPES_MEAN_IT: Final = 24
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How a session runs.
+
+    ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is stopped
+    (None: never). ``seed``: base of the streams of random ops that state no seed (None: arbitrary).
+    """
+
+    executor: Literal["reference"] = "reference"
+    deadline: float | None = None
+    seed: int | None = None
+
+
+class _Feed(NamedTuple):
+    """What is known of a tensor that is fed."""
+
+    name: str
+    output: Output
+    dtype: DType
+    shape: Shape
+
+
+class _Prepared(NamedTuple):
+    """A plan with what its caller must know: the feeds, and which fetches are tensors."""
+
+    plan: Plan
+    feeds: list[_Feed]
+    has_value: list[bool]
+    keeps_feeds: bool
+
+
+class Session:
+    """Runs parts of one graph. Variables, tables and queues live as long as the session.
+
+    Safe to use from several threads. The graph must not be edited while a session uses it.
+    """
+
+    def __init__(self, graph: Graph, config: SessionConfig | None = None) -> None:
+        self.graph = graph
+        self.config = config or SessionConfig()
+        self.resources = ResourceManager()
+        self._caller = FunctionCaller(graph.functions)
+        self._seeds: dict[str, Any] = {"session": self.config.seed}
+        self._prepared: dict[Any, _Prepared] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop all state: variables, tables, plans."""
+        self.resources.clear()
+        self._prepared.clear()
+
+    def run(self, fetches: Fetches, feeds: Mapping[str, Any] | None = None) -> Any:
+        """Values of ``fetches``, in the same structure.
+
+        A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node without outputs),
+        or a list, tuple or dict of fetches. ``feeds`` maps tensor names to anything that NumPy can
+        turn into an array. Raises ``BadRequest`` for feeds and fetches that do not fit,
+        ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a kernel.
+        """
+        given = dict(feeds or {})
+        names: list[str] = []
+        rebuild = _flatten(fetches, names)
+        prepared = self._prepare(names, list(given))
+        values = self._execute(prepared, list(given.values()))
+        return rebuild(iter(values))
+
+    def make_callable(
+        self, fetches: Fetches, feeds: Sequence[str] = ()
+    ) -> Callable[..., Any]:
+        """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
+        names: list[str] = []
+        rebuild = _flatten(fetches, names)
+        prepared = self._prepare(names, list(feeds))
+
+        def call(*values: Any) -> Any:
+            if len(values) != len(prepared.feeds):
+                raise BadRequest(
+                    "a prepared call was given the wrong number of values",
+                    check="a call must give one value per feed",
+                    found=len(values),
+                    needed=f"{len(prepared.feeds)}: {', '.join(f.name for f in prepared.feeds)}",
+                    code="wrong-argument-count",
+                )
+            return rebuild(iter(self._execute(prepared, values)))
+
+        return call
+
+    # ---- preparing -----------------------------------------------------------------------------
+
+    def _prepare(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+        key = (tuple(fetches), tuple(feeds))
+        with self._lock:
+            if key not in self._prepared:
+                self._prepared[key] = self._lower(fetches, feeds)
+            return self._prepared[key]
+
+    def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+        described = [self._describe_feed(name) for name in feeds]
+        if len({f.output for f in described}) < len(described):
+            raise BadRequest(
+                "a tensor is fed twice",
+                check="a tensor may be fed once",
+                found=", ".join(feeds),
+                needed="different tensors",
+                code="duplicate-feed",
+            )
+        found = [self._find(name, "fetch") for name in fetches]
+        plan = lower(
+            self.graph,
+            [f for f in found if isinstance(f, tuple)],
+            [f for f in found if isinstance(f, Node)],
+            [f.output for f in described],
+            call_function=call_function,
+        )
+        stateful = any((d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op)
+        return _Prepared(plan, described, [isinstance(f, tuple) for f in found], stateful)
+
+    def _find(self, name: str, role: str) -> Output | Node:
+        """The output or node that a feed or fetch names; raises ``BadRequest`` with near matches."""
+        try:
+            node, index = self.graph.output(name)
+        except GraphError as error:
+            near = near_matches(name.split(":")[0], (n.name for n in self.graph))
+            raise BadRequest(
+                f"{role} {name!r} is not in the graph",
+                check=f"a {role} must name a tensor of the graph as node:k",
+                found=name,
+                needed="the name of a node, with an output index",
+                remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists names",
+                code=f"unknown-{role}",
+                status="NOT_FOUND",
+            ) from error
+        types = output_dtypes(node)
+        if types is not None and not types and name == node.name and role == "fetch":
+            return node
+        if types is not None and index >= len(types):
+            raise BadRequest(
+                f"{role} {name!r} is not an output that its node has",
+                check="the output index must be below the number of outputs",
+                found=index,
+                needed=f"{node.op} has {len(types)} outputs",
+                code=f"unknown-{role}",
+                status="NOT_FOUND",
+            )
+        return (node, index)
+
+    def _describe_feed(self, name: str) -> _Feed:
+        found = self._find(name, "feed")
+        assert isinstance(found, tuple)
+        node, index = found
+        types = output_dtypes(node)
+        if types is None:
+            raise BadRequest(
+                f"feed {name!r} has no known dtype",
+                check="a fed tensor must have a dtype",
+                found=f"op {node.op!r} is unknown",
+                needed="an op with a definition",
+                code="unknown-feed",
+            )
+        shape = node.attr("shape") if node.op.startswith("Placeholder") else None
+        if shape == () and self.graph.producer < _SHAPES_MEAN_IT:
+            shape = None
+        return _Feed(output_name(found), found, types[index].base, shape)
+
+    # ---- running -------------------------------------------------------------------------------
+
+    def _execute(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
+        arrays = [
+            _to_array(feed, value, prepared.keeps_feeds)
+            for feed, value in zip(prepared.feeds, values, strict=True)
+        ]
+        limit = self.config.deadline
+        deadline = None if limit is None else time.monotonic() + limit
+        runtime = Runtime(self.resources, self._caller, self._seeds, deadline=deadline)
+        fetched = iter(reference.run(prepared.plan, arrays, runtime))
+        return [next(fetched) if has_value else None for has_value in prepared.has_value]
+
+
+def _flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
+    """Collect the names of a fetch structure, and return what rebuilds it from their values."""
+    if isinstance(fetches, str):
+        names.append(fetches)
+        return next  # type: ignore[return-value]
+    if isinstance(fetches, Mapping):
+        parts = {key: _flatten(value, names) for key, value in fetches.items()}
+        return lambda values: {key: part(values) for key, part in parts.items()}
+    if isinstance(fetches, list | tuple):
+        items = [_flatten(value, names) for value in fetches]
+        kind = type(fetches)
+        if hasattr(fetches, "_fields"):
+            return lambda values: kind(*[item(values) for item in items])
+        return lambda values: kind([item(values) for item in items])
+    raise BadRequest(
+        f"a fetch cannot be a {type(fetches).__name__}",
+        check="fetches must be names, or lists, tuples or dicts of names",
+        found=repr(fetches),
+        needed="'node:0'",
+        code="bad-fetch",
+    )
+
+
+def _to_array(feed: _Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
+    """The value of a feed in the tensor's dtype; refuses what does not convert without loss."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        _bad_feed(feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error)
+    if feed.dtype.label == "string":
+        array = _to_strings(feed, array)
+    elif not feed.dtype.is_object and array.dtype != feed.dtype.np:
+        array = _convert(feed, array, given=value)
+    elif copy:
+        array = array.copy()
+    shape = feed.shape
+    if shape is not None and (
+        len(shape) != array.ndim
+        or any(w >= 0 and w != g for w, g in zip(shape, array.shape, strict=True))
+    ):
+        needed = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
+        _bad_feed(feed, "must have the placeholder's shape", list(array.shape), needed)
+    return array
+
+
+def _convert(feed: _Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[Any, Any]:
+    source, target = array.dtype, feed.dtype.np
+    narrow = source.kind in "fc" and target.kind in "iub" or source.kind == "c" != target.kind
+    plain = array.size == 0 or not isinstance(given, np.ndarray | np.generic)
+    if source.kind in "SUOMm" or (narrow and not (plain and array.size == 0)):
+        _bad_feed(feed, "must have the tensor's dtype", source, feed.dtype)
+    with np.errstate(over="ignore"):
+        converted = array.astype(target)
+    if source.kind in "iu" and target.kind in "iu" and not np.array_equal(converted, array):
+        _bad_feed(feed, "must fit the tensor's dtype", f"{source} values out of range", feed.dtype)
+    return converted
+
+
+def _to_strings(feed: _Feed, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    flat = array.ravel().tolist()
+    if not all(isinstance(v, str | bytes) for v in flat):
+        _bad_feed(feed, "must hold text or bytes", from_numpy(array.dtype), feed.dtype)
+    return string_array([v.encode() if isinstance(v, str) else v for v in flat], array.shape)
+
+
+def _bad_feed(
+    feed: _Feed, check: str, found: object, needed: object, inner: Exception | None = None
+) -> Any:
+    raise BadRequest(
+        f"the value fed to {feed.name!r} does not fit",
+        check=f"a feed {check}",
+        found=found,
+        needed=needed,
+        remedy="convert the array (.astype, .reshape) before the call",
+        code="wrong-feed",
+        inner=inner,
+    )
