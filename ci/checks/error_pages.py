@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from ci.checks._report import report
@@ -18,35 +20,45 @@ KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def codes(root: Path = ROOT) -> dict[str, str]:
     """Error codes by name with the first place that uses each.
 
-    A code is a string given as `code=` in a call or assigned to `default_code` in a class.
+    A code is a string given as `code=` in a call or assigned to `default_code` in a class. One
+    that is put together when it is used, `f"unknown-{role}"`, counts as the pattern `unknown-*`.
     """
     found: dict[str, str] = {}
-    for package in packages(root).values():
-        for file in sorted(package.source.rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                for value in _code_values(node):
-                    found.setdefault(str(value.value), f"{file.relative_to(root)}:{value.lineno}")
+    for file, tree in _trees(root):
+        for node in ast.walk(tree):
+            for value in _code_values(node):
+                for code, line in _texts(value):
+                    found.setdefault(code, f"{file.relative_to(root)}:{line}")
     return found
 
 
-def _code_values(node: ast.AST) -> list[ast.Constant]:
-    """String constants that `node` uses as an error code."""
-    values: list[ast.expr | None] = []
+def _trees(root: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for package in packages(root).values():
+        for file in sorted(package.source.rglob("*.py")):
+            yield file, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _code_values(node: ast.AST) -> list[ast.expr]:
+    """Expressions that `node` uses as an error code."""
     if isinstance(node, ast.Call):
-        values = [item.value for item in node.keywords if item.arg == "code"]
-    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        return [item.value for item in node.keywords if item.arg == "code"]
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(isinstance(item, ast.Name) and item.id == "default_code" for item in targets):
-            values = [node.value]
-    constants = [part for value in values if value is not None for part in _branches(value)]
-    return [item for item in constants if isinstance(item.value, str)]
+            return [node.value]
+    return []
 
 
-def _branches(value: ast.expr) -> list[ast.Constant]:
-    """Constants a code expression can give: itself, or both sides of a conditional."""
+def _texts(value: ast.expr) -> Iterator[tuple[str, int]]:
+    """Codes or patterns that an expression can give, with their lines."""
     if isinstance(value, ast.IfExp):
-        return _branches(value.body) + _branches(value.orelse)
-    return [value] if isinstance(value, ast.Constant) else []
+        yield from _texts(value.body)
+        yield from _texts(value.orelse)
+    elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+        yield value.value, value.lineno
+    elif isinstance(value, ast.JoinedStr):
+        parts = [str(p.value) if isinstance(p, ast.Constant) else "*" for p in value.values]
+        yield "".join(parts), value.lineno
 
 
 def find(root: Path = ROOT) -> list[str]:
@@ -56,16 +68,29 @@ def find(root: Path = ROOT) -> list[str]:
     problems = [
         f"{place}: {code!r} has no page docs/errors/{code}.md"
         for code, place in sorted(used.items())
-        if code not in pages
+        if not fnmatch.filter(pages, code)
     ]
     problems += [
         f"{place}: {code!r} is not kebab-case"
         for code, place in used.items()
-        if not KEBAB.fullmatch(code)
+        if not KEBAB.fullmatch(code.replace("*", "x"))
     ]
+    strings = _strings(root)
     return problems + [
-        f"docs/errors/{page}.md: no source uses this code" for page in sorted(pages - set(used))
+        f"docs/errors/{page}.md: no source uses this code"
+        for page in sorted(pages)
+        if page not in strings and not any(fnmatch.fnmatch(page, code) for code in used)
     ]
+
+
+def _strings(root: Path) -> set[str]:
+    """Every string constant of the sources: a code may reach its error through a variable."""
+    return {
+        node.value
+        for _, tree in _trees(root)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 def main() -> int:

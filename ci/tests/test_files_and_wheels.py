@@ -78,13 +78,15 @@ def test_long_files_and_functions_are_found(tree: Path) -> None:
 def test_error_codes_and_pages_match(tree: Path) -> None:
     put(tree, f"{BASE}/errors.py", 'class E(Exception):\n    default_code = "bad-thing"\n')
     put(tree, f"{BASE}/use.py", 'raise E(code="no-page" if x else "Not_Kebab")\n')
-    put(tree, "docs/errors/bad-thing.md", "")
+    put(tree, f"{BASE}/made.py", 'raise E(code=f"unknown-{role}")\nE("by-variable")\n')
+    for page in ("bad-thing", "unknown-feed", "by-variable"):
+        put(tree, f"docs/errors/{page}.md", "")
     put(tree, "docs/errors/left-over.md", "")
     problems = error_pages.find(tree)
     assert any("'no-page' has no page docs/errors/no-page.md" in text for text in problems)
     assert any("'Not_Kebab' is not kebab-case" in text for text in problems)
     assert any("left-over.md: no source uses this code" in text for text in problems)
-    assert not any("bad-thing" in text for text in problems)
+    assert len(problems) == 4, problems
 
 
 @pytest.mark.parametrize(
