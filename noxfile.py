@@ -57,8 +57,9 @@ def build_packages(session: nox.Session) -> list[Path]:
     return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
 
 
-def install_wheels(session: nox.Session, wheels: list[Path], *names: str) -> None:
-    """Install freshly built wheels, replacing older builds, with requirement files `names`."""
+def install_wheels(session: nox.Session, *names: str) -> None:
+    """Build and install every package, replacing older builds, with requirement files `names`."""
+    wheels = build_packages(session)
     session.install(*map(str, wheels), *requirements(*names))
     session.install("--force-reinstall", "--no-deps", *map(str, wheels))
 
@@ -100,15 +101,14 @@ def close(session: nox.Session, steps: Steps) -> None:
 @nox.session
 def demo(session: nox.Session) -> None:
     """Three real models on real input, end to end; pictures and tables to judge."""
-    install_wheels(session, build_packages(session), "demo")
+    install_wheels(session, "demo")
     session.run("python", "-m", "ci.scripts.demo", *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
-    wheels = build_packages(session)
-    install_wheels(session, wheels, "lint", "types", "test")
+    install_wheels(session, "lint", "types", "test")
     where, workers = str(WHEELS), ("-n", os.environ.get("DRYSTONE_TEST_WORKERS", "2"))
     steps = Steps(CommandFailed)
     lint_steps(session, steps)
@@ -127,16 +127,15 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=PYTHONS["tested"])
 def unit(session: nox.Session) -> None:
     """Unit and fuzz tests against built wheels, on every Python of ci/matrix.toml found here."""
-    install_wheels(session, build_packages(session), "test")
+    install_wheels(session, "test")
     pytest(session, f"unit-{session.python}", *test_folders("unit", "fuzz"))
 
 
 @nox.session(python=PYTHONS["lowest"])
 def unit_lowest(session: nox.Session) -> None:
     """Unit tests on the oldest Python with the lowest versions that pyproject.toml allows."""
-    wheels = build_packages(session)
     session.install("--resolution", "lowest-direct", *third_party())
-    install_wheels(session, wheels, "test")
+    install_wheels(session, "test")
     session.run("uv", "pip", "list")
     pytest(session, "unit_lowest", *test_folders("unit"))
 
@@ -176,8 +175,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation with warnings fatal, and run its examples."""
-    wheels = build_packages(session)
-    install_wheels(session, wheels, "docs", "test")
+    install_wheels(session, "docs", "test")
     session.run("python", "-m", "ci.checks.doc_links")
     session.run("mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
     pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests/test_tutorials")
@@ -186,8 +184,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Import and load times, installed sizes, large graphs, run time per model."""
-    wheels = build_packages(session)
-    install_wheels(session, wheels, "bench")
+    install_wheels(session, "bench")
     session.run("python", "-m", "ci.checks.import_time")
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS))
     session.run("python", "packages/base/bench/run.py", *session.posargs)
@@ -196,5 +193,5 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def tf_parity(session: nox.Session) -> None:
     """drystone beside an installed TensorFlow: imports in both orders, same answers."""
-    install_wheels(session, build_packages(session), "test", "tf_parity")
+    install_wheels(session, "test", "tf_parity")
     pytest(session, "tf_parity", *test_folders("tf_parity"))
