@@ -1,0 +1,265 @@
+"""Op definitions: all of TensorFlow's, read from data on first use, and any registered later.
+
+The data is written by ``ci/scripts/opdefs_generate.py`` from an installed TensorFlow.
+Definitions are decoded one by one, when first asked for.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_abi.protos import MetaGraphDef
+from drystone_abi.protos import OpDef as OpDefProto
+from drystone_base.dtypes import DType, from_number
+from drystone_base.errors import GraphError, UnsupportedOp, near_matches
+from drystone_base.ops.attrs import decode_attr
+
+__all__ = [
+    "ArgDef",
+    "AttrDef",
+    "OpDef",
+    "find",
+    "names",
+    "op_def",
+    "register",
+    "tensorflow_version",
+]
+
+_DATA: Final = Path(__file__).parent / "_data" / "op_defs.binpb.xz"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgDef:
+    """One input or output argument; it stands for one tensor, or for a list of them.
+
+    Exactly one of ``type``, ``type_attr`` and ``type_list_attr`` is set; an unset name is ``""``.
+    ``number_attr`` names the attribute that holds the length of a list of one type. ``is_ref``: the
+    tensors are references to mutable ones.
+    """
+
+    name: str
+    type: DType | None
+    type_attr: str
+    number_attr: str
+    type_list_attr: str
+    is_ref: bool
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the argument stands for any number of tensors."""
+        return bool(self.number_attr or self.type_list_attr)
+
+    def count(self, attrs: Mapping[str, Any]) -> int:
+        """Number of tensors; raises ``KeyError`` where an attribute that says so is missing."""
+        if self.type_list_attr:
+            return len(_known(attrs, self.type_list_attr, list))
+        return max(0, _known(attrs, self.number_attr, int)) if self.number_attr else 1
+
+    def types(self, attrs: Mapping[str, Any]) -> list[DType]:
+        """Dtype of each tensor; raises ``KeyError`` where an attribute that says so is missing."""
+        if self.type_list_attr:
+            types = list(_known(attrs, self.type_list_attr, list))
+        else:
+            one = self.type or _known(attrs, self.type_attr, DType)
+            types = [one] * self.count(attrs)
+        return [_as_ref(t) for t in types] if self.is_ref else types
+
+
+@dataclass(frozen=True, slots=True)
+class AttrDef:
+    """One attribute: its type (``"int"``, ``"list(type)"``, ...), default and limits.
+
+    ``default`` may be None although ``has_default`` is true: a shape of unknown rank.
+    ``allowed`` holds the permitted values, None for any. ``minimum`` bounds an int, or the length
+    of a list.
+    """
+
+    name: str
+    type: str
+    default: Any = None
+    has_default: bool = False
+    allowed: tuple[Any, ...] | None = None
+    minimum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpDef:
+    """The definition of an op, or the signature of a function.
+
+    ``deprecated`` is the graph version from which the op may no longer be used, None for never.
+    """
+
+    name: str
+    inputs: tuple[ArgDef, ...] = ()
+    outputs: tuple[ArgDef, ...] = ()
+    attrs: Mapping[str, AttrDef] = field(default_factory=dict)
+    control_outputs: tuple[str, ...] = ()
+    is_stateful: bool = False
+    is_commutative: bool = False
+    is_aggregate: bool = False
+    allows_uninitialized_input: bool = False
+    deprecated: int | None = None
+
+    @classmethod
+    def from_proto(cls, proto: OpDefProto) -> OpDef:
+        """The definition in a proto; raises ``GraphError`` (``bad-dtype``, ``bad-attr``)."""
+        return cls(
+            name=proto.name,
+            inputs=tuple(_arg(a) for a in proto.input_arg),
+            outputs=tuple(_arg(a) for a in proto.output_arg),
+            attrs={a.name: _attr(a) for a in proto.attr},
+            control_outputs=tuple(proto.control_output),
+            is_stateful=proto.is_stateful,
+            is_commutative=proto.is_commutative,
+            is_aggregate=proto.is_aggregate,
+            allows_uninitialized_input=proto.allows_uninitialized_input,
+            deprecated=proto.deprecation.version if proto.HasField("deprecation") else None,
+        )
+
+    def input_types(self, attrs: Mapping[str, Any]) -> list[DType]:
+        """Dtype of each input, list arguments flattened; reference dtypes for reference arguments.
+
+        Raises ``KeyError`` where an attribute that sets a dtype or a length is missing or not known
+        yet (a function's placeholder).
+        """
+        return [t for arg in self.inputs for t in arg.types(attrs)]
+
+    def output_types(self, attrs: Mapping[str, Any]) -> list[DType]:
+        """Dtype of each output, in the same way; raises ``KeyError`` as ``input_types``."""
+        return [t for arg in self.outputs for t in arg.types(attrs)]
+
+    def input_slices(self, attrs: Mapping[str, Any]) -> dict[str, slice]:
+        """Where each argument lies in the flat inputs; raises ``KeyError`` as ``input_types``."""
+        return _slices(self.inputs, attrs)
+
+    def output_slices(self, attrs: Mapping[str, Any]) -> dict[str, slice]:
+        """Where each argument lies in the flat outputs; raises ``KeyError`` as ``input_types``."""
+        return _slices(self.outputs, attrs)
+
+
+def _known(attrs: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
+    value = attrs[name]
+    if not isinstance(value, kind):
+        raise KeyError(name)
+    return value
+
+
+def _as_ref(dtype: DType) -> DType:
+    return dtype if dtype.ref else from_number(dtype.number + 100)
+
+
+def _slices(args: Iterable[ArgDef], attrs: Mapping[str, Any]) -> dict[str, slice]:
+    found = {}
+    start = 0
+    for arg in args:
+        end = start + arg.count(attrs)
+        found[arg.name] = slice(start, end)
+        start = end
+    return found
+
+
+def _arg(proto: OpDefProto.ArgDef) -> ArgDef:
+    fixed = from_number(proto.type) if proto.type else None
+    return ArgDef(
+        proto.name, fixed, proto.type_attr, proto.number_attr, proto.type_list_attr, proto.is_ref
+    )
+
+
+def _attr(proto: OpDefProto.AttrDef) -> AttrDef:
+    return AttrDef(
+        name=proto.name,
+        type=proto.type,
+        default=decode_attr(proto.default_value),
+        has_default=proto.HasField("default_value"),
+        allowed=(
+            tuple(decode_attr(proto.allowed_values)) if proto.HasField("allowed_values") else None
+        ),
+        minimum=proto.minimum if proto.has_minimum else None,
+    )
+
+
+class _Registry:
+    """Definitions by name: decoded ones, and protos of the data file not decoded yet."""
+
+    def __init__(self, read: Callable[[], MetaGraphDef.MetaInfoDef]) -> None:
+        self._read = read
+        self._protos: dict[str, OpDefProto] | None = None
+        self._decoded: dict[str, OpDef] = {}
+        self.version = ""
+
+    def protos(self) -> dict[str, OpDefProto]:
+        if self._protos is None:
+            data = self._read()
+            self.version = data.tensorflow_version
+            self._protos = {op.name: op for op in data.stripped_op_list.op}
+        return self._protos
+
+    def find(self, name: str) -> OpDef | None:
+        found = self._decoded.get(name)
+        if found is None and (proto := self.protos().get(name)) is not None:
+            found = self._decoded[name] = OpDef.from_proto(proto)
+        return found
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted({*self.protos(), *self._decoded}))
+
+    def register(self, op: OpDef) -> None:
+        present = self.find(op.name)
+        if present is not None and present != op:
+            raise GraphError(
+                f"op {op.name!r} cannot be registered",
+                check="a name must not have two different op definitions",
+                found="another definition of that name",
+                needed="a new name, or an equal definition",
+                remedy="rename the op",
+                code="duplicate-op",
+            )
+        self._decoded[op.name] = present or op
+
+
+def _read_data() -> MetaGraphDef.MetaInfoDef:
+    return MetaGraphDef.MetaInfoDef.FromString(lzma.decompress(_DATA.read_bytes()))
+
+
+_REGISTRY: Final = _Registry(_read_data)
+
+
+def find(name: str) -> OpDef | None:
+    """The definition of an op, or None for an unknown one."""
+    return _REGISTRY.find(name)
+
+
+def op_def(name: str) -> OpDef:
+    """The definition of an op; raises ``UnsupportedOp`` (``op-unknown``) with near matches."""
+    found = _REGISTRY.find(name)
+    if found is not None:
+        return found
+    near = near_matches(name, names())
+    raise UnsupportedOp(
+        f"op {name!r} is unknown",
+        check="an op must be defined by TensorFlow or be registered",
+        found=name,
+        needed=f"an op of TensorFlow {tensorflow_version()}, or one registered with register()",
+        remedy=f"did you mean {', '.join(near)}?" if near else "register the op's definition",
+        code="op-unknown",
+    )
+
+
+def names() -> tuple[str, ...]:
+    """Names of all known ops, sorted."""
+    return _REGISTRY.names()
+
+
+def register(op: OpDef | OpDefProto) -> None:
+    """Make an op known; raises ``GraphError`` (``duplicate-op``) where another one has its name."""
+    _REGISTRY.register(op if isinstance(op, OpDef) else OpDef.from_proto(op))
+
+
+def tensorflow_version() -> str:
+    """The TensorFlow release that the data was taken from."""
+    _REGISTRY.protos()
+    return _REGISTRY.version
