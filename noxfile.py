@@ -28,6 +28,7 @@ REPORTS = WORK / "reports"
 MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
+os.environ.setdefault("UV_SYSTEM_CERTS", "true")
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "unit"]
 nox.options.default_venv_backend = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv")

@@ -77,11 +77,11 @@ def check_compiler() -> None:
     native = [entry["distribution"] for entry in table.values() if entry["native"]]
     compiler = find_compiler()
     if compiler:
-        print("bootstrap: C++ compiler " + compiler)
+        print("bootstrap: C++ compiler " + compiler, flush=True)
     elif native:
         stop(COMPILER_HELP.format(", ".join(native)))
     else:
-        print("bootstrap: no C++ compiler found; none of the packages needs one")
+        print("bootstrap: no C++ compiler found; none of the packages needs one", flush=True)
 
 
 def environment() -> str:

@@ -6,14 +6,13 @@ version grew since that tag.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import griffe
 
 from ci.checks._report import report
-from ci.scripts.project import ROOT, Package, packages
+from ci.scripts.project import ROOT, Package, git, packages
 
 __all__ = ["find", "last_tag", "main"]
 
@@ -32,13 +31,8 @@ def find(root: Path = ROOT) -> list[str]:
 
 def last_tag(package: Package) -> str | None:
     """The newest release tag of `package`, by version order, or None."""
-    listed = subprocess.run(
-        ["git", "-C", str(package.root), "tag", "--list", "--sort=-v:refname", f"{package.key}/v*"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return next(iter(listed.stdout.split()), None)
+    tags = git(package.root, "tag", "--list", "--sort=-v:refname", f"{package.key}/v*")
+    return next(iter((tags or "").split()), None)
 
 
 def _may_break(before: str, after: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "Package", "load_toml", "packages", "python_sources", "tracked_files"]
+__all__ = ["ROOT", "Package", "git", "load_toml", "packages", "python_sources", "tracked_files"]
 
 ROOT = Path(__file__).resolve().parents[2]
 """Top of the checkout this file belongs to."""
@@ -82,17 +83,28 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
 
 
 def tracked_files(root: Path = ROOT) -> list[Path]:
-    """Files that git tracks and that are present, relative to `root`; all files outside git."""
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-z", "--cached"],
-        capture_output=True,
-        text=True,
-        check=False,
+    """Files that git tracks and that are present, relative to `root`.
+
+    Outside a git checkout: all files that are not in hidden folders.
+    """
+    listed = git(root, "ls-files", "-z", "--cached")
+    if listed is not None:
+        names = [Path(name) for name in listed.split("\0") if name]
+    else:
+        every = (path.relative_to(root) for path in root.rglob("*"))
+        names = [path for path in every if not any(part[0] == "." for part in path.parts[:-1])]
+    return sorted(name for name in names if (root / name).is_file())
+
+
+def git(root: Path, *arguments: str) -> str | None:
+    """What `git ARGUMENTS` prints in `root`; None where there is no git or no checkout."""
+    program = shutil.which("git")
+    if program is None:
+        return None
+    done = subprocess.run(
+        [program, "-C", str(root), *arguments], capture_output=True, text=True, check=False
     )
-    if listed.returncode == 0:
-        names = [Path(name) for name in listed.stdout.split("\0") if name]
-        return sorted(name for name in names if (root / name).is_file())
-    return sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return done.stdout if done.returncode == 0 else None
 
 
 def python_sources(root: Path = ROOT) -> Iterator[Path]:
