@@ -1,5 +1,94 @@
-"""Load, inspect and run TensorFlow graphs without TensorFlow."""
+"""Load, inspect, edit and run TensorFlow graphs without TensorFlow."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone_base.dtypes import DType as DType
+    from drystone_base.dtypes import as_dtype as as_dtype
+    from drystone_base.errors import BadModelFile as BadModelFile
+    from drystone_base.errors import BadRequest as BadRequest
+    from drystone_base.errors import CheckpointError as CheckpointError
+    from drystone_base.errors import DrystoneError as DrystoneError
+    from drystone_base.errors import GraphError as GraphError
+    from drystone_base.errors import KernelError as KernelError
+    from drystone_base.errors import ShapeError as ShapeError
+    from drystone_base.errors import UnsupportedOp as UnsupportedOp
+    from drystone_base.graph import Graph as Graph
+    from drystone_base.graph import Node as Node
+    from drystone_base.graph import validate as validate
+    from drystone_base.loaders import read_graph as read_graph
+    from drystone_base.loaders import write_graph as write_graph
+    from drystone_base.model import Model as Model
+    from drystone_base.model import load as load
+    from drystone_base.ops.inference import Inference as Inference
+    from drystone_base.ops.inference import infer as infer
+    from drystone_base.session import Session as Session
+    from drystone_base.session import SessionConfig as SessionConfig
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+# Where each public name lives. Modules are imported when a name is first asked for, so that
+# `import drystone_base` costs next to nothing.
+_HOME = {
+    "BadModelFile": "errors",
+    "BadRequest": "errors",
+    "CheckpointError": "errors",
+    "DType": "dtypes",
+    "DrystoneError": "errors",
+    "Graph": "graph",
+    "GraphError": "errors",
+    "Inference": "ops.inference",
+    "KernelError": "errors",
+    "Model": "model",
+    "Node": "graph",
+    "Session": "session",
+    "SessionConfig": "session",
+    "ShapeError": "errors",
+    "UnsupportedOp": "errors",
+    "as_dtype": "dtypes",
+    "infer": "ops.inference",
+    "load": "model",
+    "read_graph": "loaders",
+    "validate": "graph",
+    "write_graph": "loaders",
+}
+
+__all__ = [
+    "BadModelFile",
+    "BadRequest",
+    "CheckpointError",
+    "DType",
+    "DrystoneError",
+    "Graph",
+    "GraphError",
+    "Inference",
+    "KernelError",
+    "Model",
+    "Node",
+    "Session",
+    "SessionConfig",
+    "ShapeError",
+    "UnsupportedOp",
+    "__version__",
+    "as_dtype",
+    "infer",
+    "load",
+    "read_graph",
+    "validate",
+    "write_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_base' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_base.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

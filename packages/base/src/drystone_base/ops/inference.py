@@ -1,0 +1,5 @@
+"""Shape, dtype and constant inference: the public face of the engine in ``ops.shapes``."""
+
+from drystone_base.ops.shapes._engine import Inference, Known, infer, relax
+
+__all__ = ["Inference", "Known", "infer", "relax"]

@@ -1,0 +1,47 @@
+"""Every recorded single-op case of ``shared/op_cases``, where that folder is present."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle import difference
+
+from drystone_base import Graph, Session, infer
+
+ROOT = Path(__file__).resolve().parents[4].parent / "shared" / "op_cases"
+CASES: list[dict[str, Any]] = (
+    json.loads((ROOT / "index.json").read_text()) if (ROOT / "index.json").exists() else []
+)
+
+
+@pytest.mark.skipif(not CASES, reason=f"no recorded op cases: {ROOT.name}/ is not beside the repo")
+@pytest.mark.parametrize("op", sorted({c["op"] for c in CASES}))
+def test_op_case(op: str) -> None:
+    wrong = [
+        f"{c['case']}: {problem}"
+        for c in CASES
+        if c["op"] == op and (problem := _problem(c)) is not None
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _problem(case: dict[str, Any]) -> str | None:
+    graph = Graph.from_bytes((ROOT / f"{case['case']}.pb").read_bytes())
+    data = np.load(ROOT / f"{case['case']}.npz", allow_pickle=False)
+    feeds = {name: data[name] for name in case["feeds"]}
+    outputs = [f"op:{k}" for k in range(case["outs"])]
+    got = Session(graph).run(outputs, {f"{k}:0": v for k, v in feeds.items()})
+    inferred = infer(graph, strict=True)
+    for k, value in enumerate(got):
+        want = data[f"out{k}"]
+        worst = difference(np.asarray(value), want)
+        if worst > 1e-4:
+            return f"output {k} differs by {worst:.3g}"
+        guess = inferred.shape((graph["op"], k))
+        if guess is None or len(guess) != want.ndim:
+            return f"output {k}: inferred {guess} for {want.shape}"
+        if any(g >= 0 and g != w for g, w in zip(guess, want.shape, strict=True)):
+            return f"output {k}: inferred {guess} for {want.shape}"
+    return None

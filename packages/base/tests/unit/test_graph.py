@@ -1,0 +1,181 @@
+"""The graph: reading, looking, editing, writing."""
+
+import numpy as np
+import pytest
+
+from drystone_abi.protos import GraphDef
+from drystone_base import dtypes
+from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.graph import Graph, from_text, reachable, to_text, topological_order, validate
+from drystone_base.graph._wire import LARGE
+from drystone_base.ops.attrs import TensorAttr
+
+TEXT = """
+node { name: "sum" op: "AddV2" input: "a" input: "b:0" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "a" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "b" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "after" op: "NoOp" input: "^sum" }
+versions { producer: 27 }
+"""
+
+
+def chain(length: int) -> Graph:
+    graph = Graph()
+    node = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32})
+    for k in range(length):
+        node = graph.add("Neg", f"n{k}", [node], attrs={"T": dtypes.FLOAT32})
+    return graph
+
+
+def test_nodes_may_come_in_any_order() -> None:
+    graph = from_text(TEXT)
+    total = graph["sum"]
+    assert [n.name for n, _ in total.inputs] == ["a", "b"]
+    assert [n.name for n in graph["after"].controls] == ["sum"]
+    assert [n.name for n in topological_order(graph)] == ["a", "b", "sum", "after"]
+
+
+def test_round_trip_keeps_bytes_and_text() -> None:
+    data = from_text(TEXT).to_bytes()
+    again = Graph.from_bytes(data)
+    assert again.to_bytes() == data
+    assert to_text(again) == to_text(Graph.from_proto(GraphDef.FromString(data)))
+
+
+def test_unknown_fields_survive() -> None:
+    proto = from_text(TEXT).to_proto()
+    unknown = b"\xc2\x3e\x03abc"  # field 1000, three bytes
+    data = GraphDef.FromString(proto.SerializeToString() + unknown).SerializeToString()
+    node = proto.node[0].SerializeToString() + unknown
+    data += b"\x0a" + bytes([len(node)]) + node.replace(b"\x03sum", b"\x03two")
+    written = Graph.from_bytes(data).to_bytes()
+    assert written.count(unknown) == 2
+
+
+def test_large_constant_is_not_copied() -> None:
+    graph = Graph()
+    values = np.arange(LARGE, dtype=np.float32)
+    graph.add("Const", "c", attrs={"dtype": dtypes.FLOAT32, "value": TensorAttr(array=values)})
+    data = bytearray(graph.to_bytes())
+    again = Graph.from_bytes(data)
+    array = again["c"].attr("value").array
+    np.testing.assert_array_equal(array, values)
+    at = bytes(data).find(values[100:116].tobytes())
+    data[at : at + 4] = np.float32(-1).tobytes()
+    assert array[100] == -1, "the array must be a view of the file's bytes"
+    assert not array.flags.writeable or array.base is not None
+    assert again.to_bytes() == bytes(data)
+    assert again.copy().to_bytes() == bytes(data)
+
+
+def test_editing_keeps_fan_in_and_fan_out() -> None:
+    graph = chain(3)
+    n0, n1, n2 = graph["n0"], graph["n1"], graph["n2"]
+    assert graph.consumers(n0) == [(n1, 0)]
+    twin = graph.add("Neg", "twin", [n0], attrs={"T": dtypes.FLOAT32})
+    assert graph.redirect((n1, 0), (twin, 0)) == 1
+    assert n2.inputs == ((twin, 0),)
+    assert graph.consumers(n1) == []
+    graph.remove(n1)
+    assert "n1" not in graph
+    assert graph.consumers(n0) == [(twin, 0)]
+    graph.add_control(n2, graph["x"])
+    assert graph.control_consumers(graph["x"]) == [n2]
+    graph.rename(twin, "double")
+    assert list(graph.to_proto().node[-2].input) == ["double", "^x"] or any(
+        list(n.input) == ["double", "^x"] for n in graph.to_proto().node
+    )
+    validate(graph)
+
+
+def test_removing_a_used_node_is_refused() -> None:
+    graph = chain(2)
+    with pytest.raises(GraphError, match="a removed node must have no fan-out") as caught:
+        graph.remove(graph["n0"])
+    assert caught.value.code == "node-in-use"
+    assert "'n1' reads it" in str(caught.value)
+
+
+def test_duplicate_names_are_refused() -> None:
+    with pytest.raises(GraphError, match="two nodes are named 'a'") as caught:
+        from_text(TEXT + 'node { name: "a" op: "NoOp" }')
+    assert caught.value.code == "duplicate-node"
+
+
+def test_missing_inputs_are_refused_with_near_matches() -> None:
+    text = TEXT + 'node { name: "z" op: "Neg" input: "summ" }'
+    with pytest.raises(GraphError, match="did you mean sum") as caught:
+        from_text(text)
+    assert caught.value.code == "missing-input"
+
+
+def test_a_cycle_is_named() -> None:
+    text = """
+    node { name: "a" op: "Neg" input: "b" } node { name: "b" op: "Neg" input: "a" }
+    """
+    with pytest.raises(GraphError, match="cycle of 2 nodes") as caught:
+        topological_order(from_text(text))
+    assert caught.value.code == "graph-cycle"
+    assert "->" in caught.value.found
+
+
+def test_a_loop_has_an_order() -> None:
+    text = """
+    node { name: "e" op: "Enter" input: "x" } node { name: "x" op: "Placeholder" }
+    node { name: "m" op: "Merge" input: "e" input: "n" } node { name: "n" op: "NextIteration" input: "m" }
+    """
+    assert [n.name for n in topological_order(from_text(text))] == ["x", "e", "m", "n"]
+
+
+def test_reachable_stops_at_feeds() -> None:
+    graph = chain(5)
+    found = reachable([graph["n4"]], fed={(graph["n2"], 0)})
+    assert [n.name for n in found] == ["n4", "n3"]
+
+
+@pytest.mark.parametrize(
+    ("node", "code"),
+    [
+        ('node { name: "z" op: "Neg" input: "a" }', "missing-attr"),
+        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { i: 1 } } }', "bad-attr"),
+        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { type: DT_STRING } } }', "bad-attr"),
+        ('node { name: "z" op: "Neg" attr { key: "T" value { type: DT_FLOAT } } }', "wrong-fan-in"),
+        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { type: DT_HALF } } }', "dtype-mismatch"),
+        ('node { name: "z" op: "Neg" input: "a:3" attr { key: "T" value { type: DT_FLOAT } } }', "bad-output-index"),
+    ],
+)  # fmt: skip
+def test_invalid_nodes(node: str, code: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        validate(from_text(TEXT + node))
+    assert caught.value.code == code
+    assert "'z'" in caught.value.what
+
+
+def test_unknown_ops_load_and_validate() -> None:
+    graph = from_text(TEXT + 'node { name: "z" op: "NobodyKnows" input: "a" }')
+    validate(graph)
+    assert 'op: "NobodyKnows"' in to_text(graph)
+
+
+def test_truncated_bytes_are_refused() -> None:
+    data = from_text(TEXT).to_bytes()
+    for cut in (1, 7, len(data) // 2, len(data) - 1):
+        with pytest.raises(BadModelFile) as caught:
+            Graph.from_bytes(data[:cut])
+        assert caught.value.code == "bad-graphdef"
+
+
+def test_pbtxt_errors_name_the_line() -> None:
+    with pytest.raises(BadModelFile, match="2:") as caught:
+        from_text("node {\n  name 3 }")
+    assert caught.value.code == "bad-pbtxt"
+
+
+def test_attribute_edits_survive_a_round_trip() -> None:
+    graph = from_text(TEXT)
+    graph.set_attr(graph["a"], "shape", (2, -1))
+    graph.set_device(graph["sum"], "/CPU:0")
+    again = Graph.from_bytes(graph.to_bytes())
+    assert again["a"].attr("shape") == (2, -1)
+    assert again["sum"].device == "/CPU:0"
+    assert again["b"].attr("shape") is None
