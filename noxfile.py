@@ -90,7 +90,7 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
 def run_types(session: nox.Session) -> None:
     """Strict types of every package, the tooling and the tests."""
     sources = [str(package.source.relative_to(TOP)) for package in PACKAGES.values()]
-    session.run(*MYPY, *sources, "ci", "integration_tests", "noxfile.py")
+    session.run(*MYPY, *sources, *test_folders(), "ci", "integration_tests", "noxfile.py")
 
 
 def close(session: nox.Session, steps: Steps) -> None:
