@@ -95,7 +95,7 @@ class Graph:
         return graph
 
     def _read_nodes(self, protos: Iterable[NodeDef], contents: Mapping[int, memoryview]) -> None:
-        nodes, fan_in = self._nodes, []
+        nodes = self._nodes
         intern = sys.intern
         for index, proto in enumerate(protos):
             name = proto.name
@@ -104,16 +104,15 @@ class Graph:
             node = Node(self, name, intern(proto.op), proto.device)
             node.changed, node._proto, node._attrs = False, proto, None
             nodes[name] = node
-            fan_in.append(proto.input)
             if index in contents:
                 node._content = contents[index]
         if "" in nodes:
             self._fail_name("")
-        for node, inputs in zip(nodes.values(), fan_in, strict=True):
-            if inputs:
-                self._resolve(node, inputs)
+        for node in nodes.values():
+            assert node._proto is not None
+            self._resolve(node, list(node._proto.input))
 
-    def _resolve(self, node: Node, inputs: Iterable[str]) -> None:
+    def _resolve(self, node: Node, inputs: list[str]) -> None:
         nodes = self._nodes
         data: list[Output] = []
         controls: list[Node] = []
@@ -240,7 +239,7 @@ class Graph:
             self._duplicate(proto.name)
         node = Node(self, proto.name, sys.intern(proto.op), proto.device)
         node.changed, node._proto, node._attrs = False, proto, None
-        self._resolve(node, proto.input)
+        self._resolve(node, list(proto.input))
         self._nodes[node.name] = node
         inputs, controls = node.inputs, node.controls
         node.inputs, node.controls = (), ()
