@@ -74,7 +74,8 @@ def test_folders(*kinds: str) -> list[str]:
 
 def pytest(session: nox.Session, report: str, *arguments: str) -> None:
     """Run pytest, leaving a JUnit file under `report`."""
-    session.run("pytest", "-q", f"--junitxml={REPORTS / report}.xml", *arguments, *session.posargs)
+    command = ("pytest", "-q", "--durations=10", f"--junitxml={REPORTS / report}.xml")
+    session.run(*command, *arguments, *session.posargs)
 
 
 def lint_steps(session: nox.Session, steps: Steps) -> None:
@@ -110,7 +111,8 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
     install_wheels(session, "lint", "types", "test")
-    where, workers = str(WHEELS), ("-n", os.environ.get("DRYSTONE_TEST_WORKERS", "2"))
+    where, workers = str(WHEELS), ("-n", "2", "--dist", "worksteal")
+    session.env.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # one thread a worker
     steps = Steps(CommandFailed)
     lint_steps(session, steps)
     steps.run("types", partial(run_types, session))

@@ -1,4 +1,4 @@
-"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the metapackage's pins."""
+"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the pins, docs/compat.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from ci.checks._report import report
-from ci.scripts import metapackage_pins
+from ci.scripts import compat_page, metapackage_pins
 from ci.scripts.project import ROOT, Package, load_toml, packages
 
 __all__ = ["find", "main"]
@@ -31,6 +31,8 @@ def find(root: Path = ROOT) -> list[str]:
         problems += _requirements(package, by_distribution)
     if metapackage_pins.outdated(root):
         problems.append("metapackage pins differ from ci/compat.toml: run metapackage_pins")
+    if compat_page.outdated(root):
+        problems.append("docs/compat.md differs from ci/compat.toml: run compat_page")
     return problems
 
 

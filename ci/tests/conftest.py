@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ci.scripts import compat_page
+
 PACKAGES = """
 [budgets]
 import_seconds = 0.15
@@ -66,6 +68,10 @@ def tree(tmp_path: Path) -> Path:
         f'    "drystone-{part}==0.1.0",\n' for part in ("base", "optimizer", "plugin-abi")
     )
     put(tmp_path, "metapackage/pyproject.toml", PROJECT.format(dist="drystone", requires=pins))
+    put(
+        tmp_path, "ci/matrix.toml", '[python]\ntested = ["3.11"]\n[os]\ntested = ["linux-x86_64"]\n'
+    )
+    put(tmp_path, "docs/compat.md", compat_page.render(tmp_path))
     return tmp_path
 
 

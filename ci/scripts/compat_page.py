@@ -1,0 +1,57 @@
+"""Write docs/compat.md from ci/compat.toml and ci/matrix.toml; `--check` only compares.
+
+Run from the repository root: `python -m ci.scripts.compat_page [--check]`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ci.scripts.project import ROOT, load_toml
+
+__all__ = ["main", "outdated", "render"]
+
+INTRO = """# Versions tested together
+
+Generated from `ci/compat.toml` and `ci/matrix.toml`; newest set first. Each row is what installing that
+version of `drystone` gives. Other combinations that satisfy the packages' lower bounds should work.
+"""
+
+
+def render(root: Path = ROOT) -> str:
+    """The page as text."""
+    sets = load_toml(root / "ci" / "compat.toml")["sets"]
+    matrix = load_toml(root / "ci" / "matrix.toml")
+    names = ["drystone", *sorted({name for entry in sets for name in entry["packages"]})]
+    rows = [names, ["---"] * len(names)]
+    for entry in sets:
+        held = {"drystone": entry["drystone"], **entry["packages"]}
+        rows.append([held.get(name, "–") for name in names])
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    pythons = ", ".join(matrix["python"]["tested"])
+    systems = ", ".join(matrix["os"]["tested"])
+    return f"{INTRO}\n{table}\n\nPython {pythons}, on {systems}.\n"
+
+
+def outdated(root: Path = ROOT) -> bool:
+    """Whether the page on disk is missing or differs from what `render` gives."""
+    page = root / "docs" / "compat.md"
+    return not page.exists() or page.read_text(encoding="utf-8") != render(root)
+
+
+def main() -> int:
+    """Write the page, or with `--check` exit 1 when it is outdated."""
+    if not outdated():
+        print("docs/compat.md: up to date")
+        return 0
+    if "--check" in sys.argv[1:]:
+        print("docs/compat.md: outdated; run python -m ci.scripts.compat_page")
+        return 1
+    (ROOT / "docs" / "compat.md").write_text(render(), encoding="utf-8")
+    print("docs/compat.md: written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
