@@ -14,8 +14,9 @@ __all__ = ["main", "outdated", "render"]
 
 INTRO = """# Versions tested together
 
-Generated from `ci/compat.toml` and `ci/matrix.toml`; newest set first. Each row is what installing that
-version of `drystone` gives. Other combinations that satisfy the packages' lower bounds should work.
+Generated from `ci/compat.toml` and `ci/matrix.toml`; newest set first. Each row is what
+installing that version of `drystone` gives. Other combinations that satisfy the packages' lower
+bounds should work.
 """
 
 
@@ -27,11 +28,11 @@ def render(root: Path = ROOT) -> str:
     rows = [names, ["---"] * len(names)]
     for entry in sets:
         held = {"drystone": entry["drystone"], **entry["packages"]}
-        rows.append([held.get(name, "–") for name in names])
+        rows.append([held.get(name, "-") for name in names])
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     pythons = ", ".join(matrix["python"]["tested"])
     systems = ", ".join(matrix["os"]["tested"])
-    return f"{INTRO}\n{table}\n\nPython {pythons}, on {systems}.\n"
+    return f"{INTRO}\n{table}\n\nTested with Python {pythons} on {systems}.\n"
 
 
 def outdated(root: Path = ROOT) -> bool:
