@@ -1,22 +1,20 @@
 """Every recorded single-op case of ``shared/op_cases``, where that folder is present."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from oracle import difference
+from shared_data import OP_CASES, WHY_NOT
 
 from drystone_base import Graph, Session, infer
 
-ROOT = Path(__file__).resolve().parents[4].parent / "shared" / "op_cases"
-CASES: list[dict[str, Any]] = (
-    json.loads((ROOT / "index.json").read_text()) if (ROOT / "index.json").exists() else []
-)
+INDEX = OP_CASES / "index.json"
+CASES: list[dict[str, Any]] = json.loads(INDEX.read_text()) if INDEX.exists() else []
 
 
-@pytest.mark.skipif(not CASES, reason=f"no recorded op cases: {ROOT.name}/ is not beside the repo")
+@pytest.mark.skipif(not CASES, reason=WHY_NOT)
 @pytest.mark.parametrize("op", sorted({c["op"] for c in CASES}))
 def test_op_case(op: str) -> None:
     wrong = [
@@ -28,8 +26,8 @@ def test_op_case(op: str) -> None:
 
 
 def _problem(case: dict[str, Any]) -> str | None:
-    graph = Graph.from_bytes((ROOT / f"{case['case']}.pb").read_bytes())
-    data = np.load(ROOT / f"{case['case']}.npz", allow_pickle=False)
+    graph = Graph.from_bytes((OP_CASES / f"{case['case']}.pb").read_bytes())
+    data = np.load(OP_CASES / f"{case['case']}.npz", allow_pickle=False)
     feeds = {name: data[name] for name in case["feeds"]}
     outputs = [f"op:{k}" for k in range(case["outs"])]
     got = Session(graph).run(outputs, {f"{k}:0": v for k, v in feeds.items()})
