@@ -41,7 +41,7 @@ def argument(_: ShapeCall) -> list[Shape]:
     return [None]
 
 
-@shape("_Retval", "_DeviceRetval", "ControlTrigger")
+@shape("_Retval", "_DeviceRetval")
 def no_output(_: ShapeCall) -> list[Shape]:
     """No outputs."""
     return []
