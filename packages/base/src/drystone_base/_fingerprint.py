@@ -69,7 +69,8 @@ def _fold(x: Words) -> Words:
 def _join(u: Words, v: Words, factor: Words | int) -> Words:
     """Two words into one."""
     first = _fold((u ^ v) * factor)
-    return _fold((v ^ first) * factor) * factor
+    joined: Words = _fold((v ^ first) * factor) * factor
+    return joined
 
 
 def _factor(length: int) -> int:
@@ -128,7 +129,7 @@ class _State:
         """Mix in 64 bytes; ``block(k)`` reads the word at byte ``k``."""
         x = _rotate(self.x + self.y + self.v[0] + block(8), 37) * factor
         y = _rotate(self.y + self.v[1] + block(48), 42) * factor
-        x ^= self.w[1] * weight
+        x = x ^ (self.w[1] * weight)
         y += self.v[0] * weight + block(40)
         z = _rotate(self.z + self.w[0], 33) * factor
         self.v = _half(block, 0, self.v[1] * factor, x + self.w[0])
@@ -144,17 +145,21 @@ def _half(block: Reader, start: int, a: Words, b: Words) -> tuple[Words, Words]:
     return total + last, _rotate(b + first + last, 21) + _rotate(total, 44) + first
 
 
+def _from(word: Reader, start: int) -> Reader:
+    return lambda k: word(start + k)
+
+
 def _long(word: Reader, count: int, length: int) -> Words:
     zero = np.zeros(count, np.uint64)
     y = zero + (_START * _Q + 113) % 2**64
     state = _State(_START * _R % 2**64 + word(0), y, _fold(y * _R + 113) * _R, *[(zero, zero)] * 2)
     for start in range(0, length - 1 - (length - 1) % _BLOCK, _BLOCK):
-        state.absorb(lambda k, start=start: word(start + k), _Q, 1)
+        state.absorb(_from(word, start), _Q, 1)
     factor = _Q + ((state.z & 0xFF) << 1)
     w = state.w[0] + (length - 1) % _BLOCK
     v = state.v[0] + w
     state.v, state.w = (v, state.v[1]), (w + v, state.w[1])
-    state.absorb(lambda k: word(length - _BLOCK + k), factor, 9)
+    state.absorb(_from(word, length - _BLOCK), factor, 9)
     return _join(
         _join(state.v[0], state.w[0], factor) + _fold(state.y) * _P + state.z,
         _join(state.v[1], state.w[1], factor) + state.x,
