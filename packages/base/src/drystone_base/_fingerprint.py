@@ -63,7 +63,8 @@ def _rotate(x: Words, bits: int) -> Words:
 
 
 def _fold(x: Words) -> Words:
-    return x ^ (x >> 47)
+    folded: Words = x ^ (x >> 47)
+    return folded
 
 
 def _join(u: Words, v: Words, factor: Words | int) -> Words:
