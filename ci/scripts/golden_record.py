@@ -1,7 +1,8 @@
 """Record TensorFlow's answers to the golden cases: golden_record.py [FAMILY...]
 
-Run with a Python that has tensorflow and drystone_base. Writes packages/base/tests/golden/data/<family>.npz
-and prints one line per family, with the cases in which the reference kernels disagree.
+Run with a Python that has tensorflow and drystone_base. Writes
+packages/base/tests/golden/data/<family>.npz and prints one line per family, with the cases in which
+the reference kernels disagree.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Data types: TensorFlow's ``DataType`` numbers and the NumPy types that hold them.
 
-Strings, resources and variants are held in NumPy object arrays. Quantized types are held in the plain
-integer of the same width. Source: TensorFlow ``DataType``.
+Strings, resources and variants are held in NumPy object arrays. Quantized types are held in the
+plain integer of the same width. Source: TensorFlow ``DataType``.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ _BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {
 
 
 def from_number(number: int) -> DType:
-    """The type with TensorFlow's number; raises ``GraphError`` (``bad-dtype``) for an unknown one."""
+    """The type with TensorFlow's number; raises ``GraphError`` (``bad-dtype``)."""
     try:
         return _BY_NUMBER[number]
     except KeyError:

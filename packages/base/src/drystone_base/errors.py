@@ -1,7 +1,7 @@
 """The exception tree: every user-visible failure is an object with fields and a stable code.
 
-An error has five parts: what failed, which check failed, what was found, what was needed and what to
-do about it. The text is rendered from the fields; inner errors are appended verbatim. Each code
+An error has five parts: what failed, which check failed, what was found, what was needed and what
+to do about it. The text is rendered from the fields; inner errors are appended verbatim. Each code
 has a page under ``docs/errors/<code>.md``. ``status`` is the canonical status name that TensorFlow
 would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
 """

@@ -37,9 +37,8 @@ class SignatureFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, np.ndarray[Any, Any]]:
         """Outputs by name for inputs given in order, by name, or as one mapping."""
-        if len(args) == 1 and isinstance(args[0], Mapping) and not kwargs:
-            args, kwargs = (), dict(args[0])
-        given = self._bind(args, kwargs)
+        whole = args[0] if len(args) == 1 and not kwargs else None
+        given = self._bind((), whole) if isinstance(whole, Mapping) else self._bind(args, kwargs)
         outputs = {name: spec.tensor for name, spec in self.signature.outputs.items()}
         result: dict[str, np.ndarray[Any, Any]] = self._session.run(outputs, given)
         return result
@@ -72,7 +71,8 @@ class SignatureFunction:
 class Model:
     """A loaded model: call it, call one of its signatures, or run any tensors by name.
 
-    Variables and tables are initialised when the model is made and keep their state from call to call.
+    Variables and tables are initialised when the model is made and keep their state from call to
+    call.
     """
 
     def __init__(self, loaded: LoadedModel, config: SessionConfig | None = None) -> None:

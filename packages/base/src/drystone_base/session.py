@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -36,8 +36,9 @@ _SHAPES_MEAN_IT: Final = 24
 class SessionConfig:
     """How a session runs.
 
-    ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is stopped
-    (None: never). ``seed``: base of the streams of random ops that state no seed (None: arbitrary).
+    ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is
+    stopped (None: never). ``seed``: base of the streams of random ops that state no seed (None:
+    arbitrary).
     """
 
     executor: Literal["reference"] = "reference"
@@ -78,7 +79,7 @@ class Session:
         self._prepared: dict[Any, _Prepared] = {}
         self._lock = threading.Lock()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,9 +93,9 @@ class Session:
     def run(self, fetches: Fetches, feeds: Mapping[str, Any] | None = None) -> Any:
         """Values of ``fetches``, in the same structure.
 
-        A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node without outputs),
-        or a list, tuple or dict of fetches. ``feeds`` maps tensor names to anything that NumPy can
-        turn into an array. Raises ``BadRequest`` for feeds and fetches that do not fit,
+        A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node without
+        outputs), or a list, tuple or dict of fetches. ``feeds`` maps tensor names to anything that
+        NumPy can turn into an array. Raises ``BadRequest`` for feeds and fetches that do not fit,
         ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a kernel.
         """
         given = dict(feeds or {})
@@ -104,9 +105,7 @@ class Session:
         values = self._execute(prepared, list(given.values()))
         return rebuild(iter(values))
 
-    def make_callable(
-        self, fetches: Fetches, feeds: Sequence[str] = ()
-    ) -> Callable[..., Any]:
+    def make_callable(self, fetches: Fetches, feeds: Sequence[str] = ()) -> Callable[..., Any]:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
         names: list[str] = []
         rebuild = _flatten(fetches, names)
@@ -152,11 +151,13 @@ class Session:
             [f.output for f in described],
             call_function=call_function,
         )
-        stateful = any((d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op)
+        stateful = any(
+            (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
+        )
         return _Prepared(plan, described, [isinstance(f, tuple) for f in found], stateful)
 
     def _find(self, name: str, role: str) -> Output | Node:
-        """The output or node that a feed or fetch names; raises ``BadRequest`` with near matches."""
+        """The output or node that a feed or fetch names; raises ``BadRequest``."""
         try:
             node, index = self.graph.output(name)
         except GraphError as error:
@@ -166,7 +167,9 @@ class Session:
                 check=f"a {role} must name a tensor of the graph as node:k",
                 found=name,
                 needed="the name of a node, with an output index",
-                remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists names",
+                remedy=f"did you mean {', '.join(near)}?"
+                if near
+                else "`drystone inspect` lists names",
                 code=f"unknown-{role}",
                 status="NOT_FOUND",
             ) from error
@@ -220,7 +223,7 @@ def _flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
     """Collect the names of a fetch structure, and return what rebuilds it from their values."""
     if isinstance(fetches, str):
         names.append(fetches)
-        return next  # type: ignore[return-value]
+        return next
     if isinstance(fetches, Mapping):
         parts = {key: _flatten(value, names) for key, value in fetches.items()}
         return lambda values: {key: part(values) for key, part in parts.items()}
@@ -244,7 +247,9 @@ def _to_array(feed: _Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        _bad_feed(feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error)
+        _bad_feed(
+            feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error
+        )
     if feed.dtype.label == "string":
         array = _to_strings(feed, array)
     elif not feed.dtype.is_object and array.dtype != feed.dtype.np:
@@ -263,7 +268,7 @@ def _to_array(feed: _Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
 
 def _convert(feed: _Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[Any, Any]:
     source, target = array.dtype, feed.dtype.np
-    narrow = source.kind in "fc" and target.kind in "iub" or source.kind == "c" != target.kind
+    narrow = (source.kind in "fc" and target.kind in "iub") or source.kind == "c" != target.kind
     plain = array.size == 0 or not isinstance(given, np.ndarray | np.generic)
     if source.kind in "SUOMm" or (narrow and not (plain and array.size == 0)):
         _bad_feed(feed, "must have the tensor's dtype", source, feed.dtype)

@@ -34,7 +34,7 @@ class Variable:
         self.lock = threading.RLock()
 
     def read(self) -> np.ndarray[Any, Any]:
-        """The current value; raises ``KernelError`` (``uninitialized-variable``) before the first write."""
+        """The current value; raises ``KernelError`` (``uninitialized-variable``) without one."""
         if self.value is None:
             raise KernelError(
                 f"variable {self.name!r} is read before it has a value",
@@ -124,7 +124,7 @@ class Step:
 
 
 def handle_array(handle: object) -> np.ndarray[Any, Any]:
-    """A 0-d object array that holds ``handle``: the run-time form of a resource or variant scalar."""
+    """A 0-d object array that holds ``handle``: a resource or variant scalar at run time."""
     out = np.empty((), dtype=object)
     out[()] = handle
     return out

@@ -14,8 +14,8 @@ from drystone_base.errors import GraphError
 
 __all__ = ["MAX_EXPANSION", "from_proto", "string_array", "to_proto"]
 
-# A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such a
-# tensor is kept as a broadcast view of its last value instead of being written out.
+# A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such
+# a tensor is kept as a broadcast view of its last value instead of being written out.
 MAX_EXPANSION: Final = 1 << 20
 
 _FIELD: Final[dict[DType, str]] = {

@@ -1,0 +1,1 @@
+"""Tests against what TensorFlow was recorded to answer."""

@@ -122,7 +122,8 @@ def test_a_cycle_is_named() -> None:
 def test_a_loop_has_an_order() -> None:
     text = """
     node { name: "e" op: "Enter" input: "x" } node { name: "x" op: "Placeholder" }
-    node { name: "m" op: "Merge" input: "e" input: "n" } node { name: "n" op: "NextIteration" input: "m" }
+    node { name: "m" op: "Merge" input: "e" input: "n" } node { name: "n" op: "NextIteration" input:
+    "m" }
     """
     assert [n.name for n in topological_order(from_text(text))] == ["x", "e", "m", "n"]
 
@@ -134,19 +135,21 @@ def test_reachable_stops_at_feeds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "code"),
+    ("inputs", "attr", "code"),
     [
-        ('node { name: "z" op: "Neg" input: "a" }', "missing-attr"),
-        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { i: 1 } } }', "bad-attr"),
-        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { type: DT_STRING } } }', "bad-attr"),
-        ('node { name: "z" op: "Neg" attr { key: "T" value { type: DT_FLOAT } } }', "wrong-fan-in"),
-        ('node { name: "z" op: "Neg" input: "a" attr { key: "T" value { type: DT_HALF } } }', "dtype-mismatch"),
-        ('node { name: "z" op: "Neg" input: "a:3" attr { key: "T" value { type: DT_FLOAT } } }', "bad-output-index"),
+        ("a", "", "missing-attr"),
+        ("a", "i: 1", "bad-attr"),
+        ("a", "type: DT_STRING", "bad-attr"),
+        ("", "type: DT_FLOAT", "wrong-fan-in"),
+        ("a", "type: DT_HALF", "dtype-mismatch"),
+        ("a:3", "type: DT_FLOAT", "bad-output-index"),
     ],
-)  # fmt: skip
-def test_invalid_nodes(node: str, code: str) -> None:
+)
+def test_invalid_nodes(inputs: str, attr: str, code: str) -> None:
+    fan_in = f'input: "{inputs}"' if inputs else ""
+    given = f'attr {{ key: "T" value {{ {attr} }} }}' if attr else ""
     with pytest.raises(GraphError) as caught:
-        validate(from_text(TEXT + node))
+        validate(from_text(TEXT + f'node {{ name: "z" op: "Neg" {fan_in} {given} }}'))
     assert caught.value.code == code
     assert "'z'" in caught.value.what
 

@@ -8,12 +8,14 @@ from drystone_base.graph import Graph, from_text
 FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
 
 
+def attr(name: str, value: str) -> str:
+    return f'attr {{ key: "{name}" value {{ {value} }} }} '
+
+
 def placeholder(name: str, *dims: int) -> str:
     shape = " ".join(f"dim {{ size: {d} }}" for d in dims)
-    return (
-        f'node {{ name: "{name}" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} '
-        f'attr {{ key: "shape" value {{ shape {{ {shape} }} }} }} }}\n'
-    )
+    attrs = attr("dtype", "type: DT_FLOAT") + attr("shape", f"shape {{ {shape} }}")
+    return f'node {{ name: "{name}" op: "Placeholder" {attrs} }}\n'
 
 
 def op(kind: str, name: str, *inputs: str, attr: str = FLOAT) -> str:
@@ -23,10 +25,9 @@ def op(kind: str, name: str, *inputs: str, attr: str = FLOAT) -> str:
 
 def ints(name: str, *values: int) -> str:
     flat = " ".join(f"int_val: {v}" for v in values)
-    return (
-        f'node {{ name: "{name}" op: "Const" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} '
-        f'attr {{ key: "value" value {{ tensor {{ dtype: DT_INT32 tensor_shape {{ dim {{ size: {len(values)} }} }} {flat} }} }} }} }}\n'
-    )
+    tensor = f"dtype: DT_INT32 tensor_shape {{ dim {{ size: {len(values)} }} }} {flat}"
+    attrs = attr("dtype", "type: DT_INT32") + attr("value", f"tensor {{ {tensor} }}")
+    return f'node {{ name: "{name}" op: "Const" {attrs} }}\n'
 
 
 def shape_of(graph: Graph, name: str) -> object:
@@ -38,14 +39,17 @@ def test_unknown_dimensions_are_symbols() -> None:
     known = infer(graph)
     x, y, z = (known.shape((graph[n], 0)) for n in "xyz")
     assert x == y
-    assert x is not None and z is not None
+    assert x is not None
+    assert z is not None
     assert len({x[0], x[1], z[0]}) == 3, "different unknown dimensions have different symbols"
     assert max(x) <= -2
 
 
 def test_reshape_through_a_computed_shape() -> None:
     """The usual flatten: [shape(x)[0], 12] as the new shape keeps the batch's symbol."""
-    strided = FLOAT.replace("DT_FLOAT", "DT_INT32") + ' attr { key: "shrink_axis_mask" value { i: 1 } }'
+    strided = (
+        FLOAT.replace("DT_FLOAT", "DT_INT32") + ' attr { key: "shrink_axis_mask" value { i: 1 } }'
+    )
     text = (
         placeholder("x", -1, 3, 4)
         + op("Shape", "s", "x")
@@ -53,7 +57,8 @@ def test_reshape_through_a_computed_shape() -> None:
         + op("StridedSlice", "batch", "s", "b", "e", "one",
              attr=strided + ' attr { key: "Index" value { type: DT_INT32 } }')
         + 'node { name: "twelve" op: "Const" attr { key: "dtype" value { type: DT_INT32 } } '
-          'attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: 12 } } } }\n'
+          'attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { } '
+          'int_val: 12 } } } }\n'
         + op("Pack", "p", "batch", "twelve",
              attr='attr { key: "T" value { type: DT_INT32 } } attr { key: "N" value { i: 2 } }')
         + op("Reshape", "y", "x", "p")
@@ -121,7 +126,8 @@ def test_functions_are_entered() -> None:
           'attr { key: "f" value { func { name: "twice" } } } }\n'
         + 'library { function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } '
           'output_arg { name: "r" type: DT_FLOAT } } '
-          'node_def { name: "n" op: "AddV2" input: "a" input: "a" attr { key: "T" value { type: DT_FLOAT } } } '
+          'node_def { name: "n" op: "AddV2" input: "a" input: "a" '
+          'attr { key: "T" value { type: DT_FLOAT } } } '
           'ret { key: "r" value: "n:z:0" } } }'
     )  # fmt: skip
     graph = from_text(text)
@@ -130,5 +136,7 @@ def test_functions_are_entered() -> None:
 
 
 def test_unknown_ops_give_unknown_shapes() -> None:
-    graph = from_text(placeholder("x", 2) + op("NobodyKnows", "u", "x", attr="") + op("Neg", "y", "u"))
+    graph = from_text(
+        placeholder("x", 2) + op("NobodyKnows", "u", "x", attr="") + op("Neg", "y", "u")
+    )
     assert shape_of(graph, "y") is None

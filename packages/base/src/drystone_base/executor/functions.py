@@ -51,7 +51,7 @@ class FunctionCaller:
     def __call__(
         self, runtime: Runtime, function: FunctionRef, args: Sequence[Array]
     ) -> list[np.ndarray[Any, Any]]:
-        """Outputs of ``function`` for ``args``; raises ``BadRequest`` for a wrong argument count."""
+        """Outputs of ``function`` for ``args``; raises ``BadRequest`` for a wrong count."""
         plan = self.plan(function)
         if len(args) != len(plan.feeds):
             raise BadRequest(

@@ -93,8 +93,8 @@ def lower(
 ) -> Plan:
     """The plan that computes ``fetches``, runs ``targets`` and takes ``feeds``.
 
-    Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a function
-    of the graph's library. Raises ``GraphError`` for an invalid node that is reached and
+    Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a
+    function of the graph's library. Raises ``GraphError`` for an invalid node that is reached and
     ``UnsupportedOp`` (``op-not-implemented``, ``op-unknown``) for one without a kernel.
     """
     return _Lowering(graph, fetches, targets, feeds, call_function).build()
@@ -213,9 +213,7 @@ class _Lowering:
             return -1 - self.fed[output]
         me = len(self.instructions)
         name = output_name(output)
-        self.instructions.append(
-            Instruction(Kind.FETCH, None, name, "", {}, 1, 0, deref=(0,))
-        )
+        self.instructions.append(Instruction(Kind.FETCH, None, name, "", {}, 1, 0, deref=(0,)))
         source = self.instructions[self.index[output[0]]]
         source.edges.append((output[1], me, 0))
         return me

@@ -1,10 +1,10 @@
 """The reference executor: a small interpreter of plans, with frames and dead tensors.
 
 A frame is one run of a loop; an iteration of a frame holds the inputs that have arrived for nodes
-that have not run. A value is stored where it is going and dropped when it is used, so memory needs no
-further care. A dead value (the branch not taken) travels like any other and makes its consumers dead.
-Source of the rules: TensorFlow's white paper, section 4.4, and Yu et al., "Dynamic Control Flow in
-Large-Scale Machine Learning" (EuroSys 2018).
+that have not run. A value is stored where it is going and dropped when it is used, so memory needs
+no further care. A dead value (the branch not taken) travels like any other and makes its consumers
+dead. Source of the rules: TensorFlow's white paper, section 4.4, and Yu et al., "Dynamic Control
+Flow in Large-Scale Machine Learning" (EuroSys 2018).
 """
 
 from __future__ import annotations
@@ -187,9 +187,7 @@ class _Run:
             raise _unexpected(
                 instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs")
             )
-        return [
-            v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs
-        ]
+        return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
 
     # ---- handing on its outputs ----------------------------------------------------------------
 
@@ -263,7 +261,8 @@ class _Run:
     ) -> None:
         """A merge runs on its first live input, or dead once all of its inputs are.
 
-        A dead enter makes it dead at once: the back edge of a loop that was not entered never comes.
+        A dead enter makes it dead at once: the back edge of a loop that was not entered never
+        comes.
         """
         inputs = self.plan.instructions[index].input_count
         if value is _DEAD:

@@ -1,9 +1,9 @@
 """A scan of GraphDef bytes that leaves large constants where they are.
 
-Protobuf copies every ``bytes`` field that it parses. Here the top level of the file is walked first; the
-``tensor_content`` of a large node is cut out and kept as a view, and what remains (the skeleton) is
-handed to protobuf. Field numbers: GraphDef.node = 1, .library = 2; NodeDef.attr = 5; AttrValue.tensor
-= 8; TensorProto.tensor_content = 4.
+Protobuf copies every ``bytes`` field that it parses. Here the top level of the file is walked
+first; the ``tensor_content`` of a large node is cut out and kept as a view, and what remains (the
+skeleton) is handed to protobuf. Field numbers: GraphDef.node = 1, .library = 2; NodeDef.attr = 5;
+AttrValue.tensor = 8; TensorProto.tensor_content = 4.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PATH: Final = ((5, 2), (2, 2), (8, 2), (4, 2))
 
 
 class Skeleton(NamedTuple):
-    """GraphDef bytes without large contents, the rest of the top level, and contents by node index."""
+    """GraphDef bytes without large contents, the rest of the top level, contents by node."""
 
     graph: bytes | memoryview
     rest: bytes

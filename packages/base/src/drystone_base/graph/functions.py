@@ -1,14 +1,14 @@
 """The function library: FunctionDefs by name, and their bodies as graphs.
 
-Inside a FunctionDef an input is spelled ``argument``, ``node:output_argument:k`` or ``^node``. A body
-as a graph uses plain outputs; its arguments and results are ``_Arg`` and ``_Retval`` nodes.
+Inside a FunctionDef an input is spelled ``argument``, ``node:output_argument:k`` or ``^node``. A
+body as a graph uses plain outputs; its arguments and results are ``_Arg`` and ``_Retval`` nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
 from drystone_base.dtypes import DType
@@ -27,8 +27,8 @@ __all__ = ["Body", "Function", "FunctionLibrary", "body_to_function"]
 class Body:
     """A function's body as a graph, for one set of attributes.
 
-    ``args`` are ``_Arg`` nodes and ``results`` ``_Retval`` nodes, in signature order; ``effects`` are
-    the nodes that must run even when no result needs them.
+    ``args`` are ``_Arg`` nodes and ``results`` ``_Retval`` nodes, in signature order; ``effects``
+    are the nodes that must run even when no result needs them.
     """
 
     graph: Graph
@@ -222,12 +222,12 @@ class _BodyBuilder:
         node = self.graph[proto.name]
         inputs = [self._source(t, proto.name) for t in proto.input if not t.startswith("^")]
         controls = [self._control(t[1:], proto.name) for t in proto.input if t.startswith("^")]
-        self.graph._connect(node, inputs, [c for c in controls if c is not None])
+        self.graph._connect(node, inputs, controls)
 
-    def _control(self, name: str, user: str) -> Node | None:
-        if name in self.graph:
-            return self.graph[name]
-        self._fail(f"{user!r} waits for {name!r}, which is not in the body")
+    def _control(self, name: str, user: str) -> Node:
+        if name not in self.graph:
+            self._fail(f"{user!r} waits for {name!r}, which is not in the body")
+        return self.graph[name]
 
     def _source(self, text: str, user: str) -> Output:
         if text in self.outputs:
@@ -250,7 +250,7 @@ class _BodyBuilder:
         if parts[0] not in slices:
             self._fail(f"{text!r} names an output that {node.op} does not have")
         offset = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
-        return slices[parts[0]].start + offset
+        return int(slices[parts[0]].start) + offset
 
     def _definition(self, op: str) -> OpDef:
         found = find(op)
@@ -282,7 +282,7 @@ class _BodyBuilder:
                 named.setdefault(node)
         return list(named)
 
-    def _fail(self, found: str) -> Any:
+    def _fail(self, found: str) -> NoReturn:
         raise GraphError(
             f"function {self.function.name!r} has a malformed body",
             check="every input of a body must be an argument or a node of the body",
@@ -318,7 +318,7 @@ def body_to_function(body: Body, original: FunctionDef) -> FunctionDef:
 
 def _speller(body: Body) -> Any:
     """A function that spells an output the way FunctionDefs do."""
-    names = {a: body.graph for a in body.args}
+    names = dict.fromkeys(body.args, body.graph)
 
     def spell(output: Output) -> str:
         node, index = output
@@ -335,5 +335,3 @@ def _speller(body: Body) -> Any:
         return f"{node.name}:{index}"
 
     return spell
-
-

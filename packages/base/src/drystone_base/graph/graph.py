@@ -152,7 +152,9 @@ class Graph:
                 check="the name must be a node of the graph",
                 found=name,
                 needed=f"one of {len(self._nodes)} nodes",
-                remedy=f"did you mean {', '.join(near)}?" if near else "list names with `drystone inspect`",
+                remedy=f"did you mean {', '.join(near)}?"
+                if near
+                else "list names with `drystone inspect`",
                 code="unknown-node",
                 status="NOT_FOUND",
             ) from None
@@ -301,7 +303,7 @@ class Graph:
         node.device, node.changed = device, True
 
     def rename(self, node: Node, name: str) -> None:
-        """Give ``node`` another name; its consumers follow. The node moves to the end of the order."""
+        """Give ``node`` another name; its consumers follow. It moves to the end of the order."""
         if name == node.name:
             return
         if name in self._nodes:
@@ -331,7 +333,7 @@ class Graph:
         return len(users)
 
     def remove(self, nodes: Node | Iterable[Node]) -> None:
-        """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``) otherwise."""
+        """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``)."""
         doomed = dict.fromkeys([nodes] if isinstance(nodes, Node) else nodes)
         for node in doomed:
             user = next((u for u in self._users(node) if u not in doomed), None)
@@ -436,7 +438,9 @@ class Graph:
             check="every input must name a node of the graph",
             found=name,
             needed="a node of that name",
-            remedy=f"did you mean {', '.join(near)}?" if near else "the graph is incomplete: export it again",
+            remedy=f"did you mean {', '.join(near)}?"
+            if near
+            else "the graph is incomplete: export it again",
             code="missing-input",
         )
 

@@ -21,8 +21,9 @@ Output: TypeAlias = "tuple[Node, int]"
 class Node:
     """A node. Read its fields freely; change them only through the graph's editing methods.
 
-    ``inputs`` is the data fan-in, ``controls`` the control fan-in. Attributes are decoded when first
-    read. A node that came from a file and was not changed keeps its bytes, unknown fields included.
+    ``inputs`` is the data fan-in, ``controls`` the control fan-in. Attributes are decoded when
+    first read. A node that came from a file and was not changed keeps its bytes, unknown fields
+    included.
     """
 
     __slots__ = (
@@ -58,7 +59,7 @@ class Node:
         return self._attrs
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute's value: the node's own, else the op definition's default, else ``default``."""
+        """An attribute's value: the node's own, else the op's default, else ``default``."""
         own = self._own_attrs()
         if name in own:
             return own[name]

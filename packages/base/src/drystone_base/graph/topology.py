@@ -25,8 +25,8 @@ def _waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
 def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> list[Node]:
     """The nodes, each after its fan-in among them; loops are cut at their back edges. Linear.
 
-    Fed outputs make nobody wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a cycle
-    that is no loop.
+    Fed outputs make nobody wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a
+    cycle that is no loop.
     """
     waiting = dict.fromkeys(nodes, 0)
     users: dict[Node, list[Node]] = {}
@@ -81,8 +81,10 @@ def reachable(
         if node in found:
             continue
         found[node] = None
-        for output in node.inputs:
-            if output not in fed and output[0] not in found and output[0] not in skip:
-                stack.append(output[0])
+        stack.extend(
+            source
+            for source, slot in node.inputs
+            if source not in found and source not in skip and (source, slot) not in fed
+        )
         stack.extend(c for c in node.controls if c not in found and c not in skip)
     return found

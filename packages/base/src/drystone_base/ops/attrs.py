@@ -37,7 +37,7 @@ class FunctionRef:
 
 @dataclass(frozen=True)
 class Placeholder:
-    """An attribute inside a function body that takes the value of the function's attribute ``name``."""
+    """An attribute inside a function body that takes the function's attribute ``name``."""
 
     name: str
 
@@ -85,7 +85,7 @@ class TensorAttr:
         if self._array is not None:
             return self._array.shape
         assert self._proto is not None
-        return tuple(d.size for d in self._proto.tensor_shape.dim)
+        return tuple(int(d.size) for d in self._proto.tensor_shape.dim)
 
     @property
     def proto(self) -> TensorProto:
@@ -222,7 +222,7 @@ def _encode_scalar(value: Any, kind: str | None) -> dict[str, Any]:
 def encode_attr(value: Any, kind: str | None = None) -> AttrValue:
     """The ``AttrValue`` of a Python value.
 
-    ``kind`` is the op definition's attribute type (``"float"``, ``"list(int)"``); it settles what an
+    ``kind`` is the op definition's attribute type (``"float"``, ``"list(int)"``): it settles what an
     int or an empty list means. Raises ``GraphError`` (``bad-attr``) for a value of no known kind.
     """
     if isinstance(value, Placeholder):

@@ -1,9 +1,9 @@
 """Shape, dtype and constant inference over a graph, its functions and its loops.
 
 A work list is run to a fixed point. What a node is known to give can only be widened (a dimension
-becomes unknown, a rank becomes unknown, a value is forgotten), so the fixed point is reached quickly.
-Every unknown dimension gets a symbol of its own: two outputs with the same symbol are provably equal
-there. Source: TensorFlow's ``GraphProperties::InferStatically``.
+becomes unknown, a rank becomes unknown, a value is forgotten), so the fixed point is reached
+quickly. Every unknown dimension gets a symbol of its own: two outputs with the same symbol are
+provably equal there. Source: TensorFlow's ``GraphProperties::InferStatically``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.graph.graph import Graph
@@ -25,7 +26,13 @@ from drystone_base.graph.validate import definition_of
 from drystone_base.kernels import Call, find_kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
-from drystone_base.ops.shapes._registry import Handle, Shape, ShapeCall, find_shape_function
+from drystone_base.ops.shapes._registry import (
+    Handle,
+    PartialValue,
+    Shape,
+    ShapeCall,
+    find_shape_function,
+)
 from drystone_base.ops.shapes._values import propagate
 from drystone_base.state import ResourceManager
 
@@ -34,7 +41,8 @@ __all__ = ["Inference", "Known", "infer", "relax"]
 # Constants larger than this are not carried along; no shape depends on them.
 _MAX_VALUE: Final = 256
 _MAX_DEPTH: Final = 32
-# A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape function.
+# A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
+# function.
 _MAX_VISITS: Final = 64
 
 
@@ -224,9 +232,11 @@ class _Engine:
         shapes = list(function(call))
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
-        values = call.output_values or self.constants(call, shapes, definition)
+        values: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
+        types = definition.output_types(call.attrs)
+        whole = [_completed(v, t) for v, t in zip(values, types, strict=True)]
         handles = call.output_handles or [None] * len(shapes)
-        return Known(shapes, list(values), list(handles))
+        return Known(shapes, whole, list(handles))
 
     def constants(self, call: ShapeCall, shapes: list[Shape], definition: OpDef) -> Sequence[Any]:
         """Values of the outputs, by the reference kernel when all inputs are small constants."""
@@ -241,9 +251,7 @@ class _Engine:
         if not small or kernel is None or any(not 0 <= n <= _MAX_VALUE for n in sizes):
             return nothing
         runtime = Runtime(ResourceManager(), _refuse)
-        whole = Call(
-            call.node, call.op, call.attrs, runtime, call.input_slices, call.output_count
-        )
+        whole = Call(call.node, call.op, call.attrs, runtime, call.input_slices, call.output_count)
         try:
             result = kernel(whole, *call.values)
         except (DrystoneError, ArithmeticError, LookupError, TypeError, ValueError):
@@ -283,6 +291,13 @@ class _Engine:
         )
 
 
+def _completed(value: Any, dtype: DType) -> Any:
+    """A partial value of which every element is known, as an array; anything else unchanged."""
+    if isinstance(value, PartialValue) and value.complete:
+        return value.array(dtype)
+    return value
+
+
 def _refuse(*_: Any) -> list[Any]:
     raise ShapeError("functions are not run during inference")
 
@@ -301,5 +316,3 @@ def _same_value(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b)
     return type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
-
-

@@ -30,7 +30,7 @@ def leave(c: ShapeCall) -> list[Shape]:
 
 
 @shape("LoopCond")
-def loop_cond(c: ShapeCall) -> list[Shape]:
+def loop_cond(_: ShapeCall) -> list[Shape]:
     """A scalar."""
     return [()]
 
