@@ -28,7 +28,8 @@ def test_the_contract_needs_protobuf_only(tmp_path: Path, wheels: list[Path]) ->
     held = environment.evaluate(
         "import json\nfrom importlib.metadata import distributions\n"
         "from drystone_abi.protos import GraphDef\n"
-        "graph = GraphDef.FromString(GraphDef(node=[{'name': 'a', 'op': 'NoOp'}]).SerializeToString())\n"
+        "made = GraphDef(node=[{'name': 'a', 'op': 'NoOp'}])\n"
+        "graph = GraphDef.FromString(made.SerializeToString())\n"
         "print(json.dumps([graph.node[0].name, sorted(d.name for d in distributions())]))"
     )
     assert held == ["a", ["drystone-plugin-abi", "protobuf"]]
