@@ -145,13 +145,16 @@ def _read(call: Call, array: TensorArray, index: int) -> Array:
     return value
 
 
-def _zeros(call: Call, array: TensorArray, shape: Shape) -> Array:
+def _zeros(
+    call: Call, array: TensorArray, shape: Shape, status: str = "INVALID_ARGUMENT"
+) -> Array:
     if shape is None or any(d < 0 for d in shape):
         call.fail(
             "an element must be written before it is read, or have a known shape",
             found=f"an unwritten element of {array.name!r} with shape {shape}",
             needed="a written element",
             remedy="give the TensorArray its full element_shape",
+            status=status,
         )
     dims = check_size(call, shape, array.dtype.np)
     return blank(dims, array.dtype)
@@ -223,7 +226,7 @@ def tensor_array_gather(call: Call, handle: Array, indices: Array, _flow_in: Arr
     )
     if not indices.size:
         shape = array.shape if array.shape is not None else call.attrs["element_shape"]
-        one = _zeros(call, array, shape)
+        one = _zeros(call, array, shape, "UNIMPLEMENTED")
         return np.empty((0, *one.shape), one.dtype)
     rows = [_read(call, array, i) for i in indices.tolist()]
     _check_same(call, [row.shape for row in rows])
@@ -263,7 +266,8 @@ def tensor_array_concat(call: Call, handle: Array, _flow_in: Array) -> tuple[Arr
     array = _array(call, handle)
     if not len(array):
         rest = call.attrs["element_shape_except0"]
-        one = _zeros(call, array, None if rest is None else (0, *rest))
+        shape = None if rest is None else (0, *rest)
+        one = _zeros(call, array, shape, "UNIMPLEMENTED")
         return one, np.zeros(0, np.int64)
     rows = [_read(call, array, k) for k in range(len(array))]
     call.require(

@@ -28,7 +28,8 @@ def gather(call: Call, handle: Array, indices: Array, shape: Array) -> Array:
     wanted = [int(i) for i in indices.ravel()]
     for index in wanted:
         check_index(call, source, index)
-    return stacked(call, source, [source[i] for i in wanted], element_shape(call, shape))
+    items = [source[i] for i in wanted]
+    return stacked(call, source.replaced(items), items, element_shape(call, shape))
 
 
 def _scatter(
@@ -129,13 +130,7 @@ def _filled(
         return value
     first = source.shape[0] if source.shape else -1
     if first < 0:
-        call.require(
-            index < len(leading),
-            "an unset element must have a leading dimension",
-            found=f"element {index} is unset",
-            needed=f"leading_dims of {len(source)} elements",
-        )
-        first = int(leading[index])
+        first = leading[index] if index < len(leading) else known_shape(call, source, None)[0]
     tail = known_shape(call, tails, None)[1:]
     return blank(check_size(call, (first, *tail), source.dtype.np), source.dtype)
 
