@@ -222,8 +222,8 @@ def _encode_scalar(value: Any, kind: str | None) -> dict[str, Any]:
 def encode_attr(value: Any, kind: str | None = None) -> AttrValue:
     """The ``AttrValue`` of a Python value.
 
-    ``kind`` is the op definition's attribute type (``"float"``, ``"list(int)"``): it settles what an
-    int or an empty list means. Raises ``GraphError`` (``bad-attr``) for a value of no known kind.
+    ``kind`` is the op definition's attribute type (``"float"``, ``"list(int)"``): it settles what
+    an int or an empty list means. Raises ``GraphError`` (``bad-attr``) for any other value.
     """
     if isinstance(value, Placeholder):
         return AttrValue(placeholder=value.name)
