@@ -1,0 +1,36 @@
+"""What the families of sparse ops share: checks, order, and dense forms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone_base.kernels._registry import Array, Call
+
+__all__ = ["check_sparse", "row_major_order"]
+
+
+def check_sparse(call: Call, indices: Array, values: Array, shape: Array, what: str = "") -> None:
+    """Fail unless the three parts of a sparse tensor fit together: [n, r], [n] and [r]."""
+    name = f"{what} " if what else ""
+    call.require(
+        indices.ndim == 2 and values.ndim == 1 and shape.ndim == 1,
+        f"the {name}indices must be a matrix, values and shape vectors",
+        found=f"{list(indices.shape)}, {list(values.shape)} and {list(shape.shape)}",
+        needed="[n, rank], [n] and [rank]",
+    )
+    call.require(
+        indices.shape == (values.size, shape.size),
+        f"the {name}indices must hold one row for each value and one column for each dimension",
+        found=list(indices.shape),
+        needed=[values.size, shape.size],
+    )
+    call.require(
+        not (shape < 0).any(), "dimensions must not be negative", found=shape.tolist(), needed="0+"
+    )
+
+
+def row_major_order(indices: Array) -> Array:
+    """The permutation that sorts index vectors [n, rank]; stable."""
+    if not indices.shape[1]:
+        return np.arange(len(indices))
+    return np.lexsort(indices.T[::-1])
