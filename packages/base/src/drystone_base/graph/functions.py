@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
 from drystone_base.dtypes import DType
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from drystone_base.graph.node import Node, Output
 
 __all__ = ["Body", "Function", "FunctionLibrary", "body_to_function"]
+
+_ENDS: Final = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"})
 
 
 @dataclass
@@ -278,7 +280,7 @@ class _BodyBuilder:
         named = dict.fromkeys(self.graph[n] for n in self.function.proto.control_ret.values())
         for node in self.graph:
             definition = find(node.op)
-            if definition is not None and definition.is_stateful and node.op != "_Arg":
+            if definition is not None and definition.is_stateful and node.op not in _ENDS:
                 named.setdefault(node)
         return list(named)
 
