@@ -1,0 +1,106 @@
+"""Counting: how often integers occur, and histograms.
+
+Source: TensorFlow ops Bincount, DenseBincount, RaggedBincount, HistogramFixedWidth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone_base.kernels._indices import scalar_int
+from drystone_base.kernels._limits import check_size
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._widen import quiet, widen
+
+
+def _bin_count(call: Call, size: Array) -> int:
+    call.require(size.ndim == 0, "size must be a scalar", found=list(size.shape))
+    count = int(size)
+    call.require(count >= 0, "size must not be negative", found=count, needed="0 or more")
+    return count
+
+
+def _checked(call: Call, values: Array, weights: Array) -> None:
+    if values.size and int(values.min()) < 0:
+        call.fail("values must not be negative", found=int(values.min()), needed="0 or more")
+    call.require(
+        weights.size == 0 or weights.shape == values.shape,
+        "weights must fit the values",
+        found=f"weights {list(weights.shape)}, values {list(values.shape)}",
+        needed="equal shapes, or no weights",
+    )
+
+
+def _count(call: Call, rows: Array, values: Array, weights: Array, shape: tuple[int, int]) -> Array:
+    """Weights added up per row and value; values beyond the last bin are left out."""
+    check_size(call, shape, weights.dtype)
+    inside = values < shape[1]
+    place = (rows[inside], values[inside])
+    if call.attrs.get("binary_output"):
+        marks = np.zeros(shape, weights.dtype)
+        marks[place] = 1
+        return marks
+    wide = widen(weights)
+    bins = np.zeros(shape, wide.dtype)
+    np.add.at(bins, place, wide.reshape(-1)[inside] if wide.size else wide.dtype.type(1))
+    return bins.astype(weights.dtype)
+
+
+@kernel("Bincount", "DenseBincount")
+@quiet
+def bincount(call: Call, values: Array, size: Array, weights: Array) -> Array:
+    """Occurrences (or summed weights) of 0 ... size-1: [size], of a matrix's rows [rows, size].
+
+    Only DenseBincount looks at rows. Larger values are left out, negative ones refused;
+    ``binary_output`` only marks presence.
+    """
+    count = _bin_count(call, size)
+    _checked(call, values, weights)
+    flat = values.reshape(-1)
+    if call.op == "DenseBincount" and values.ndim == 2:
+        rows = np.repeat(np.arange(values.shape[0]), values.shape[1])
+        return _count(call, rows, flat, weights, (values.shape[0], count))
+    call.require(
+        call.op == "Bincount" or values.ndim < 2,
+        "the input must be a vector or a matrix",
+        found=list(values.shape),
+        needed="rank 2 or less",
+    )
+    return _count(call, np.zeros(flat.size, np.int64), flat, weights, (1, count)).reshape(count)
+
+
+@kernel("RaggedBincount")
+@quiet
+def ragged_bincount(call: Call, splits: Array, values: Array, size: Array, weights: Array) -> Array:
+    """Occurrences (or summed weights) of 0 ... size-1 in each ragged row: [rows, size]."""
+    count = _bin_count(call, size)
+    _checked(call, values, weights)
+    lengths = np.diff(splits)
+    call.require(
+        splits.size > 0 and splits[0] == 0 and splits[-1] == values.size and (lengths >= 0).all(),
+        "splits must rise from 0 to the number of values",
+        found=splits.tolist()[:8],
+        needed=f"0 ... {values.size}",
+    )
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    return _count(call, rows, values.reshape(-1), weights, (lengths.size, count))
+
+
+@kernel("HistogramFixedWidth")
+@quiet
+def histogram_fixed_width(call: Call, values: Array, value_range: Array, nbins: Array) -> Array:
+    """Counts of values in ``nbins`` bins of equal width; outer values fall into the outer bins."""
+    call.require(
+        value_range.shape == (2,), "value_range must be two numbers", found=list(value_range.shape)
+    )
+    count = scalar_int(call, nbins, "nbins")
+    call.require(count > 0, "nbins must be positive", found=count, needed="1 or more")
+    low, high = (float(v) for v in value_range)
+    call.require(low < high, "the range must not be empty", found=[low, high], needed="low < high")
+    dtype = call.attrs["dtype"].np
+    check_size(call, [count], dtype)
+    wide = values.reshape(-1).astype(np.float64)
+    call.require(not np.isnan(wide).any(), "values must not be NaN", found="NaN")
+    step = (high - low) / count
+    bins = np.floor(np.clip((wide - low) / step, 0, count - 1)).astype(np.int64)
+    return np.bincount(bins, minlength=count).astype(dtype)
