@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from drystone_base.errors import BadModelFile
 
-__all__ = ["LARGE", "Skeleton", "read_varint", "split_large", "write_varint"]
+__all__ = ["LARGE", "Skeleton", "fields", "read_varint", "split_large", "write_varint"]
 
 LARGE: Final = 64 * 1024
 _NODE: Final = 0x0A
@@ -83,7 +83,7 @@ def _skip(data: memoryview, position: int, wire_type: int) -> int:
     return position
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int, int, int]]:
+def fields(data: memoryview) -> Iterator[tuple[int, int, int, int]]:
     """``(tag, start of field, start of payload, end)`` of every field of a message."""
     position, end = 0, len(data)
     while position < end:
@@ -100,7 +100,7 @@ def _cut(data: memoryview, depth: int) -> tuple[bytes, memoryview] | None:
     """The message without its large content, and that content; None when there is none to cut."""
     number, wire_type = _PATH[depth]
     wanted = number << 3 | wire_type
-    for tag, start, payload, stop in _fields(data):
+    for tag, start, payload, stop in fields(data):
         if tag != wanted or stop - payload < LARGE // 2:
             continue
         inner = data[payload:stop]

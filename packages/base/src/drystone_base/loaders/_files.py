@@ -1,0 +1,103 @@
+"""Files on disk: read-only maps, atomic writes, and guesses at what a file is."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NoReturn
+
+from drystone_base.errors import BadModelFile, near_matches
+
+__all__ = ["foreign_format", "is_text", "map_file", "missing_file", "replace_file"]
+
+# The first thing in a textual proto that is no comment: a field name with its value or block.
+_TEXT_START: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*[A-Za-z_]\w*\s*[:{<]")
+_NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+_SAMPLE: Final = 4096
+
+
+def map_file(path: Path) -> memoryview:
+    """The bytes of a file, mapped read-only; they are read from disk when first touched.
+
+    Raises ``BadModelFile`` (``file-not-found``, ``file-unreadable``).
+    """
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except FileNotFoundError:
+        missing_file(path)
+    except (OSError, ValueError) as error:
+        raise BadModelFile(
+            f"{path} cannot be read",
+            check="the file must be readable",
+            found=str(error),
+            needed="a readable file",
+            remedy="check the path and its permissions",
+            code="file-unreadable",
+            status="FAILED_PRECONDITION",
+            inner=error,
+        ) from error
+
+
+def missing_file(path: Path) -> NoReturn:
+    """Raise ``BadModelFile`` (``file-not-found``) with near matches from the folder."""
+    try:
+        beside = sorted(p.name for p in path.parent.iterdir())
+    except (OSError, ValueError):
+        beside = []
+    near = near_matches(path.name, beside)
+    raise BadModelFile(
+        f"{path} does not exist",
+        check="the path must exist",
+        found=f"in {path.parent}: {', '.join(beside[:8])}"
+        if beside
+        else f"no folder {path.parent}",
+        needed=path.name,
+        remedy=f"did you mean {', '.join(near)}?" if near else "check the path",
+        code="file-not-found",
+        status="NOT_FOUND",
+    )
+
+
+def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file under another name, then move it in place: readers see old or new, never half."""
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.writelines(pieces)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def is_text(data: memoryview) -> bool:
+    """Whether bytes look like a proto in text form rather than a binary one."""
+    sample = bytes(data[:_SAMPLE])
+    return not _NOT_TEXT.search(sample) and (
+        _TEXT_START.match(sample) is not None or sample.lstrip().startswith(b"#")
+    )
+
+
+def foreign_format(data: memoryview, name: str = "") -> str | None:
+    """What a file of another framework is, in words; None when nothing is recognised."""
+    head = bytes(data[:16])
+    if head[4:8] == b"TFL3":
+        return "a TensorFlow Lite model"
+    if head.startswith(b"\x89HDF\r\n\x1a\n"):
+        return "an HDF5 file (Keras .h5 weights or model)"
+    if head.startswith(b"PK\x03\x04"):
+        return "a zip archive (a Keras .keras file or a PyTorch checkpoint)"
+    if head.startswith(b"\x1f\x8b"):
+        return "a gzip archive"
+    # ONNX and SavedModel both start with a version; a SavedModel's is 1, an ONNX model's 3 or more.
+    if name.endswith(".onnx") or (
+        head[:1] == b"\x08" and 3 <= head[1] < 64 and head[2:3] in b"\x12:"
+    ):
+        return "an ONNX model"
+    return None

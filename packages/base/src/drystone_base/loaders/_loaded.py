@@ -1,0 +1,109 @@
+"""What a loader gives: a graph, its signatures, and how to bring it to life."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from drystone_abi.protos import MetaGraphDef
+from drystone_base.dtypes import DType
+from drystone_base.graph import Graph, Node
+from drystone_base.graph.validate import output_dtypes
+from drystone_base.ops.attrs import Shape
+
+__all__ = ["InitStep", "LoadedModel", "Signature", "TensorSpec", "default_signature"]
+
+InitStep: TypeAlias = "tuple[list[str], dict[str, np.ndarray[Any, Any]]]"
+"""Nodes to run and tensors to feed while they run."""
+
+_PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
+# Their unread outputs are leftovers or state, never answers.
+_NO_SINK: Final = frozenset(
+    {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const", "VariableV2", "Variable", "NoOp", "Assert"}
+)
+# Before this GraphDef version a placeholder's shape [] meant "not stated".
+_SHAPES_MEAN_IT: Final = 24
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One tensor of a signature: ``node:k``, its dtype, and its shape (None: unknown rank)."""
+
+    tensor: str
+    dtype: DType
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A way to call a graph: named inputs and outputs, each in a fixed order."""
+
+    name: str
+    inputs: dict[str, TensorSpec]
+    outputs: dict[str, TensorSpec]
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model as it was read; nothing has run yet.
+
+    ``variables`` are values to assign by shared name, then ``init_steps`` are to be run in order.
+    ``meta`` is the MetaGraphDef without its graph (collections, saver); ``size`` is in bytes.
+    """
+
+    graph: Graph
+    signatures: dict[str, Signature]
+    path: Path
+    kind: Literal["savedmodel", "graphdef", "metagraph"]
+    init_steps: list[InitStep] = field(default_factory=list)
+    variables: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    assets: Mapping[str, Path] = field(default_factory=dict)
+    checkpoint: Path | None = None
+    meta: MetaGraphDef | None = None
+    size: int = 0
+
+
+def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> Signature:
+    """Placeholders as inputs, sinks as outputs, in the order of the graph.
+
+    A sink is a node with outputs that no node reads or waits for. Names are node names, with ``:k``
+    for outputs beyond the first. Placeholders that no node reads are left out (they can still be fed),
+    and so are nodes named in ``ignore``.
+    """
+    inputs: dict[str, TensorSpec] = {}
+    outputs: dict[str, TensorSpec] = {}
+    read = {source for node in graph for source, _ in node.inputs}
+    used = read.union(source for node in graph for source in node.controls)
+    for node in graph:
+        if node.name in ignore:
+            continue
+        if node.op in _PLACEHOLDERS and node in read:
+            inputs[node.name] = _placeholder_spec(node, graph.producer)
+        elif node not in used and node.op not in _NO_SINK:
+            outputs.update(_sink_specs(node))
+    return Signature("default", inputs, outputs)
+
+
+def _placeholder_spec(node: Node, producer: int) -> TensorSpec:
+    shape: Shape = node.attr("shape")
+    if shape == () and producer < _SHAPES_MEAN_IT:
+        shape = None
+    return TensorSpec(f"{node.name}:0", node.attr("dtype"), shape)
+
+
+def _sink_specs(node: Node) -> dict[str, TensorSpec]:
+    stated = node.attrs.get("_output_shapes")
+    shapes = stated if isinstance(stated, list) else []
+    return {
+        node.name if k == 0 else f"{node.name}:{k}": TensorSpec(
+            f"{node.name}:{k}", dtype.base, shapes[k] if k < len(shapes) else None
+        )
+        for k, dtype in enumerate(output_dtypes(node) or [])
+        if dtype.base.label not in ("resource", "variant")
+    }

@@ -1,0 +1,60 @@
+"""One entry point for every kind of model: what a path holds is told by looking at it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from drystone_base.errors import BadModelFile
+from drystone_base.loaders._files import missing_file
+from drystone_base.loaders._loaded import LoadedModel
+from drystone_base.loaders.graphdef import load_graphdef
+
+__all__ = ["load_model"]
+
+SAVED_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt")
+
+
+def load_model(
+    path: str | os.PathLike[str],
+    *,
+    tags: Iterable[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> LoadedModel:
+    """Read a model: a SavedModel folder, a MetaGraph (``.meta``) or a GraphDef (``.pb``, ``.pbtxt``).
+
+    A folder that holds exactly one MetaGraph or GraphDef stands for that file. ``tags`` choose a
+    MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
+    Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
+    """
+    found = Path(path)
+    if not found.exists():
+        missing_file(found)
+    if found.is_dir():
+        found = _inside(found)
+    return load_graphdef(found)
+
+
+def _inside(folder: Path) -> Path:
+    """The one model file of a folder."""
+    for name in SAVED_MODEL_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    files = [p for p in sorted(folder.iterdir()) if p.is_file()]
+    for suffixes in ((".meta",), (".pb", ".pbtxt")):
+        found = [p for p in files if p.suffix in suffixes]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    raise BadModelFile(
+        f"{folder} does not hold one model",
+        check="a folder must hold a SavedModel, or exactly one MetaGraph or GraphDef",
+        found=", ".join(p.name for p in sorted(folder.iterdir())[:8]) or "an empty folder",
+        needed="saved_model.pb, one *.meta, or one *.pb",
+        remedy="give the path of the file that you mean",
+        code="no-model-found",
+        status="NOT_FOUND",
+    )

@@ -1,0 +1,74 @@
+"""GraphDef files: binary and text, read and written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from drystone_base.errors import BadModelFile
+from drystone_base.graph import Graph, from_text, to_text
+from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
+from drystone_base.loaders._loaded import LoadedModel, default_signature
+
+__all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
+
+
+def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
+    """A graph from a GraphDef file or its bytes; binary or text is told by the content.
+
+    Large constants of a binary file stay mapped. Raises ``BadModelFile`` (``file-not-found``,
+    ``file-unreadable``, ``bad-graphdef``, ``bad-pbtxt``, ``format-not-supported``), ``GraphError``.
+    """
+    if isinstance(source, bytes | memoryview):
+        return _parse(memoryview(source), "the graph")
+    path = Path(source)
+    data = map_file(path)
+    refuse_foreign(data, path)
+    return _parse(data, str(path))
+
+
+def _parse(data: memoryview, what: str) -> Graph:
+    if not data:
+        raise BadModelFile(
+            f"{what} is empty",
+            check="a graph file must have content",
+            found="0 bytes",
+            needed="a GraphDef",
+            remedy="copy or export the file again",
+            code="bad-graphdef",
+        )
+    return from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+
+
+def refuse_foreign(data: memoryview, path: Path) -> None:
+    """Raise ``BadModelFile`` (``format-not-supported``) for a model of another framework."""
+    kind = foreign_format(data, path.name)
+    if kind is None:
+        return
+    raise BadModelFile(
+        f"{path} is {kind}, which cannot be loaded",
+        check="the file must be a TensorFlow graph",
+        found=kind,
+        needed="a SavedModel folder, a GraphDef (.pb, .pbtxt) or a MetaGraph (.meta)",
+        remedy="export the model as a SavedModel with TensorFlow, then load that folder",
+        code="format-not-supported",
+        status="UNIMPLEMENTED",
+    )
+
+
+def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a graph as a GraphDef: text when the name ends in ``.pbtxt``, binary otherwise.
+
+    The file appears complete or not at all; the same graph always gives the same bytes.
+    """
+    target = Path(path)
+    data = to_text(graph).encode() if target.suffix == ".pbtxt" else graph.to_bytes()
+    replace_file(target, [data])
+
+
+def load_graphdef(path: Path) -> LoadedModel:
+    """A GraphDef file as a model whose signature is its placeholders and sinks."""
+    graph = read_graph(path)
+    signature = default_signature(graph)
+    size = path.stat().st_size
+    return LoadedModel(graph, {signature.name: signature}, path, "graphdef", size=size)
