@@ -1,0 +1,168 @@
+"""Activations, their gradients, softmax, and bias addition."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._widen import quiet, widen
+from drystone_base.ops.windows import channels_axis
+
+__all__ = ["activate", "add_bias", "log_softmax"]
+
+_SELU_ALPHA: Final = 1.6732632423543772
+_SELU_SCALE: Final = 1.0507009873554805
+
+
+def _check_same(call: Call, a: Array, b: Array) -> None:
+    call.require(
+        a.shape == b.shape,
+        "both inputs must have the same shape",
+        found=f"{list(a.shape)} and {list(b.shape)}",
+        needed="equal shapes",
+    )
+
+
+@quiet
+def activate(name: str, x: Array, alpha: float = 0.2) -> Array:
+    """``x`` through the activation called ``name`` (``Relu``, ``Elu``, ``LeakyRelu``, ...)."""
+    wide = widen(x)
+    one = wide.dtype.type(1)
+    match name:
+        case "Relu":
+            out = np.maximum(wide, 0)
+        case "Relu6":
+            out = np.minimum(np.maximum(wide, 0), wide.dtype.type(6))
+        case "LeakyRelu":
+            slope = wide.dtype.type(alpha)
+            out = np.maximum(wide, wide * slope) if alpha <= 1 else _leaky(wide, slope)
+        case "Elu":
+            out = np.where(wide < 0, np.expm1(wide), wide)
+        case "Selu":
+            negative = wide.dtype.type(_SELU_SCALE * _SELU_ALPHA) * np.expm1(wide)
+            out = np.where(wide < 0, negative, wide.dtype.type(_SELU_SCALE) * wide)
+        case "Softplus":
+            out = np.logaddexp(wide, wide.dtype.type(0))
+        case "Softsign":
+            out = wide / (one + np.abs(wide))
+        case "Sigmoid":
+            out = one / (one + np.exp(-wide))
+        case "Tanh":
+            out = np.tanh(wide)
+        case _:
+            raise KeyError(name)
+    return np.asarray(out).astype(x.dtype, copy=False)
+
+
+def _leaky(x: Array, slope: float) -> Array:
+    return np.where(x > 0, x, x * slope)
+
+
+@kernel("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")
+def activation(call: Call, x: Array) -> Array:
+    """Element by element, any shape; TF ``Relu``, ``Relu6``, ``LeakyRelu``, ``Elu``, ..."""
+    return activate(call.op, x, call.attrs.get("alpha", 0.2))
+
+
+@kernel("ReluGrad", "Relu6Grad", "LeakyReluGrad", "SoftplusGrad", "SoftsignGrad")
+@quiet
+def feature_grad(call: Call, gradients: Array, features: Array) -> Array:
+    """The gradient at ``features``; TF ``ReluGrad``, ``Relu6Grad``, ``LeakyReluGrad``, ..."""
+    _check_same(call, gradients, features)
+    dy, x = widen(gradients), widen(features)
+    zero = dy.dtype.type(0)
+    match call.op:
+        case "ReluGrad":
+            out = np.where(x > 0, dy, zero)
+        case "Relu6Grad":
+            out = np.where((x > 0) & (x < 6), dy, zero)
+        case "LeakyReluGrad":
+            out = np.where(x > 0, dy, dy * dy.dtype.type(call.attrs["alpha"]))
+        case "SoftplusGrad":
+            out = dy / (np.exp(-x) + 1)
+        case _:
+            out = dy / np.square(np.abs(x) + 1)
+    return out.astype(gradients.dtype, copy=False)
+
+
+@kernel("EluGrad", "SeluGrad")
+@quiet
+def output_grad(call: Call, gradients: Array, outputs: Array) -> Array:
+    """The gradient where the activation gave ``outputs``; TF ``EluGrad``, ``SeluGrad``."""
+    _check_same(call, gradients, outputs)
+    dy, y = widen(gradients), widen(outputs)
+    kind = dy.dtype.type
+    if call.op == "EluGrad":
+        out = np.where(y < 0, (y + 1) * dy, dy)
+    else:
+        scale, alpha = kind(_SELU_SCALE), kind(_SELU_SCALE * _SELU_ALPHA)
+        out = np.where(y < 0, dy * (y + alpha), dy * scale)
+    return out.astype(gradients.dtype, copy=False)
+
+
+@quiet
+def log_softmax(x: Array) -> Array:
+    """``x - log(sum(exp(x)))`` over the last dimension, in the type of ``x``."""
+    shifted = x - x.max(-1, keepdims=True) if x.size else x
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(-1, keepdims=True)))
+
+
+@kernel("Softmax", "LogSoftmax")
+@quiet
+def softmax(call: Call, logits: Array) -> Array:
+    """Over the last dimension of ``[..., classes]``; TF ``Softmax``, ``LogSoftmax``."""
+    call.require(
+        logits.ndim >= 1,
+        "logits must be a vector or more",
+        found="a scalar",
+        needed="rank 1 or more",
+    )
+    x = widen(logits)
+    if call.op == "LogSoftmax":
+        out = log_softmax(x)
+    else:
+        powers = np.exp(x - x.max(-1, keepdims=True)) if x.size else x
+        out = powers / powers.sum(-1, keepdims=True)
+    return out.astype(logits.dtype, copy=False)
+
+
+@quiet
+def add_bias(x: Array, bias: Array, data_format: str) -> Array:
+    """``bias`` added along the channels of ``x``."""
+    if channels_axis(data_format) == 1 and x.ndim > 2:
+        bias = bias.reshape(-1, *[1] * (x.ndim - 2))
+    return np.asarray(x + bias)
+
+
+@kernel("BiasAdd", "BiasAddV1")
+def bias_add(call: Call, value: Array, bias: Array) -> Array:
+    """``value + bias`` with ``bias`` (``[C]``) along the channels; TF ``BiasAdd``."""
+    layout = call.attrs.get("data_format", "NHWC")
+    call.require(
+        value.ndim >= 2 and bias.ndim == 1,
+        "value must have rank 2 or more and bias be a vector",
+        found=f"{list(value.shape)} and {list(bias.shape)}",
+        needed="[..., C] and [C]",
+    )
+    call.require(
+        value.shape[channels_axis(layout)] == bias.shape[0],
+        "bias must have one entry per channel",
+        found=f"{bias.shape[0]} entries for {list(value.shape)} ({layout})",
+        needed=value.shape[channels_axis(layout)],
+    )
+    return add_bias(value, bias, layout)
+
+
+@kernel("BiasAddGrad")
+@quiet
+def bias_add_grad(call: Call, dy: Array) -> Array:
+    """The sum over all dimensions but the channels; TF ``BiasAddGrad``."""
+    call.require(
+        dy.ndim >= 2, "out_backprop must have rank 2 or more", found=list(dy.shape), needed="rank 2"
+    )
+    axis = channels_axis(call.attrs["data_format"]) % dy.ndim
+    others = tuple(a for a in range(dy.ndim) if a != axis)
+    wide = widen(dy)
+    return np.asarray(wide.sum(others, dtype=wide.dtype)).astype(dy.dtype, copy=False)

@@ -1,0 +1,29 @@
+"""Shapes of CropAndResize and ExtractImagePatches."""
+
+from __future__ import annotations
+
+from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
+from drystone_base.ops.shapes._windows import slid
+
+__all__: list[str] = []
+
+
+@shape("CropAndResize")
+def crop_and_resize(c: ShapeCall) -> list[Shape]:
+    """``[boxes, h, w, C]``."""
+    channels = c.with_rank(c.shape(0), 4)[3]
+    boxes, four = c.with_rank(c.shape(1), 2)
+    c.merge_dim(four, 4)
+    count = c.merge_dim(boxes, c.with_rank(c.shape(2), 1)[0])
+    rows, columns = c.with_rank(c.value_as_shape(3), 2)
+    return [(count, rows, columns, channels)]
+
+
+@shape("ExtractImagePatches")
+def extract_patches(c: ShapeCall) -> list[Shape]:
+    """``[N, h, w, rows * columns * C]``."""
+    batch, *spatial, channels = c.with_rank(c.shape(0), 4)
+    size = c.attrs["ksizes"][1:3]
+    out = slid(c, spatial, size, c.attrs["strides"], data_format="NHWC")
+    depth = size[0] * size[1] * channels if channels >= 0 else UNKNOWN
+    return [(batch, *out, depth)]
