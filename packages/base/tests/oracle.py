@@ -8,6 +8,7 @@ the ``tf_parity`` session with TensorFlow itself.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.dtypes import RESOURCE, as_dtype, from_numpy
 from drystone_base.errors import DrystoneError
 from drystone_base.kernels._testing import as_array, infer_shapes, run_op
 from drystone_base.ops.defs import op_def
+from drystone_base.state import ResourceHandle, Variable, handle_array
 
 HERE = Path(__file__).parent
 DATA = HERE / "golden" / "data"
@@ -85,15 +88,28 @@ def difference(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
     return float(np.max(diff))
 
 
+def _held(item: Case) -> list[int]:
+    """Inputs that are variables: given as first values, answered with the last ones."""
+    return [k for k, arg in enumerate(op_def(item.op).inputs) if arg.type is RESOURCE]
+
+
 def ours(item: Case) -> list[Any] | str:
-    """Our outputs, or the status name that we refuse with."""
+    """Our outputs, then the values of variables afterwards; or the status that we refuse with."""
+    values = list(item.inputs)
+    variables = []
+    for k in _held(item):
+        first = np.asarray(values[k])
+        variables.append(Variable(f"v{k}", from_numpy(first.dtype), first.shape))
+        variables[-1].write(first)
+        values[k] = handle_array(ResourceHandle("Variable", f"v{k}", "", variables[-1]))
     try:
-        return run_op(item.op, *item.inputs, **item.attrs)
+        outputs = run_op(item.op, *values, **item.attrs)
     except DrystoneError as error:
         return error.status
+    return [*outputs, *(v.read() for v in variables)]
 
 
-def _raw_arguments(item: Case) -> dict[str, Any]:
+def _raw_arguments(item: Case, variables: dict[int, Any]) -> dict[str, Any]:
     import tensorflow as tf
 
     definition = op_def(item.op)
@@ -103,11 +119,21 @@ def _raw_arguments(item: Case) -> dict[str, Any]:
     }
     values = [tf.constant(as_array(v)) if np.asarray(v).dtype.kind in "SUO" else tf.constant(v)
               for v in item.inputs]  # fmt: skip
+    for k, variable in variables.items():
+        values[k] = variable.handle
     slices = definition.input_slices(_counts(item))
-    for arg in definition.inputs:
+    for arg, name in zip(definition.inputs, _python_names(definition), strict=True):
         part = values[slices[arg.name]]
-        attrs[arg.name] = part if arg.number_attr or arg.type_list_attr else part[0]
+        attrs[name] = part if arg.number_attr or arg.type_list_attr else part[0]
     return {k: v for k, v in attrs.items() if not _is_count(definition, k)}
+
+
+def _python_names(definition: Any) -> list[str]:
+    """Names of the inputs in Python, where TensorFlow renames some (``axis``, ``x``)."""
+    import tensorflow as tf
+
+    names = inspect.signature(getattr(tf.raw_ops, definition.name)).parameters
+    return [n for n in names if n != "name" and n not in definition.attrs]
 
 
 def _is_count(definition: Any, name: str) -> bool:
@@ -121,16 +147,18 @@ def _counts(item: Case) -> dict[str, Any]:
 
 
 def theirs(item: Case) -> list[Any] | str:
-    """TensorFlow's outputs, or the status name that it refuses with."""
+    """TensorFlow's outputs and variables, or the status name that it refuses with."""
     import tensorflow as tf
 
+    variables = {k: tf.Variable(item.inputs[k]) for k in _held(item)}
     try:
-        out = getattr(tf.raw_ops, item.op)(**_raw_arguments(item))
+        out = getattr(tf.raw_ops, item.op)(**_raw_arguments(item, variables))
     except tf.errors.OpError as error:
         return str(type(error).__name__)
     flat: list[Any] = []
-    for value in out if isinstance(out, list | tuple) else [out]:
+    for value in out if isinstance(out, list | tuple) else [] if variables else [out]:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
+    flat += [v.value() for v in variables.values()]
     return [np.asarray(v.numpy()) for v in flat]
 
 
@@ -162,7 +190,7 @@ def disagreement(item: Case, want: list[Any] | str) -> str | None:
                 f"output {k}: differs by {worst:.3g} (allowed {item.tol:g}); "
                 f"got {np.asarray(a).dtype}{list(np.shape(a))}, want {b.dtype}{list(b.shape)}"
             )
-    return _shape_disagreement(item, want)
+    return None if _held(item) else _shape_disagreement(item, want)
 
 
 def _shape_disagreement(item: Case, want: list[Any]) -> str | None:
@@ -184,8 +212,6 @@ def _shape_disagreement(item: Case, want: list[Any]) -> str | None:
 
 
 def _label(value: np.ndarray[Any, Any]) -> str:
-    from drystone_base.dtypes import from_numpy
-
     return from_numpy(value.dtype).label
 
 
@@ -204,7 +230,8 @@ def pack(answers: list[list[Any] | str]) -> dict[str, np.ndarray[Any, Any]]:
         if isinstance(answer, str):
             out[f"{k}:status"] = np.array(answer)
             continue
-        out[f"{k}:n"] = np.array(len(answer))
+        if len(answer) != 1:
+            out[f"{k}:n"] = np.array(len(answer))
         for j, value in enumerate(answer):
             out |= _pack_value(f"{k}:{j}", value)
     return out
@@ -226,7 +253,8 @@ def unpack(data: Any, k: int) -> list[Any] | str:
     """The answer of case ``k`` out of a loaded ``.npz``."""
     if f"{k}:status" in data:
         return str(data[f"{k}:status"])
-    return [_unpack_value(data, f"{k}:{j}") for j in range(int(data[f"{k}:n"]))]
+    count = int(data[f"{k}:n"]) if f"{k}:n" in data else 1
+    return [_unpack_value(data, f"{k}:{j}") for j in range(count)]
 
 
 def _unpack_value(data: Any, key: str) -> np.ndarray[Any, Any]:
@@ -239,7 +267,5 @@ def _unpack_value(data: Any, key: str) -> np.ndarray[Any, Any]:
         out = np.empty(len(flat), dtype=object)
         out[:] = flat
         return out.reshape(lengths.shape)
-    from drystone_base.dtypes import as_dtype
-
     name = next(n for n in data.files if n.startswith(f"{key}:as:"))
     return np.asarray(data[name]).view(as_dtype(name.rsplit(":", 1)[1]).np)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -10,7 +12,7 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
 from drystone_base.ops.windows import channels_axis
 
-__all__ = ["activate", "add_bias", "log_softmax"]
+__all__ = ["ACTIVATIONS", "activate", "add_bias", "log_softmax"]
 
 _SELU_ALPHA: Final = 1.6732632423543772
 _SELU_SCALE: Final = 1.0507009873554805
@@ -25,39 +27,44 @@ def _check_same(call: Call, a: Array, b: Array) -> None:
     )
 
 
+def _selu(x: Array) -> Array:
+    kind = x.dtype.type
+    negative = kind(_SELU_SCALE * _SELU_ALPHA) * np.expm1(x)
+    return np.asarray(np.where(x < 0, negative, kind(_SELU_SCALE) * x))
+
+
+def _gelu(x: Array) -> Array:
+    """The approximation by tanh."""
+    kind = x.dtype.type
+    inner = kind(math.sqrt(2 / math.pi)) * (x + kind(0.044715) * x**3)
+    return np.asarray(x * (np.tanh(inner) + 1) * kind(0.5))
+
+
+ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
+    "Relu": lambda x: np.maximum(x, 0),
+    "Relu6": lambda x: np.minimum(np.maximum(x, 0), x.dtype.type(6)),
+    "Elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "Selu": _selu,
+    "Softplus": lambda x: np.logaddexp(x, x.dtype.type(0)),
+    "Softsign": lambda x: x / (np.abs(x) + 1),
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "Tanh": np.tanh,
+    "GeluApproximate": _gelu,
+    "LeakyRelu": lambda x: _leaky(x, 0.2),
+}
+"""Element by element, in the type given. ``LeakyRelu`` has the op's default slope."""
+
+
 @quiet
 def activate(name: str, x: Array, alpha: float = 0.2) -> Array:
-    """``x`` through the activation called ``name`` (``Relu``, ``Elu``, ``LeakyRelu``, ...)."""
+    """``x`` through the activation called ``name``; ``alpha`` is the slope of ``LeakyRelu``."""
     wide = widen(x)
-    one = wide.dtype.type(1)
-    match name:
-        case "Relu":
-            out = np.maximum(wide, 0)
-        case "Relu6":
-            out = np.minimum(np.maximum(wide, 0), wide.dtype.type(6))
-        case "LeakyRelu":
-            slope = wide.dtype.type(alpha)
-            out = np.maximum(wide, wide * slope) if alpha <= 1 else _leaky(wide, slope)
-        case "Elu":
-            out = np.where(wide < 0, np.expm1(wide), wide)
-        case "Selu":
-            negative = wide.dtype.type(_SELU_SCALE * _SELU_ALPHA) * np.expm1(wide)
-            out = np.where(wide < 0, negative, wide.dtype.type(_SELU_SCALE) * wide)
-        case "Softplus":
-            out = np.logaddexp(wide, wide.dtype.type(0))
-        case "Softsign":
-            out = wide / (one + np.abs(wide))
-        case "Sigmoid":
-            out = one / (one + np.exp(-wide))
-        case "Tanh":
-            out = np.tanh(wide)
-        case _:
-            raise KeyError(name)
+    out = _leaky(wide, alpha) if name == "LeakyRelu" else ACTIVATIONS[name](wide)
     return np.asarray(out).astype(x.dtype, copy=False)
 
 
-def _leaky(x: Array, slope: float) -> Array:
-    return np.where(x > 0, x, x * slope)
+def _leaky(x: Array, alpha: float) -> Array:
+    return np.where(x > 0, x, x * x.dtype.type(alpha))
 
 
 @kernel("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")
