@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
 from drystone_base.ops.truth import truth
@@ -83,7 +84,7 @@ def remote_call(call: Call, _target: Array, *args: Array) -> list[Array]:
 def fake_param(call: Call) -> Array:
     """A stand-in for a value that only another branch gives: zeros, unknown dims as 0."""
     shape = tuple(max(d, 0) for d in call.attrs["shape"] or ())
-    return blank(shape, call.attrs["dtype"])
+    return blank(check_size(call, shape, call.attrs["dtype"].np), call.attrs["dtype"])
 
 
 @kernel("DeviceIndex")

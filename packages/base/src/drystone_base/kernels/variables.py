@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.dtypes import DType
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.ops.attrs import Shape
 from drystone_base.state import ResourceHandle, Variable, handle_array, resource_of
@@ -44,8 +45,9 @@ def temporary_variable(call: Call) -> Variable:
         needed="another var_name",
         status="ALREADY_EXISTS",
     )
-    made = Variable(name, call.attrs["dtype"], call.attrs["shape"])
-    made.write(np.zeros(call.attrs["shape"], call.attrs["dtype"].np))
+    shape = check_size(call, call.attrs["shape"], call.attrs["dtype"].np)
+    made = Variable(name, call.attrs["dtype"], shape)
+    made.write(np.zeros(shape, call.attrs["dtype"].np))
     call.runtime.step.resources[key] = made
     return made
 

@@ -229,7 +229,12 @@ class _Engine:
                 )
                 return Known(shapes, values, handles)
             return _unknown(call.output_count)
-        shapes = list(function(call))
+        try:
+            shapes = list(function(call))
+        except DrystoneError:
+            raise
+        except Exception as error:  # a graph from anywhere may state any attributes
+            raise _unexpected(call, error) from error
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
         values: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
@@ -254,7 +259,7 @@ class _Engine:
         whole = Call(call.node, call.op, call.attrs, runtime, call.input_slices, call.output_count)
         try:
             result = kernel(whole, *call.values)
-        except (DrystoneError, ArithmeticError, LookupError, TypeError, ValueError):
+        except Exception:  # the same failure is reported when the node runs
             return nothing
         outputs = result if isinstance(result, list | tuple) else [result]
         return [np.asarray(v) for v in outputs]
@@ -296,6 +301,17 @@ def _completed(value: Any, dtype: DType) -> Any:
     if isinstance(value, PartialValue) and value.complete:
         return value.array(dtype)
     return value
+
+
+def _unexpected(call: ShapeCall, error: Exception) -> ShapeError:
+    return ShapeError(
+        f"the shapes of node {call.node!r} ({call.op}) cannot be inferred",
+        check="attributes and input shapes must be such as the op takes",
+        found=f"input shapes {list(call.shapes)}",
+        needed="shapes and attributes that the op is defined for",
+        remedy="the graph is corrupt: export the model again",
+        inner=error,
+    )
 
 
 def _refuse(*_: Any) -> list[Any]:
