@@ -66,7 +66,7 @@ def missing_file(path: Path) -> NoReturn:
 
 
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file under another name, then move it in place: readers see old or new, never half."""
+    """Write under another name, then move in place: no reader ever sees half a file."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("wb") as file:

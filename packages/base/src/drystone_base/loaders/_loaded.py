@@ -73,8 +73,8 @@ def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> 
     """Placeholders as inputs, sinks as outputs, in the order of the graph.
 
     A sink is a node with outputs that no node reads or waits for. Names are node names, with ``:k``
-    for outputs beyond the first. Placeholders that no node reads are left out (they can still be fed),
-    and so are nodes named in ``ignore``.
+    for outputs beyond the first. Placeholders that no node reads are left out, and so are
+    nodes named in ``ignore``.
     """
     inputs: dict[str, TensorSpec] = {}
     outputs: dict[str, TensorSpec] = {}

@@ -23,7 +23,7 @@ def load_model(
     tags: Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> LoadedModel:
-    """Read a model: a SavedModel folder, a MetaGraph (``.meta``) or a GraphDef (``.pb``, ``.pbtxt``).
+    """Read a SavedModel folder, a MetaGraph (``.meta``) or a GraphDef (``.pb``, ``.pbtxt``).
 
     A folder that holds exactly one MetaGraph or GraphDef stands for that file. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.

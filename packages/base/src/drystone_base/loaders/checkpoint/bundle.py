@@ -1,0 +1,373 @@
+"""Reader of TensorFlow's V2 checkpoints: an index file and shards of data.
+
+The index (``prefix.index``) maps names to dtype, shape, shard, offset, size and checksum; the
+data lies in ``prefix.data-0000N-of-0000M``. Source: TensorFlow ``tensor_bundle``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from google.protobuf.message import DecodeError, Message
+
+from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
+from drystone_base.dtypes import STRING, DType, from_number
+from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders.checkpoint._crc import crc32c, mask
+from drystone_base.loaders.checkpoint._slices import (
+    SliceSpec,
+    bad_slice,
+    extents,
+    from_proto,
+    slice_key,
+)
+from drystone_base.loaders.checkpoint._strings import decode_strings
+from drystone_base.loaders.checkpoint._table import corrupt, read_table
+from drystone_base.ops.attrs import decode_shape
+from drystone_base.tensor import string_array
+
+__all__ = ["BundleReader", "Entry", "data_path", "index_path"]
+
+P = TypeVar("P", bound=Message)
+
+# The newest bundle version that is understood.
+VERSION: Final = 1
+_MAX_ELEMENTS: Final = 1 << 48
+
+
+def index_path(prefix: str | os.PathLike[str]) -> Path:
+    """The index file of a checkpoint."""
+    return Path(f"{os.fspath(prefix)}.index")
+
+
+def data_path(prefix: str | os.PathLike[str], shard: int, shards: int) -> Path:
+    """One data file of a checkpoint."""
+    return Path(f"{os.fspath(prefix)}.data-{shard:05d}-of-{shards:05d}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a tensor lies: ``size`` bytes at ``offset`` of a shard, with their masked CRC-32C.
+
+    A partitioned tensor has ``slices`` and no bytes of its own.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    crc: int
+    slices: tuple[SliceSpec, ...] = ()
+
+
+class BundleReader:
+    """Reads tensors of one checkpoint by name. Safe to use from several threads.
+
+    Numeric tensors are read-only views of the mapped file; a tensor's checksum is verified when it
+    is first read (``verify=False`` trusts the file). Raises ``CheckpointError`` for anything wrong.
+    """
+
+    def __init__(self, prefix: str | os.PathLike[str], *, verify: bool = True) -> None:
+        self.prefix = os.fspath(prefix)
+        self._verify = verify
+        self._lock = threading.Lock()
+        self._shards: dict[int, memoryview] = {}
+        self._tensors: dict[bytes, np.ndarray[Any, Any]] = {}
+        path = index_path(prefix)
+        self._where = str(path)
+        items = read_table(_open_index(path), self._where)
+        key, value = next(items, (None, memoryview(b"")))
+        if key != b"":
+            raise corrupt(self._where, "the first entry must be the header", key)
+        header = self._parse(BundleHeaderProto, value, "the header")
+        self.num_shards = header.num_shards
+        _check_header(header, self._where)
+        self._entries = dict(items)
+        self._names = [
+            k.decode("utf-8", "surrogateescape") for k in self._entries if not k.startswith(b"\0")
+        ]
+
+    def __repr__(self) -> str:
+        return f"<BundleReader {self.prefix!r}: {len(self._names)} tensors>"
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _encode(name) in self._entries
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def keys(self) -> list[str]:
+        """Names of all tensors, sorted; the slices of partitioned ones are not listed."""
+        return list(self._names)
+
+    def items(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        """Every name with its tensor."""
+        for name in self._names:
+            yield name, self.tensor(name)
+
+    def entry(self, name: str) -> Entry:
+        """What the index says of a tensor; raises ``checkpoint-no-tensor`` with near matches."""
+        return self._entry(_encode(name), name)
+
+    def tensor(self, name: str) -> np.ndarray[Any, Any]:
+        """The tensor, assembled from its slices where it is partitioned."""
+        entry = self.entry(name)
+        if entry.slices:
+            return self._assemble(entry, tuple(slice(0, d) for d in entry.shape))
+        return self._read(_encode(name), entry)
+
+    def part(self, name: str, spec: SliceSpec) -> np.ndarray[Any, Any]:
+        """A part of a tensor: (start, length) along each dimension, length -1 for all of it.
+
+        Raises ``checkpoint-slice`` where the part lies outside or is not covered by stored slices.
+        """
+        entry = self.entry(name)
+        wanted = extents(spec, entry.shape, name)
+        if spec in entry.slices:
+            return self._read_slice(entry, spec)
+        if entry.slices:
+            return self._assemble(entry, wanted)
+        return self._read(_encode(name), entry)[wanted]
+
+    # ---- the index -----------------------------------------------------------------------------
+
+    def _entry(self, key: bytes, name: str) -> Entry:
+        if key not in self._entries:
+            self._no_tensor(name)
+        proto = self._parse(BundleEntryProto, self._entries[key], repr(name))
+        try:
+            dtype, shape = from_number(proto.dtype).base, decode_shape(proto.shape)
+        except GraphError as error:
+            check = f"entry {name!r} must have a known dtype and shape"
+            raise corrupt(self._where, check, error) from error
+        if shape is None or min(shape, default=0) < 0 or _volume(shape) >= _MAX_ELEMENTS:
+            raise corrupt(self._where, f"entry {name!r} must have a full, sane shape", shape)
+        if not 0 <= proto.shard_id < self.num_shards or proto.offset < 0 or proto.size < 0:
+            found = f"shard {proto.shard_id}, offset {proto.offset}, size {proto.size}"
+            raise corrupt(
+                self._where,
+                f"entry {name!r} must lie in a shard",
+                found,
+                f"{self.num_shards} shards",
+            )
+        return Entry(
+            name,
+            dtype,
+            shape,
+            proto.shard_id,
+            proto.offset,
+            proto.size,
+            proto.crc32c,
+            tuple(from_proto(s) for s in proto.slices),
+        )
+
+    def _parse(self, kind: Callable[[], P], data: memoryview, what: str) -> P:
+        message = kind()
+        try:
+            message.ParseFromString(bytes(data))
+        except DecodeError as error:
+            raise corrupt(self._where, f"{what} must be a proto of the bundle", error) from error
+        return message
+
+    def _no_tensor(self, name: str) -> None:
+        near = near_matches(name, self._names)
+        raise CheckpointError(
+            f"checkpoint {self.prefix} has no tensor {name!r}",
+            check="a tensor that is restored must be in the checkpoint",
+            found=f"{len(self._names)} tensors, none of that name",
+            needed=name,
+            remedy=f"did you mean {', '.join(near)}?"
+            if near
+            else "is it the checkpoint of another model?",
+            code="checkpoint-no-tensor",
+            status="NOT_FOUND",
+        )
+
+    def raw_entries(self) -> Iterator[tuple[bytes, BundleEntryProto]]:
+        """Every key of the index with its proto, slices included."""
+        for key, value in self._entries.items():
+            yield key, self._parse(BundleEntryProto, value, repr(key))
+
+    # ---- the data ------------------------------------------------------------------------------
+
+    def _shard(self, shard: int) -> memoryview:
+        with self._lock:
+            if shard not in self._shards:
+                path = data_path(self.prefix, shard, self.num_shards)
+                if not path.exists():
+                    self._missing_shard(path)
+                self._shards[shard] = map_file(path)
+            return self._shards[shard]
+
+    def _missing_shard(self, path: Path) -> None:
+        stem = f"{Path(self.prefix).name}.data-"
+        beside = sorted(p.name for p in path.parent.iterdir() if p.name.startswith(stem))
+        raise CheckpointError(
+            f"checkpoint {self.prefix} lacks a shard",
+            check="every data file that the index names must be present",
+            found=", ".join(beside[:8]) or "no data files",
+            needed=path.name,
+            remedy="copy all .data-* files beside the .index file",
+            code="checkpoint-missing-shard",
+            status="NOT_FOUND",
+        )
+
+    def _bytes(self, entry: Entry) -> memoryview:
+        data = self._shard(entry.shard)
+        end = entry.offset + entry.size
+        if end > len(data):
+            raise CheckpointError(
+                f"checkpoint {self.prefix} is truncated",
+                check=f"tensor {entry.name!r} must lie inside its shard",
+                found=f"{len(data)} bytes in shard {entry.shard}",
+                needed=f"{end} bytes at least",
+                remedy="copy the .data-* files again, or save the checkpoint again",
+                code="checkpoint-truncated",
+            )
+        return data[entry.offset : end]
+
+    def _read(self, key: bytes, entry: Entry) -> np.ndarray[Any, Any]:
+        """The tensor of an entry that has bytes; kept, so that its checksum is verified once."""
+        found = self._tensors.get(key)
+        if found is None:
+            found = self._decode(entry, self._bytes(entry))
+            found.flags.writeable = False
+            self._tensors[key] = found
+        return found
+
+    def _decode(self, entry: Entry, data: memoryview) -> np.ndarray[Any, Any]:
+        count = _volume(entry.shape)
+        where = f"{self.prefix}: tensor {entry.name!r}"
+        if entry.dtype is STRING:
+            values, crc = decode_strings(data, count, where)
+            self._check_crc(entry, crc)
+            return string_array(values, entry.shape)
+        if entry.dtype.is_object:
+            raise _unsupported(where, "tensors must hold numbers or strings", entry.dtype)
+        if len(data) != count * entry.dtype.size:
+            needed = f"{count * entry.dtype.size} for {entry.dtype} {list(entry.shape)}"
+            raise corrupt(where, "the size must fit dtype and shape", len(data), needed)
+        if self._verify:
+            self._check_crc(entry, crc32c(data))
+        array = np.frombuffer(data, entry.dtype.np).reshape(entry.shape)
+        return array if array.flags.aligned else array.copy()
+
+    def _check_crc(self, entry: Entry, crc: int) -> None:
+        if not self._verify or mask(crc) == entry.crc:
+            return
+        raise CheckpointError(
+            f"checkpoint {self.prefix} is corrupt",
+            check=f"the checksum of tensor {entry.name!r} must match",
+            found=f"{mask(crc):#010x}",
+            needed=f"{entry.crc:#010x}",
+            remedy="copy the .data-* files again, or save the checkpoint again",
+            code="checkpoint-checksum",
+        )
+
+    # ---- partitioned tensors -------------------------------------------------------------------
+
+    def _read_slice(self, entry: Entry, spec: SliceSpec) -> np.ndarray[Any, Any]:
+        key = slice_key(entry.name, spec)
+        part = self._entry(key, f"{entry.name} {spec}")
+        shape = tuple(s.stop - s.start for s in extents(spec, entry.shape, entry.name))
+        if part.slices or part.shape != shape or part.dtype is not entry.dtype:
+            found = f"{part.dtype} {list(part.shape)}"
+            needed = f"{entry.dtype} {list(shape)}"
+            raise corrupt(self._where, f"slice {spec} of {entry.name!r} must fit", found, needed)
+        return self._read(key, part)
+
+    def _assemble(self, entry: Entry, wanted: tuple[slice, ...]) -> np.ndarray[Any, Any]:
+        """The wanted part of a partitioned tensor, from all slices that overlap it."""
+        shape = tuple(max(s.stop - s.start, 0) for s in wanted)
+        overlaps = [
+            (spec, both)
+            for spec in dict.fromkeys(entry.slices)
+            if (both := _overlap(extents(spec, entry.shape, entry.name), wanted)) is not None
+        ]
+        covered = sum(_volume(tuple(s.stop - s.start for s in both)) for _, both in overlaps)
+        if covered != _volume(shape):
+            raise bad_slice(
+                entry.name,
+                "stored slices must cover the wanted part once",
+                f"{covered} elements in {len(overlaps)} slices",
+                f"{_volume(shape)} elements",
+            )
+        pieces = [(self._read_slice(entry, spec), spec, both) for spec, both in overlaps]
+        out = np.empty(shape, entry.dtype.np)
+        for piece, spec, both in pieces:
+            into = _shift(both, [w.start for w in wanted])
+            out[into] = piece[_shift(both, [start for start, _ in spec])]
+        out.flags.writeable = False
+        return out
+
+
+def _encode(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _volume(shape: tuple[int, ...]) -> int:
+    """Elements of a shape; the other dimensions count too when one is 0, so that none is absurd."""
+    if 0 in shape and math.prod(d for d in shape if d) < _MAX_ELEMENTS:
+        return 0
+    return math.prod(d for d in shape if d)
+
+
+def _overlap(a: tuple[slice, ...], b: tuple[slice, ...]) -> tuple[slice, ...] | None:
+    both = tuple(
+        slice(max(x.start, y.start), min(x.stop, y.stop)) for x, y in zip(a, b, strict=True)
+    )
+    return both if all(s.start < s.stop for s in both) else None
+
+
+def _shift(part: tuple[slice, ...], origin: list[int]) -> tuple[slice, ...]:
+    """The same part, counted from another origin."""
+    return tuple(slice(s.start - o, s.stop - o) for s, o in zip(part, origin, strict=True))
+
+
+def _open_index(path: Path) -> memoryview:
+    try:
+        return map_file(path)
+    except BadModelFile as error:
+        if error.code != "file-not-found":
+            raise
+        raise CheckpointError(
+            f"checkpoint {str(path).removesuffix('.index')} has no index",
+            check="a V2 checkpoint is PREFIX.index with PREFIX.data-* beside it",
+            found=error.found,
+            needed=path.name,
+            remedy="give the prefix without .index or .data-*; V1 checkpoints must be converted",
+            code="checkpoint-missing-index",
+            status="NOT_FOUND",
+        ) from error
+
+
+def _check_header(header: BundleHeaderProto, where: str) -> None:
+    if header.num_shards < 1:
+        raise corrupt(where, "there must be a shard", header.num_shards)
+    if header.endianness != BundleHeaderProto.Endianness.LITTLE:
+        raise _unsupported(where, "data must be little-endian", "big-endian data")
+    if header.version.min_consumer > VERSION:
+        found = f"version {header.version.min_consumer}"
+        raise _unsupported(where, f"the version must be {VERSION} at most", found)
+
+
+def _unsupported(where: str, check: str, found: object) -> CheckpointError:
+    return CheckpointError(
+        f"{where} cannot be read",
+        check=check,
+        found=found,
+        needed="a form that this release reads",
+        remedy="save the checkpoint again with TensorFlow on a common machine",
+        code="checkpoint-unsupported",
+        status="UNIMPLEMENTED",
+    )

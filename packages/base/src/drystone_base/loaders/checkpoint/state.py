@@ -1,0 +1,45 @@
+"""The ``checkpoint`` file of a folder: which checkpoint is the latest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from google.protobuf import text_format
+
+from drystone_abi.protos import CheckpointState
+from drystone_base.errors import CheckpointError
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders.checkpoint.bundle import index_path
+
+__all__ = ["latest_checkpoint"]
+
+
+def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
+    """The prefix of the latest checkpoint in a folder, or None when the folder names none.
+
+    A folder that was moved still works: an absolute path that is gone is looked up in the folder.
+    Raises ``CheckpointError`` (``bad-checkpoint``) for a state file that cannot be read.
+    """
+    path = Path(folder) / "checkpoint"
+    if not path.is_file():
+        return None
+    state = CheckpointState()
+    try:
+        text_format.Parse(bytes(map_file(path)).decode(), state, allow_unknown_field=True)
+    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path} cannot be read",
+            check="the file must be a CheckpointState in protobuf text format",
+            found=str(error),
+            needed='model_checkpoint_path: "PREFIX"',
+            remedy="name the checkpoint's prefix yourself, or delete the file",
+            code="bad-checkpoint",
+            inner=error,
+        ) from error
+    if not state.model_checkpoint_path:
+        return None
+    stated = Path(folder) / state.model_checkpoint_path
+    beside = Path(folder) / Path(state.model_checkpoint_path).name
+    found = [p for p in (stated, beside) if index_path(p).is_file()]
+    return found[0] if found else None
