@@ -101,10 +101,10 @@ _DIVISIONS: Final[dict[str, tuple[Function, str]]] = {
     "Div": (_div, "INVALID_ARGUMENT"),
     "FloorDiv": (_floor_div, "INVALID_ARGUMENT"),
     "FloorMod": (_floor_mod, "INVALID_ARGUMENT"),
-    # TensorFlow reports these two groups differently.
+    "Mod": (np.fmod, "INVALID_ARGUMENT"),
+    # TensorFlow has no status of its own for these two.
     "TruncateDiv": (_truncate_div, "INTERNAL"),
     "TruncateMod": (np.fmod, "INTERNAL"),
-    "Mod": (np.fmod, "INTERNAL"),
 }
 
 

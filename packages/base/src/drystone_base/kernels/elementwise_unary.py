@@ -148,23 +148,28 @@ def population_count(_: Call, x: Array) -> Array:
     return np.asarray(counts).reshape(x.shape)
 
 
+def _reciprocal_grad(y: Array, dy: Array) -> Any:
+    return -dy * np.conjugate(y) ** 2
+
+
+# Of a complex y the conjugate counts, but not in the first two: TensorFlow leaves it out there.
 _GRADIENTS: Final[dict[str, Function]] = {
     "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
     "TanhGrad": lambda y, dy: dy * (1 - y * y),
-    "SqrtGrad": lambda y, dy: dy * y.dtype.type(0.5) / y,
-    "RsqrtGrad": lambda y, dy: dy * y.dtype.type(-0.5) * y * y * y,
-    "ReciprocalGrad": lambda y, dy: -dy * y * y,
-    "InvGrad": lambda y, dy: -dy * y * y,
+    "SqrtGrad": lambda y, dy: dy * y.dtype.type(0.5) / np.conjugate(y),
+    "RsqrtGrad": lambda y, dy: dy * y.dtype.type(-0.5) * np.conjugate(y) ** 3,
+    "ReciprocalGrad": _reciprocal_grad,
+    "InvGrad": _reciprocal_grad,
 }
 
 
 def _gradient(function: Function) -> Function:
-    """A kernel of ``(y, dy)``: of a complex output the conjugate counts."""
+    """A kernel of the op's output ``y`` and the gradient ``dy`` with respect to it."""
 
     @quiet
     def run(call: Call, y: Array, dy: Array) -> Array:
         broadcast_shape(call, y, dy)
-        return np.asarray(function(np.conjugate(widen(y)), widen(dy))).astype(y.dtype, copy=False)
+        return np.asarray(function(widen(y), widen(dy))).astype(y.dtype, copy=False)
 
     return run
 

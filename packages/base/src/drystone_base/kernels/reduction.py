@@ -37,14 +37,12 @@ def _prod(x: Array, axes: tuple[int, ...], keep: bool) -> Any:
 
 
 def _mean(x: Array, axes: tuple[int, ...], keep: bool) -> Any:
-    total = np.asarray(_sum(x, axes, keep))
     count = math.prod(x.shape[a] for a in axes)
     if x.dtype.kind not in "iu":
-        return total / x.dtype.type(count)
-    if count == 0:
-        return total
-    # Integer means are cut towards zero, as C divides.
-    quotient = np.abs(total) // x.dtype.type(count) if count <= np.iinfo(x.dtype).max else total * 0
+        return _sum(x, axes, keep) / x.dtype.type(count)
+    # Integers add up in 64 bits, and the mean is cut towards zero, as C divides.
+    total = np.asarray(_sum(x.astype(f"{x.dtype.kind}8"), axes, keep))
+    quotient = np.abs(total) // total.dtype.type(max(count, 1))
     return np.where(total < 0, -quotient, quotient)
 
 

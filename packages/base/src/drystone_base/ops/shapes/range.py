@@ -22,7 +22,7 @@ def arithmetic_range(c: ShapeCall) -> list[Shape]:
     if not (first <= last if step > 0 else first >= last):
         c.fail("delta must point from start to limit", found=f"{first}, {last}, {step}")
     if wide.kind == "i":
-        return [(-(-abs(last - first) // abs(step)),)]
+        return [(-int(-abs(last - first) // abs(step)),)]
     ratio = abs((last - first) / step)
     return [(math.ceil(ratio) if math.isfinite(ratio) else UNKNOWN,)]
 
