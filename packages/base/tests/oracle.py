@@ -125,7 +125,8 @@ def _raw_arguments(item: Case, variables: dict[int, Any]) -> dict[str, Any]:
     for arg, name in zip(definition.inputs, _python_names(definition), strict=True):
         part = values[slices[arg.name]]
         attrs[name] = part if arg.number_attr or arg.type_list_attr else part[0]
-    return {k: v for k, v in attrs.items() if not _is_count(definition, k)}
+    renamed = {"squeeze_dims": "axis"}  # the only attribute that Python calls otherwise
+    return {renamed.get(k, k): v for k, v in attrs.items() if not _is_count(definition, k)}
 
 
 def _python_names(definition: Any) -> list[str]:
@@ -133,7 +134,8 @@ def _python_names(definition: Any) -> list[str]:
     import tensorflow as tf
 
     names = inspect.signature(getattr(tf.raw_ops, definition.name)).parameters
-    return [n for n in names if n != "name" and n not in definition.attrs]
+    others = [n for n in names if n != "name" and n not in definition.attrs]
+    return others[: len(definition.inputs)]
 
 
 def _is_count(definition: Any, name: str) -> bool:
@@ -156,7 +158,7 @@ def theirs(item: Case) -> list[Any] | str:
     except tf.errors.OpError as error:
         return str(type(error).__name__)
     flat: list[Any] = []
-    for value in out if isinstance(out, list | tuple) else [] if variables else [out]:
+    for value in out if isinstance(out, list | tuple) else [] if out is None else [out]:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
     flat += [v.value() for v in variables.values()]
     return [np.asarray(v.numpy()) for v in flat]

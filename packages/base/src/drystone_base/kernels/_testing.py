@@ -37,6 +37,14 @@ def _dtype_of(value: Any) -> DType:
     return value.dtype if isinstance(value, Variable) else from_numpy(value.dtype)
 
 
+def _list_length(op: OpDef, name: str, given: int) -> int:
+    """How many of the ``given`` inputs from list argument ``name`` on each list of its kind takes."""
+    at = [arg.name for arg in op.inputs].index(name)
+    shared = [arg for arg in op.inputs[at:] if arg.number_attr == op.inputs[at].number_attr]
+    singles = len(op.inputs[at:]) - len(shared)
+    return max(given - singles, 0) // len(shared)
+
+
 def _infer_attrs(op: OpDef, inputs: Sequence[Any], given: dict[str, Any]) -> dict[str, Any]:
     """Given attributes, plus defaults, plus dtypes and counts read off the inputs."""
     attrs = {name: a.default for name, a in op.attrs.items() if a.has_default} | given
@@ -48,7 +56,7 @@ def _infer_attrs(op: OpDef, inputs: Sequence[Any], given: dict[str, Any]) -> dic
             position += len(attrs[arg.type_list_attr])
             continue
         if arg.number_attr:
-            attrs.setdefault(arg.number_attr, len(rest))
+            attrs.setdefault(arg.number_attr, _list_length(op, arg.name, len(rest)))
         if arg.type_attr and rest and arg.type_attr not in given:
             attrs[arg.type_attr] = _dtype_of(rest[0])
         position += attrs[arg.number_attr] if arg.number_attr else 1

@@ -43,20 +43,20 @@ def nth_element(call: Call, x: Array, n: Array) -> Array:
     """The n-th smallest (largest, with ``reverse``) element of each row."""
     place = scalar_int(call, n, "n")
     call.require(
-        x.ndim >= 1 and 0 <= place < x.shape[-1],
-        "n must be a place in the last dimension",
+        x.ndim >= 1 and n.ndim == 0 and 0 <= place < x.shape[-1],
+        "n must be a scalar, a place in the last dimension",
         found=f"n {place}, shape {list(x.shape)}",
         needed="0 <= n < the last dimension",
     )
     ordered = np.sort(x, axis=-1)
-    return ordered[..., -1 - place if call.attrs["reverse"] else place, ...]
+    out: Array = np.asarray(ordered[..., -1 - place if call.attrs["reverse"] else place])
+    return out
 
 
 @kernel("Where")
-def where(_: Call, x: Array) -> Array:
+def where(call: Call, x: Array) -> Array:
     """The int64 index vectors of the elements that are not zero, in row-major order."""
-    if not x.ndim:
-        return np.zeros((int(bool(x)), 0), np.int64)
+    call.require(x.ndim, "the input must not be a scalar", found=[], needed="rank 1 or more")
     return np.argwhere(x).astype(np.int64, copy=False)
 
 
@@ -103,9 +103,12 @@ def reverse_v2(call: Call, x: Array, axis: Array) -> Array:
     """``x`` backwards along the axes given, each at most once."""
     axes = [wrap_axis(call, a, x.ndim) for a in int_vector(call, axis, "axis")]
     call.require(
-        len(set(axes)) == len(axes), "axes must not repeat", found=axes, needed="each once"
+        len(set(axes)) == len(axes) or not x.size,
+        "axes must not repeat",
+        found=axes,
+        needed="each once",
     )
-    return np.flip(x, tuple(axes))
+    return np.flip(x, tuple(axes)) if x.size else x
 
 
 @kernel("ReverseSequence")

@@ -106,7 +106,10 @@ def resource_scatter(call: Call, handle: Array, indices: Array, updates: Array) 
 def _into_places(call: Call, out: Array, indices: Array, updates: Array, write: Write) -> Array:
     """``out`` (owned by the caller) changed at index vectors."""
     call.require(
-        indices.ndim >= 1, "indices must not be a scalar", found=[], needed="rank 1 or more"
+        indices.ndim >= 2 and (indices.size or not updates.size),
+        "indices must hold at least one index vector, in rank 2 or more",
+        found=list(indices.shape),
+        needed="[..., n, k]",
     )
     depth = indices.shape[-1]
     call.require(

@@ -46,10 +46,15 @@ def rank(_: Call, x: Array) -> Array:
     return np.array(x.ndim, np.int32)
 
 
+def _dims(call: Call, value: Array, what: str) -> tuple[int, ...]:
+    """A shape given as a vector; a scalar stands for one dimension, as in old graphs."""
+    return int_vector(call, value.reshape(1) if not value.ndim else value, what)
+
+
 @kernel("Reshape")
 def reshape(call: Call, x: Array, target: Array) -> Array:
     """The elements in row-major order under another shape; one -1 in it is inferred."""
-    dims = int_vector(call, target, "the new shape")
+    dims = _dims(call, target, "the new shape")
     check_rank(call, len(dims))
     if dims.count(-1) > 1 or any(d < -1 for d in dims):
         call.fail(
@@ -57,22 +62,31 @@ def reshape(call: Call, x: Array, target: Array) -> Array:
             found=list(dims),
             needed="dimensions of 0 or more, at most one -1",
         )
-    rest = math.prod(d for d in dims if d != -1)
     if -1 in dims:
-        call.require(
-            rest and x.size % rest == 0,
-            "the inferred dimension must be whole and without ambiguity",
-            found=f"{x.size} elements",
-            needed=f"a multiple of {rest}, for the shape {list(dims)}",
-        )
-        return x.reshape([x.size // rest if d == -1 else d for d in dims])
+        inferred = _inferred(call, x, dims)
+        dims = tuple(inferred if d == -1 else d for d in dims)
     call.require(
-        rest == x.size,
+        math.prod(dims) == x.size,
         "a reshape must keep the number of elements",
         found=f"{x.size} elements in shape {list(x.shape)}",
-        needed=f"{rest} elements for the shape {list(dims)}",
+        needed=f"{math.prod(dims)} elements for the shape {list(dims)}",
     )
     return x.reshape(dims)
+
+
+def _inferred(call: Call, x: Array, dims: tuple[int, ...]) -> int:
+    """The dimension that -1 stands for; beside a 0 it is what the dimensions but zeros leave."""
+    rest = math.prod(d for d in dims if d != -1)
+    if not rest and not x.size:
+        return math.prod(d for d in x.shape if d) // math.prod(d for d in dims if d > 0)
+    call.require(
+        rest and x.size % rest == 0,
+        "the inferred dimension must be whole",
+        found=f"{x.size} elements",
+        needed=f"a multiple of {rest}, for the shape {list(dims)}",
+    )
+    inferred: int = x.size // rest
+    return inferred
 
 
 @kernel("Squeeze")
@@ -118,11 +132,14 @@ def broadcast_to(call: Call, x: Array, target: Array) -> Array:
 def fill(call: Call, dims: Array, value: Array) -> Array:
     """A tensor of shape ``dims`` in which every element is ``value``."""
     call.require(
-        value.ndim == 0, "value must be a scalar", found=list(value.shape), needed="rank 0"
+        value.shape in ((), (1,)),
+        "value must be a scalar",
+        found=list(value.shape),
+        needed="rank 0",
     )
-    shape_ = check_size(call, int_vector(call, dims, "dims"), value.dtype)
+    shape_ = check_size(call, _dims(call, dims, "dims"), value.dtype)
     out = np.empty(shape_, value.dtype)
-    out[...] = value
+    out[...] = value.reshape(())
     return out
 
 

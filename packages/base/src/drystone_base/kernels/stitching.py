@@ -47,7 +47,5 @@ def dynamic_stitch(call: Call, *args: Array) -> Array:
         out[...] = b""
     for rows, values in zip(indices, data, strict=True):
         check_below(call, rows, size)
-        out[rows.reshape(-1)] = (
-            values.reshape(-1, *inner) if rows.size else values.reshape(0, *inner)
-        )
+        out[rows.reshape(-1)] = values.reshape(rows.size, *inner)
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ def _keys(x: Array, axis: int) -> list[Any]:
     if x.ndim == 1:
         found: list[Any] = x.tolist()
         return found
-    rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1).tolist()
+    width = math.prod(x.shape) // max(x.shape[axis], 1)
+    rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], width).tolist()
     return [tuple(row) for row in rows]
 
 

@@ -58,9 +58,9 @@ def reshape(c: ShapeCall) -> list[Shape]:
     """The target, with an inferred dimension worked out where the element count allows it."""
     target = c.partial(1)
     if target is None:
-        length = c.with_rank(c.shape(1), 1)[0]
-        return [(UNKNOWN,) * length if length >= 0 else None]
-    if len(target.shape) != 1:
+        given = c.shape(1)
+        return [(UNKNOWN,) * given[0] if given and len(given) == 1 and given[0] >= 0 else None]
+    if len(target.shape) > 1:
         c.fail("the new shape must be a vector", found=list(target.shape), needed="rank 1")
     infer = [
         k for k, (d, sure) in enumerate(zip(target.items, target.known, strict=True))
@@ -162,7 +162,9 @@ def broadcast_to(c: ShapeCall) -> list[Shape]:
 @shape("Fill")
 def fill(c: ShapeCall) -> list[Shape]:
     """The value of ``dims``."""
-    c.with_rank(c.shape(1), 0)
+    value = c.shape(1)
+    if value is not None and (len(value) > 1 or any(d > 1 for d in value)):
+        c.fail("value must be a scalar", found=list(value), needed="rank 0")
     return [c.value_as_shape(0)]
 
 
