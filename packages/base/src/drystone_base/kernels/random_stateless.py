@@ -1,0 +1,120 @@
+"""Random numbers that depend on nothing but their inputs.
+
+Source: TensorFlow ops of the same names: seeds (V1), or key, counter and algorithm (V2). The
+streams are those of TensorFlow's CPU kernels; the only algorithm is Philox.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from drystone_base.kernels import _distributions as draw
+from drystone_base.kernels._elementwise import Function
+from drystone_base.kernels._indices import int_vector
+from drystone_base.kernels._limits import check_size
+from drystone_base.kernels._philox import Stream, stateless
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels.random import check_bounds, check_logits
+
+_PHILOX: Final = 1
+_AUTOMATIC: Final = 3
+
+
+def _from_seed(call: Call, seed: Array) -> Stream:
+    call.require(seed.shape == (2,), "the seed must be two numbers", found=list(seed.shape))
+    return stateless(int(seed[0]), int(seed[1]))
+
+
+def _from_key(call: Call, key: Array, counter: Array, alg: Array) -> Stream:
+    call.require(alg.ndim == 0, "alg must be a scalar", found=list(alg.shape))
+    call.require(
+        int(alg) in (_PHILOX, _AUTOMATIC),
+        "the algorithm must be Philox",
+        found=int(alg),
+        needed=f"{_PHILOX} (Philox) or {_AUTOMATIC} (automatic)",
+        status="UNIMPLEMENTED" if int(alg) == 2 else "INVALID_ARGUMENT",
+    )
+    call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
+    call.require(
+        counter.ndim == 1 and counter.size >= 2,
+        "counter must be two numbers",
+        found=list(counter.shape),
+    )
+    return Stream(int(key[0]), int(counter[0]) | int(counter[1]) << 64)
+
+
+_DRAWS: Final[dict[str, Function]] = {
+    "StatelessRandomUniform": draw.uniform,
+    "StatelessRandomNormal": draw.normal,
+    "StatelessTruncatedNormal": draw.truncated_normal,
+    "StatelessRandomUniformFullInt": draw.full_integers,
+}
+
+
+def _draw(call: Call, shape: Array, stream: Stream) -> Array:
+    dtype = call.attrs["dtype"].np
+    dims = check_size(call, int_vector(call, shape, "shape"), dtype)
+    return np.asarray(_DRAWS[call.op.removesuffix("V2")](stream, dims, dtype))
+
+
+@kernel(*_DRAWS)
+def from_seed(call: Call, shape: Array, seed: Array) -> Array:
+    """Numbers of type ``dtype`` from two seeds: uniform, normal, truncated, or any integers."""
+    return _draw(call, shape, _from_seed(call, seed))
+
+
+@kernel(*(f"{name}V2" for name in _DRAWS))
+def from_key(call: Call, shape: Array, key: Array, counter: Array, alg: Array) -> Array:
+    """Numbers of type ``dtype`` from a key and a counter."""
+    return _draw(call, shape, _from_key(call, key, counter, alg))
+
+
+def _integers(call: Call, shape: Array, stream: Stream, low: Array, high: Array) -> Array:
+    dims = check_size(call, int_vector(call, shape, "shape"), low.dtype)
+    first, last = check_bounds(call, low, high)
+    if math.prod(dims) == 0:
+        return np.zeros(dims, low.dtype)
+    return draw.integers(stream, dims, first, last, low.dtype)
+
+
+@kernel("StatelessRandomUniformInt")
+def integers_from_seed(
+    call: Call, shape: Array, seed: Array, minval: Array, maxval: Array
+) -> Array:
+    """Integers in [minval, maxval) from two seeds."""
+    return _integers(call, shape, _from_seed(call, seed), minval, maxval)
+
+
+@kernel("StatelessRandomUniformIntV2")
+def integers_from_key(
+    call: Call, shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array
+) -> Array:
+    """Integers in [minval, maxval) from a key and a counter."""
+    return _integers(call, shape, _from_key(call, key, counter, alg), minval, maxval)
+
+
+@kernel("StatelessMultinomial")
+def multinomial(call: Call, logits: Array, num_samples: Array, seed: Array) -> Array:
+    """Class numbers drawn by unnormalised log probabilities: [rows, num_samples]."""
+    count = check_logits(call, logits, num_samples)
+    dtype = call.attrs["output_dtype"].np
+    check_size(call, (logits.shape[0], count), dtype)
+    return draw.categorical(_from_seed(call, seed), logits, count).astype(dtype)
+
+
+@kernel("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg")
+def key_counter(call: Call, seed: Array) -> tuple[Array, ...]:
+    """Key uint64 [1] and counter uint64 [2] that two seeds stand for, and the algorithm."""
+    stream = _from_seed(call, seed)
+    words = [stream.counter & ((1 << 64) - 1), stream.counter >> 64]
+    found = (np.array([stream.key], np.uint64), np.array(words, np.uint64))
+    return (*found, np.array(_PHILOX, np.int32)) if call.op.endswith("Alg") else found
+
+
+@kernel("StatelessRandomGetAlg")
+def algorithm(_: Call) -> Array:
+    """The number of the algorithm, int32: Philox."""
+    return np.array(_PHILOX, np.int32)
