@@ -72,22 +72,37 @@ class LoadedModel:
 def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> Signature:
     """Placeholders as inputs, sinks as outputs, in the order of the graph.
 
-    A sink is a node with outputs that no node reads or waits for. Names are node names, with ``:k``
+    A sink is a node with outputs that no node reads or waits for and that depends on an input
+    (where there are inputs), but is no assignment. Names are node names, with ``:k``
     for outputs beyond the first. Placeholders that no node reads are left out, and so are
     nodes named in ``ignore``.
     """
-    inputs: dict[str, TensorSpec] = {}
     outputs: dict[str, TensorSpec] = {}
-    read = {source for node in graph for source, _ in node.inputs}
-    used = read.union(source for node in graph for source in node.controls)
+    users: dict[Node, list[Node]] = {}
     for node in graph:
-        if node.name in ignore:
-            continue
-        if node.op in _PLACEHOLDERS and node in read:
-            inputs[node.name] = _placeholder_spec(node, graph.producer)
-        elif node not in used and node.op not in _NO_SINK:
+        for source, _ in node.inputs:
+            users.setdefault(source, []).append(node)
+    waited_for = {source for node in graph for source in node.controls}
+    heads = [n for n in graph if n.op in _PLACEHOLDERS and n in users and n.name not in ignore]
+    inputs = {n.name: _placeholder_spec(n, graph.producer) for n in heads}
+    reached = _downstream(heads, users) if heads else None
+    for node in graph:
+        sink = node not in users and node not in waited_for and node.op not in _NO_SINK
+        if sink and node.name not in ignore and (reached is None or node in reached):
             outputs.update(_sink_specs(node))
     return Signature("default", inputs, outputs)
+
+
+def _downstream(heads: list[Node], users: dict[Node, list[Node]]) -> set[Node]:
+    """Every node that data from ``heads`` can reach."""
+    reached = set(heads)
+    queue = list(heads)
+    while queue:
+        for user in users.get(queue.pop(), ()):
+            if user not in reached:
+                reached.add(user)
+                queue.append(user)
+    return reached
 
 
 def _placeholder_spec(node: Node, producer: int) -> TensorSpec:
@@ -102,8 +117,8 @@ def _sink_specs(node: Node) -> dict[str, TensorSpec]:
     shapes = stated if isinstance(stated, list) else []
     return {
         node.name if k == 0 else f"{node.name}:{k}": TensorSpec(
-            f"{node.name}:{k}", dtype.base, shapes[k] if k < len(shapes) else None
+            f"{node.name}:{k}", dtype, shapes[k] if k < len(shapes) else None
         )
         for k, dtype in enumerate(output_dtypes(node) or [])
-        if dtype.base.label not in ("resource", "variant")
+        if not dtype.ref and dtype.label not in ("resource", "variant")
     }

@@ -11,6 +11,8 @@ from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import missing_file
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders.graphdef import load_graphdef
+from drystone_base.loaders.meta_graph import load_meta_graph
+from drystone_base.loaders.saved_model import load_saved_model
 
 __all__ = ["load_model"]
 
@@ -34,6 +36,10 @@ def load_model(
         missing_file(found)
     if found.is_dir():
         found = _inside(found)
+    if found.name in SAVED_MODEL_FILES:
+        return load_saved_model(found, tags)
+    if found.suffix == ".meta":
+        return load_meta_graph(found, checkpoint)
     return load_graphdef(found)
 
 

@@ -1,0 +1,120 @@
+"""Checkpoints as ops: save, restore, merge, and the names of shards."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from drystone_base.dtypes import DType
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.loaders.checkpoint import BundleReader, BundleWriter, merge, parse_slice
+from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.tensor import string_array
+
+
+def _texts(tensor: Array) -> list[str]:
+    """The strings of a tensor as text; bytes that are not UTF-8 survive as surrogates."""
+    return [v.decode("utf-8", "surrogateescape") for v in tensor.ravel().tolist()]
+
+
+def _path(call: Call, tensor: Array) -> str:
+    call.require(tensor.size == 1, "a path must be one string", found=list(tensor.shape))
+    return os.fsdecode(tensor.item())
+
+
+def _same_length(call: Call, *vectors: list[Any]) -> None:
+    lengths = [len(v) for v in vectors]
+    call.require(
+        len(set(lengths)) == 1, "names, slices and tensors must be equally many", found=lengths
+    )
+
+
+@kernel("SaveV2")
+def save_v2(call: Call, prefix: Array, names: Array, slices: Array, *tensors: Array) -> Any:
+    """Write a checkpoint of one shard; a slice states which part of a tensor the values are."""
+    texts, specs = _texts(names), _texts(slices)
+    _same_length(call, texts, specs, list(tensors))
+    with BundleWriter(_path(call, prefix)) as writer:
+        for name, text, tensor, dtype in zip(
+            texts, specs, tensors, call.attrs["dtypes"], strict=True
+        ):
+            part = parse_slice(text)
+            if part is None:
+                writer.add(name, tensor, dtype)
+            else:
+                writer.add_slice(name, *part, tensor)
+    return ()
+
+
+@kernel("RestoreV2")
+def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[Array]:
+    """Tensors or slices of a checkpoint; views of the mapped file where that is possible."""
+    texts, specs, dtypes = _texts(names), _texts(slices), call.attrs["dtypes"]
+    _same_length(call, texts, specs, dtypes)
+    reader = BundleReader(_path(call, prefix))
+    rows = zip(texts, specs, dtypes, strict=True)
+    return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
+
+
+@kernel("Restore")
+def restore(call: Call, pattern: Array, name: Array) -> Array:
+    """One tensor of a checkpoint."""
+    reader = BundleReader(_path(call, pattern))
+    return _restore(call, reader, _texts(name)[0], "", call.attrs["dt"])
+
+
+@kernel("RestoreSlice")
+def restore_slice(call: Call, pattern: Array, name: Array, part: Array) -> Array:
+    """One tensor, or a slice of one, of a checkpoint."""
+    reader = BundleReader(_path(call, pattern))
+    return _restore(call, reader, _texts(name)[0], _texts(part)[0], call.attrs["dt"])
+
+
+def _restore(call: Call, reader: BundleReader, name: str, text: str, dtype: DType) -> Array:
+    entry = reader.entry(name)
+    call.require(
+        entry.dtype is dtype.base,
+        f"tensor {name!r} must have the dtype that the graph restores",
+        found=entry.dtype,
+        needed=dtype.base,
+    )
+    part = parse_slice(text)
+    if part is None:
+        return reader.tensor(name)
+    call.require(
+        part[0] == entry.shape,
+        f"tensor {name!r} must have the full shape that the graph restores",
+        found=list(entry.shape),
+        needed=list(part[0]),
+    )
+    return reader.part(name, part[1])
+
+
+@kernel("MergeV2Checkpoints")
+def merge_v2_checkpoints(call: Call, prefixes: Array, destination: Array) -> Any:
+    """Join the shards of a sharded saver into one checkpoint."""
+    paths = [os.fsdecode(p) for p in prefixes.ravel().tolist()]
+    if call.attrs["allow_missing_files"]:
+        paths = [p for p in paths if index_path(p).is_file()]
+    target = _path(call, destination)
+    merge(paths, target)
+    if call.attrs["delete_old_dirs"]:
+        folders = {Path(p).parent for p in paths} - {Path(target).parent}
+        for folder in folders:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+    return ()
+
+
+@kernel("ShardedFilename")
+def sharded_filename(_: Call, base: Array, shard: Array, shards: Array) -> Array:
+    """``base-0000N-of-0000M``."""
+    suffix = f"-{int(shard):05d}-of-{int(shards):05d}".encode()
+    return string_array([base.item() + suffix], ())
+
+
+@kernel("ShardedFilespec")
+def sharded_filespec(_: Call, base: Array, shards: Array) -> Array:
+    """The pattern that the names of all shards match."""
+    return string_array([base.item() + f"-?????-of-{int(shards):05d}".encode()], ())

@@ -1,0 +1,226 @@
+"""What SavedModels and MetaGraphs share: parsing without copying the graph, signatures, assets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError, Message
+
+from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
+from drystone_base.dtypes import INT64, from_number
+from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.graph import Graph
+from drystone_base.graph._wire import fields
+from drystone_base.loaders._loaded import Signature, TensorSpec
+from drystone_base.ops.attrs import decode_shape
+from drystone_base.tensor import string_array
+
+__all__ = [
+    "MetaParts",
+    "asset_feeds",
+    "asset_files",
+    "bad_file",
+    "collection",
+    "from_message",
+    "parse_meta",
+    "parse_text",
+    "path_tensor",
+    "signatures",
+    "split_field",
+]
+
+M = TypeVar("M", bound=Message)
+
+_META_GRAPH_DEF = 2
+_HIDDEN = re.compile(r"__saved_model_")
+_UNSAFE = re.compile(r"[\x00\\]|^/|^[A-Za-z]:|(^|/)\.\.(/|$)")
+
+
+class MetaParts(NamedTuple):
+    """A MetaGraphDef without its graph, and the graph as bytes in the file or as a message."""
+
+    meta: MetaGraphDef
+    graph: memoryview | GraphDef
+
+    def load_graph(self) -> Graph:
+        """The graph; raises as ``Graph.from_bytes`` does."""
+        if isinstance(self.graph, GraphDef):
+            return Graph.from_proto(self.graph)
+        return Graph.from_bytes(self.graph)
+
+
+def bad_file(what: str, kind: str, error: object, inner: BaseException | None) -> BadModelFile:
+    """The error for bytes that are not the message that they should be."""
+    return BadModelFile(
+        f"{what} cannot be read",
+        check=f"the file must be a {kind}",
+        found=error,
+        needed=f"a complete {kind}, binary or text",
+        remedy="the file is truncated or something else: copy or export it again",
+        code="bad-meta-graph" if kind == "MetaGraphDef" else "bad-saved-model",
+        inner=inner,
+    )
+
+
+def split_field(
+    data: memoryview, number: int, what: str, kind: str
+) -> tuple[bytes, list[memoryview]]:
+    """A message without one length-delimited field, and the payloads of that field in place."""
+    rest: list[bytes] = []
+    payloads: list[memoryview] = []
+    try:
+        for tag, start, payload, stop in fields(data):
+            if tag == number << 3 | 2:
+                payloads.append(data[payload:stop])
+            else:
+                rest.append(bytes(data[start:stop]))
+    except BadModelFile as error:
+        raise bad_file(what, kind, error.found, error) from error
+    return b"".join(rest), payloads
+
+
+def parse_meta(data: memoryview, what: str, kind: str = "MetaGraphDef") -> MetaParts:
+    """A binary MetaGraphDef; large constants of its graph stay where they are."""
+    rest, graphs = split_field(data, _META_GRAPH_DEF, what, kind)
+    try:
+        meta = MetaGraphDef.FromString(rest)
+    except DecodeError as error:
+        raise bad_file(what, kind, error, error) from error
+    # Protobuf merges a message that comes in several pieces: so does joining their bytes.
+    return MetaParts(meta, graphs[0] if len(graphs) == 1 else memoryview(b"".join(graphs)))
+
+
+def parse_text(data: memoryview, message: M, what: str, kind: str) -> M:
+    """Fill a message from protobuf text; raises ``BadModelFile`` with line and column."""
+    try:
+        return text_format.Parse(bytes(data).decode(), message, allow_unknown_field=True)
+    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_file(what, kind, error, error) from error
+
+
+def from_message(meta: MetaGraphDef) -> MetaParts:
+    """The parts of a parsed MetaGraphDef, which loses its graph."""
+    graph = GraphDef()
+    graph.CopyFrom(meta.graph_def)
+    meta.ClearField("graph_def")
+    return MetaParts(meta, graph)
+
+
+def collection(meta: MetaGraphDef, key: str) -> list[str]:
+    """Names of nodes in a collection; empty when there is none."""
+    if key not in meta.collection_def:
+        return []
+    found = meta.collection_def[key]
+    if found.WhichOneof("kind") == "bytes_list":
+        return [v.decode("utf-8", "surrogateescape") for v in found.bytes_list.value]
+    return list(found.node_list.value)
+
+
+# ---- signatures --------------------------------------------------------------------------------
+
+
+def signatures(meta: MetaGraphDef, what: str) -> dict[str, Signature]:
+    """The signatures that a person may call, sorted by name; those for initialisation are left out.
+
+    Raises ``BadModelFile`` (``bad-saved-model``) for a signature of impossible dtype or shape.
+    """
+    try:
+        return {
+            name: _signature(name, meta.signature_def[name])
+            for name in sorted(meta.signature_def)
+            if not _HIDDEN.match(name)
+        }
+    except GraphError as error:
+        raise bad_file(what, "SavedModel with sound signatures", error.found, error) from error
+
+
+def _signature(name: str, proto: SignatureDef) -> Signature:
+    return Signature(name, _specs(proto.inputs), _specs(proto.outputs), proto.method_name)
+
+
+def _specs(infos: Mapping[str, TensorInfo]) -> dict[str, TensorSpec]:
+    return dict(item for name in sorted(infos) for item in _expand(name, infos[name], 0))
+
+
+def _expand(name: str, info: TensorInfo, depth: int) -> Iterator[tuple[str, TensorSpec]]:
+    """The tensors of one argument: sparse and composite ones have several, named ``name/part``."""
+    kind = info.WhichOneof("encoding")
+    if kind == "coo_sparse":
+        yield from _sparse(name, info)
+    elif kind == "composite_tensor" and depth < 8:
+        for k, component in enumerate(info.composite_tensor.components):
+            yield from _expand(f"{name}/{k}", component, depth + 1)
+    elif kind == "name":
+        yield name, _spec(info.name, info)
+
+
+def _spec(tensor: str, info: TensorInfo) -> TensorSpec:
+    shape = decode_shape(info.tensor_shape) if info.HasField("tensor_shape") else None
+    return TensorSpec(tensor, from_number(info.dtype).base, shape)
+
+
+def _sparse(name: str, info: TensorInfo) -> Iterator[tuple[str, TensorSpec]]:
+    sparse = info.coo_sparse
+    shape = decode_shape(info.tensor_shape) if info.HasField("tensor_shape") else None
+    rank = -1 if shape is None else len(shape)
+    yield f"{name}/indices", TensorSpec(sparse.indices_tensor_name, INT64, (-1, rank))
+    values = TensorSpec(sparse.values_tensor_name, from_number(info.dtype).base, (-1,))
+    yield f"{name}/values", values
+    yield f"{name}/dense_shape", TensorSpec(sparse.dense_shape_tensor_name, INT64, (rank,))
+
+
+# ---- assets ------------------------------------------------------------------------------------
+
+
+def asset_files(meta: MetaGraphDef, folder: Path) -> dict[str, Path]:
+    """Asset tensors with the files whose paths they take.
+
+    Raises ``BadModelFile`` (``unsafe-asset``) for a name that leaves the folder, ``missing-asset``.
+    """
+    return {a.tensor_info.name: _asset(a.filename, folder) for a in meta.asset_file_def}
+
+
+def _asset(filename: str, folder: Path) -> Path:
+    if not filename or _UNSAFE.search(filename):
+        raise BadModelFile(
+            f"an asset of {folder.parent} has an unsafe name",
+            check="an asset's name must be relative and stay inside the assets folder",
+            found=repr(filename),
+            needed="a plain file name",
+            remedy="do not use this model unless you trust its origin; export it again",
+            code="unsafe-asset",
+            status="INVALID_ARGUMENT",
+        )
+    path = folder / filename
+    if not path.is_file():
+        beside = sorted(os.listdir(folder))[:8] if folder.is_dir() else []
+        raise BadModelFile(
+            f"asset {path} does not exist",
+            check="every asset that the model names must be present",
+            found=", ".join(beside) or "no files in assets",
+            needed=filename,
+            remedy="copy the assets folder beside saved_model.pb",
+            code="missing-asset",
+            status="NOT_FOUND",
+        )
+    return path
+
+
+def path_tensor(path: Path | str) -> np.ndarray[Any, Any]:
+    """The string scalar of an absolute path."""
+    return string_array([os.fsencode(Path(path).absolute())], ())
+
+
+def asset_feeds(assets: Mapping[str, Path], graph: Graph) -> dict[str, np.ndarray[Any, Any]]:
+    """The feeds that tell a graph where its assets lie; tensors that are gone are passed over."""
+    return {
+        tensor: path_tensor(path)
+        for tensor, path in assets.items()
+        if tensor.rpartition(":")[0] in graph or tensor in graph
+    }

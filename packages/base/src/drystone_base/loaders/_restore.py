@@ -1,0 +1,105 @@
+"""How the variables of a graph get the values of a checkpoint."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, TrackableObjectGraph
+from drystone_base.errors import CheckpointError
+from drystone_base.graph import Graph, parse_tensor_name
+from drystone_base.loaders._loaded import InitStep
+from drystone_base.loaders._meta import path_tensor
+from drystone_base.loaders.checkpoint import BundleReader
+
+__all__ = ["restore", "variable_names"]
+
+_OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_VALUE: Final = "VARIABLE_VALUE"
+_VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+
+
+def variable_names(graph: Graph) -> list[str]:
+    """Names under which the graph's variables are shared."""
+    return [n.attr("shared_name") or n.name for n in graph if n.op in _VARIABLES]
+
+
+def restore(
+    graph: Graph, meta: MetaGraphDef, prefix: Path, feeds: Mapping[str, np.ndarray[Any, Any]]
+) -> tuple[list[InitStep], dict[str, np.ndarray[Any, Any]]]:
+    """Steps to run and values to assign, by shared name, that restore a checkpoint.
+
+    The graph's own saver is run where there is one. Otherwise variables are found through the
+    object graphs of model and checkpoint, then by name. Raises ``CheckpointError``.
+    """
+    saver = meta.saver_def
+    filename = parse_tensor_name(saver.filename_tensor_name)[0]
+    reader = BundleReader(prefix)
+    if saver.restore_op_name in graph and filename in graph:
+        given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
+        return [([saver.restore_op_name], given)], {}
+    return [], _by_objects(graph, meta.object_graph_def, reader)
+
+
+def _by_objects(
+    graph: Graph, saved: SavedObjectGraph, reader: BundleReader
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Values by variable name: through object graphs, by full name, by plain name."""
+    keys = {name: name for name in reader.keys()}  # noqa: SIM118
+    if _OBJECT_GRAPH in reader:
+        objects = _object_graph(reader)
+        keys |= {
+            a.full_name: a.checkpoint_key
+            for node in objects.nodes
+            for a in node.attributes
+            if a.name == _VALUE and a.full_name
+        }
+        keys |= _walk(saved, objects, reader.prefix)
+    return {n: reader.tensor(keys[n]) for n in variable_names(graph) if n in keys}
+
+
+def _object_graph(reader: BundleReader) -> TrackableObjectGraph:
+    value = reader.tensor(_OBJECT_GRAPH)
+    try:
+        return TrackableObjectGraph.FromString(value.item())
+    except (DecodeError, TypeError, ValueError) as error:
+        raise _bad_objects(reader.prefix, str(error)) from error
+
+
+def _bad_objects(prefix: str, found: str) -> CheckpointError:
+    return CheckpointError(
+        f"the object graph of checkpoint {prefix} cannot be read",
+        check=f"{_OBJECT_GRAPH} must hold a sound TrackableObjectGraph",
+        found=found,
+        needed="a checkpoint of tf.train.Checkpoint or tf.saved_model.save",
+        remedy="save the checkpoint again",
+        code="bad-checkpoint",
+    )
+
+
+def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) -> dict[str, str]:
+    """Checkpoint keys by variable name: both graphs are walked from the root along equal edges."""
+    keys: dict[str, str] = {}
+    queue = deque([(0, 0)] if saved.nodes and stored.nodes else [])
+    seen = set(queue)
+    while queue:
+        ours, theirs = queue.popleft()
+        if not (0 <= ours < len(saved.nodes) and 0 <= theirs < len(stored.nodes)):
+            raise _bad_objects(prefix, f"a child {ours} or {theirs} that is not there")
+        node, twin = saved.nodes[ours], stored.nodes[theirs]
+        if node.WhichOneof("kind") == "variable":
+            for attribute in twin.attributes:
+                if attribute.name == _VALUE:
+                    keys[node.variable.name] = attribute.checkpoint_key
+        edges = {c.local_name: c.node_id for c in twin.children}
+        for child in [*node.children, *node.dependencies]:
+            pair = (child.node_id, edges.get(child.local_name, -1))
+            if pair[1] >= 0 and pair not in seen:
+                seen.add(pair)
+                queue.append(pair)
+    return keys
