@@ -1,0 +1,122 @@
+"""Numbers to strings and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from drystone_base.dtypes import BOOL, FLOAT32, STRING
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._strings import each_number
+from drystone_base.tensor import string_array
+
+_SPACE: Final = b" \t\n\r\x0b\x0c"
+_INTEGER: Final = re.compile(rb"[+-]?\d+")
+_FLOAT: Final = re.compile(
+    rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|(nan)(\(\w*\))?)", re.IGNORECASE
+)
+_HEX: Final = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
+
+
+def _number_format(call: Call) -> str:
+    """The C format that precision, notation, width and fill ask for."""
+    a, dtype = call.attrs, call.attrs["T"]
+    exact = dtype.is_integer or dtype is BOOL
+    call.require(
+        len(a["fill"]) <= 1 and a["fill"] in ("", " ", "+", "-", "0", "#"),
+        "fill must be one flag of a C format",
+        found=a["fill"],
+        needed="' ', '+', '-', '0' or '#'",
+    )
+    call.require(
+        not (a["scientific"] and a["shortest"]),
+        "scientific and shortest exclude each other",
+        found="both",
+        needed="one of them",
+    )
+    call.require(
+        not exact or not (a["scientific"] or a["shortest"] or a["precision"] >= 0),
+        f"precision and notation do not apply to {dtype}",
+        found=f"precision {a['precision']}",
+        needed="a floating type",
+    )
+    width = str(a["width"]) if a["width"] >= 0 else ""
+    if exact:
+        plain = dtype.is_unsigned and a["fill"] in ("+", " ")  # a sign is for signed types
+        return f"%{'' if plain else a['fill']}{width}d"
+    precision = f".{a['precision']}" if a["precision"] >= 0 else ""
+    return f"%{a['fill']}{width}{precision}{_letter(a['scientific'], a['shortest'])}"
+
+
+def _letter(scientific: bool, shortest: bool) -> str:
+    return "e" if scientific else "g" if shortest else "f"
+
+
+def _without_zeros(pattern: str) -> str:
+    """The format for values that are not finite, which C never fills with zeros."""
+    return pattern.replace("%0", "%", 1)
+
+
+@kernel("AsString")
+def as_string(call: Call, values: Array) -> Array:
+    """Each element as text, in the notation that the attributes choose."""
+    pattern = _number_format(call)
+    write: Callable[[Any], bytes]
+    dtype = call.attrs["T"]
+    if dtype is STRING:
+        flags = "-" if call.attrs["fill"] == "-" else ""
+        cut = f".{call.attrs['precision']}" if call.attrs["precision"] > 0 else ""
+        form = f"%{flags}{max(call.attrs['width'], 0) or ''}{cut}s".encode()
+        return string_array([form % v for v in values.ravel().tolist()], values.shape)
+    if dtype is BOOL:
+        write = lambda v: b"true" if v else b"false"  # noqa: E731
+    elif dtype.is_complex:
+        write = lambda v: f"({_one(pattern, v.real)},{_one(pattern, v.imag)})".encode()  # noqa: E731
+    else:
+        write = lambda v: _one(pattern, v).encode()  # noqa: E731
+    return string_array([write(v) for v in values.ravel().tolist()], values.shape)
+
+
+def _one(pattern: str, value: float) -> str:
+    return (pattern if np.isfinite(value) else _without_zeros(pattern)) % value
+
+
+@kernel("StringToNumber")
+def string_to_number(call: Call, values: Array) -> Array:
+    """Each string as a number of ``out_type``; whitespace around it is ignored."""
+    dtype = call.attrs["out_type"]
+    if not dtype.is_floating:
+        return each_number(lambda v: _integer(call, v, np.iinfo(dtype.np)), values, dtype.np)
+    with np.errstate(over="ignore"):
+        return each_number(lambda v: _float(call, v, dtype is FLOAT32), values, dtype.np)
+
+
+def _refuse(call: Call, text: bytes) -> NoReturn:
+    call.fail(
+        "a string must be a number of the output's type",
+        found=repr(text[:80]),
+        needed=call.attrs["out_type"],
+    )
+
+
+def _integer(call: Call, text: bytes, limits: Any) -> int:
+    bare = text.strip(_SPACE)
+    signed = limits.min < 0 or not bare.startswith(b"-")
+    if not _INTEGER.fullmatch(bare) or not signed or not limits.min <= int(bare) <= limits.max:
+        _refuse(call, text)
+    return int(bare)
+
+
+def _float(call: Call, text: bytes, single: bool) -> float:
+    bare = text.strip(_SPACE)
+    found = _FLOAT.fullmatch(bare)
+    if found:
+        value = np.nan if found[5] else float(bare)
+    elif _HEX.fullmatch(bare):
+        value = float.fromhex(bare.decode())
+    else:
+        _refuse(call, text)
+    return float(np.float32(value)) if single else value
