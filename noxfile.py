@@ -65,11 +65,10 @@ def install_wheels(session: nox.Session, *names: str) -> None:
     session.install("--force-reinstall", "--no-deps", *map(str, wheels))
 
 
-def test_folders(*kinds: str) -> list[str]:
-    """Existing test folders of all packages: `tests` itself or those of the given kinds."""
-    roots = [package.path / "tests" for package in PACKAGES.values()]
-    folders = [root / kind for root in roots for kind in kinds] if kinds else roots
-    return [str(folder.relative_to(TOP)) for folder in folders if folder.is_dir()]
+def folders(*parts: str) -> list[str]:
+    """Folders of all packages, relative to the top, that exist; `{}` stands for the import name."""
+    named = [f"{p.dir}/{part.format(p.import_name)}" for p in PACKAGES.values() for part in parts]
+    return [folder for folder in named if (TOP / folder).is_dir()]
 
 
 def pytest(session: nox.Session, report: str, *arguments: str) -> None:
@@ -90,8 +89,8 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
 
 def run_types(session: nox.Session) -> None:
     """Strict types of every package, the tooling and the tests."""
-    sources = [str(package.source.relative_to(TOP)) for package in PACKAGES.values()]
-    session.run(*MYPY, *sources, *test_folders(), "ci", "integration_tests", "noxfile.py")
+    ours = folders("src/{}", "tests", "bench")
+    session.run(*MYPY, *ours, "ci", "integration_tests", "noxfile.py")
 
 
 def close(session: nox.Session, steps: Steps) -> None:
@@ -118,10 +117,10 @@ def tests(session: nox.Session) -> None:
     steps.run("types", partial(run_types, session))
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
-    folders = [*test_folders("unit", "golden", "fuzz"), "ci/tests", "integration_tests"]
+    every = [*folders("tests/unit", "tests/golden", "tests/fuzz"), "ci/tests", "integration_tests"]
     steps.run(
         "tests",
-        partial(pytest, session, "tests", *workers, "--wheels", where, *folders),
+        partial(pytest, session, "tests", *workers, "--wheels", where, *every),
         junit=REPORTS / "tests.xml",
     )
     close(session, steps)
@@ -131,7 +130,7 @@ def tests(session: nox.Session) -> None:
 def unit(session: nox.Session) -> None:
     """Unit and fuzz tests against built wheels, on every Python of ci/matrix.toml found here."""
     install_wheels(session, "test")
-    pytest(session, f"unit-{session.python}", *test_folders("unit", "fuzz"))
+    pytest(session, f"unit-{session.python}", *folders("tests/unit", "tests/fuzz"))
 
 
 @nox.session(python=PYTHONS["lowest"])
@@ -140,7 +139,7 @@ def unit_lowest(session: nox.Session) -> None:
     session.install("--resolution", "lowest-direct", *third_party())
     install_wheels(session, "test")
     session.run("uv", "pip", "list")
-    pytest(session, "unit_lowest", *test_folders("unit"))
+    pytest(session, "unit_lowest", *folders("tests/unit"))
 
 
 @nox.session
@@ -188,12 +187,12 @@ def docs(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Import and load times, installed sizes, large graphs, run time per model."""
     install_wheels(session, "bench")
-    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS))
-    session.run("python", "packages/base/bench/run.py", *session.posargs)
+    session.env["PYTHONPATH"] = "packages/base"
+    session.run("python", "-m", "bench", *session.posargs)
 
 
 @nox.session
 def tf_parity(session: nox.Session) -> None:
     """drystone beside an installed TensorFlow: imports in both orders, same answers."""
     install_wheels(session, "test", "tf_parity")
-    pytest(session, "tf_parity", *test_folders("tf_parity"))
+    pytest(session, "tf_parity", *folders("tests/tf_parity"))
