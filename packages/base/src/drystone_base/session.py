@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
-from drystone_base.executor.runtime import Runtime
-from drystone_base.graph import Graph, Node, Output, output_name
+from drystone_base.executor.runtime import Observer, Runtime
+from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
@@ -27,9 +27,6 @@ __all__ = ["Session", "SessionConfig"]
 
 Fetches: TypeAlias = Any
 """A tensor or node name, or a list, tuple or dict of fetches."""
-
-# Before this GraphDef version a placeholder's shape [] meant "not stated".
-_SHAPES_MEAN_IT: Final = 24
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,14 @@ class Session:
     """Runs parts of one graph. Variables, tables and queues live as long as the session.
 
     Safe to use from several threads. The graph must not be edited while a session uses it.
+    ``observer``, when set, is put around every kernel that runs.
     """
 
     def __init__(self, graph: Graph, config: SessionConfig | None = None) -> None:
         self.graph = graph
         self.config = config or SessionConfig()
         self.resources = ResourceManager()
+        self.observer: Observer | None = None
         self._caller = FunctionCaller(graph.functions)
         self._seeds: dict[str, Any] = {"session": self.config.seed}
         self._prepared: dict[Any, _Prepared] = {}
@@ -200,9 +199,7 @@ class Session:
                 needed="an op with a definition",
                 code="unknown-feed",
             )
-        shape = node.attr("shape") if node.op.startswith("Placeholder") else None
-        if shape == () and self.graph.producer < _SHAPES_MEAN_IT:
-            shape = None
+        shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None
         return _Feed(output_name(found), found, types[index].base, shape)
 
     # ---- running -------------------------------------------------------------------------------
@@ -214,7 +211,9 @@ class Session:
         ]
         limit = self.config.deadline
         deadline = None if limit is None else time.monotonic() + limit
-        runtime = Runtime(self.resources, self._caller, self._seeds, deadline=deadline)
+        runtime = Runtime(
+            self.resources, self._caller, self._seeds, deadline=deadline, observer=self.observer
+        )
         fetched = iter(reference.run(prepared.plan, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]
 

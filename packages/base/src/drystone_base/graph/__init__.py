@@ -2,7 +2,7 @@
 
 from drystone_base.graph.functions import Body, Function, FunctionLibrary, body_to_function
 from drystone_base.graph.graph import Graph, parse_tensor_name
-from drystone_base.graph.node import Node, Output, output_name
+from drystone_base.graph.node import Node, Output, output_name, placeholder_shape
 from drystone_base.graph.pbtxt import from_text, to_text
 from drystone_base.graph.topology import reachable, topological_order
 from drystone_base.graph.validate import validate
@@ -18,6 +18,7 @@ __all__ = [
     "from_text",
     "output_name",
     "parse_tensor_name",
+    "placeholder_shape",
     "reachable",
     "to_text",
     "topological_order",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
@@ -11,8 +11,9 @@ from drystone_base.ops.defs import find
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
+    from drystone_base.ops.attrs import Shape
 
-__all__ = ["Node", "Output", "output_name"]
+__all__ = ["Node", "Output", "output_name", "placeholder_shape"]
 
 Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
@@ -109,6 +110,16 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, TensorAttr) or isinstance(b, TensorAttr):
         return bool(a == b)
     return type(a) is type(b) and a == b
+
+
+# Before this GraphDef version a placeholder's shape [] meant "not stated".
+_SHAPES_MEAN_IT: Final = 24
+
+
+def placeholder_shape(node: Node) -> Shape:
+    """The shape that a placeholder states; None when it states none or its rank is unknown."""
+    shape: Shape = node.attr("shape")
+    return None if shape == () and node.graph.producer < _SHAPES_MEAN_IT else shape
 
 
 def output_name(output: Output) -> str:

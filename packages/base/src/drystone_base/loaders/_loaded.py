@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_abi.protos import MetaGraphDef
 from drystone_base.dtypes import DType
-from drystone_base.graph import Graph, Node
+from drystone_base.graph import Graph, Node, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import Shape
 
@@ -25,8 +25,6 @@ _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _NO_SINK: Final = frozenset(
     {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const", "VariableV2", "Variable", "NoOp", "Assert"}
 )
-# Before this GraphDef version a placeholder's shape [] meant "not stated".
-_SHAPES_MEAN_IT: Final = 24
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> 
             users.setdefault(source, []).append(node)
     waited_for = {source for node in graph for source in node.controls}
     heads = [n for n in graph if n.op in _PLACEHOLDERS and n in users and n.name not in ignore]
-    inputs = {n.name: _placeholder_spec(n, graph.producer) for n in heads}
+    inputs = {n.name: _placeholder_spec(n) for n in heads}
     reached = _downstream(heads, users) if heads else None
     for node in graph:
         sink = node not in users and node not in waited_for and node.op not in _NO_SINK
@@ -105,11 +103,8 @@ def _downstream(heads: list[Node], users: dict[Node, list[Node]]) -> set[Node]:
     return reached
 
 
-def _placeholder_spec(node: Node, producer: int) -> TensorSpec:
-    shape: Shape = node.attr("shape")
-    if shape == () and producer < _SHAPES_MEAN_IT:
-        shape = None
-    return TensorSpec(f"{node.name}:0", node.attr("dtype"), shape)
+def _placeholder_spec(node: Node) -> TensorSpec:
+    return TensorSpec(f"{node.name}:0", node.attr("dtype"), placeholder_shape(node))
 
 
 def _sink_specs(node: Node) -> dict[str, TensorSpec]:

@@ -20,7 +20,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.graph.graph import Graph
-from drystone_base.graph.node import Node, Output
+from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import definition_of
 from drystone_base.kernels import Call, find_kernel
@@ -40,6 +40,7 @@ __all__ = ["Inference", "Known", "infer", "relax"]
 
 # Constants larger than this are not carried along; no shape depends on them.
 _MAX_VALUE: Final = 256
+_PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _MAX_DEPTH: Final = 32
 # A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
 # function.
@@ -134,6 +135,8 @@ class _Engine:
         """Infer one node anew; whether what is known of it changed."""
         found = self.merge(node) if node.op in MERGE_OPS else self.evaluate(node)
         for k in range(len(found.shapes)):
+            if node.op in _PLACEHOLDERS:
+                found.shapes[k] = placeholder_shape(node)
             if (node, k) in self.given:
                 found.shapes[k] = self.given[(node, k)]
             found.shapes[k] = None if widen else self.named(node, k, found.shapes[k])
