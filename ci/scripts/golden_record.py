@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ def record(family: str) -> int:
 
     cases = oracle.load(family)
     answers = [oracle.theirs(item) for item in cases]
-    np.savez_compressed(oracle.DATA / f"{family}.npz", **oracle.pack(answers))
+    arrays: dict[str, Any] = oracle.pack(answers)
+    np.savez_compressed(oracle.DATA / f"{family}.npz", **arrays)
     wrong = [
         f"  {item.label()}: {problem}"
         for item, want in zip(cases, answers, strict=True)
