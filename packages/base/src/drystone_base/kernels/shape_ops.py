@@ -78,15 +78,15 @@ def _inferred(call: Call, x: Array, dims: tuple[int, ...]) -> int:
     """The dimension that -1 stands for; beside a 0 it is what the dimensions but zeros leave."""
     rest = math.prod(d for d in dims if d != -1)
     if not rest and not x.size:
-        return math.prod(d for d in x.shape if d) // math.prod(d for d in dims if d > 0)
+        have: int = math.prod(d for d in x.shape if d)
+        return have // math.prod(d for d in dims if d > 0)
     call.require(
         rest and x.size % rest == 0,
         "the inferred dimension must be whole",
         found=f"{x.size} elements",
         needed=f"a multiple of {rest}, for the shape {list(dims)}",
     )
-    inferred: int = x.size // rest
-    return inferred
+    return x.size // rest
 
 
 @kernel("Squeeze")
