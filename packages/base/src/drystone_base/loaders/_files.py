@@ -95,6 +95,8 @@ def foreign_format(data: memoryview, name: str = "") -> str | None:
         return "a zip archive (a Keras .keras file or a PyTorch checkpoint)"
     if head.startswith(b"\x1f\x8b"):
         return "a gzip archive"
+    if head.startswith(b"\x08\x01\x12"):
+        return "the file of a SavedModel under another name than saved_model.pb"
     # ONNX and SavedModel both start with a version; a SavedModel's is 1, an ONNX model's 3 or more.
     if name.endswith(".onnx") or (
         head[:1] == b"\x08" and 3 <= head[1] < 64 and head[2:3] in b"\x12:"

@@ -10,6 +10,7 @@ from typing import Final
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import missing_file
 from drystone_base.loaders._loaded import LoadedModel
+from drystone_base.loaders.checkpoint import latest_checkpoint
 from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.loaders.meta_graph import load_meta_graph
 from drystone_base.loaders.saved_model import load_saved_model
@@ -27,7 +28,8 @@ def load_model(
 ) -> LoadedModel:
     """Read a SavedModel folder, a MetaGraph (``.meta``) or a GraphDef (``.pb``, ``.pbtxt``).
 
-    A folder that holds exactly one MetaGraph or GraphDef stands for that file. ``tags`` choose a
+    A folder that holds one MetaGraph or GraphDef stands for that file; of several MetaGraphs the
+    one of the latest checkpoint counts. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
@@ -53,6 +55,11 @@ def _inside(folder: Path) -> Path:
         found = [p for p in files if p.suffix in suffixes]
         if len(found) == 1:
             return found[0]
+        if found and suffixes == (".meta",):
+            latest = latest_checkpoint(folder)
+            named = [p for p in found if latest is not None and p.with_suffix("") == latest]
+            if named:
+                return named[0]
         if found:
             break
     raise BadModelFile(

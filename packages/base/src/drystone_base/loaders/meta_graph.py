@@ -37,8 +37,9 @@ def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None
     """A MetaGraph, restored from ``checkpoint`` or from the one found beside it.
 
     Beside it means: the file's own name without ``.meta``, else what the folder's ``checkpoint``
-    file names, else the only one in the folder. Without any, variables have no value until the graph's own initializer is run. Raises
-    ``BadModelFile`` (``bad-meta-graph``), ``CheckpointError``, ``GraphError``.
+    file names, else the only one in the folder. Without any, variables have no value until the
+    graph's own initializer is run. Raises ``BadModelFile`` (``bad-meta-graph``),
+    ``CheckpointError``, ``GraphError``.
     """
     parts = _read(path)
     graph, meta = parts.load_graph(), parts.meta
