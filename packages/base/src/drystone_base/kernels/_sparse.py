@@ -6,7 +6,7 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call
 
-__all__ = ["check_sparse", "row_major_order"]
+__all__ = ["check_sparse", "find_rows", "group_rows", "row_major_order"]
 
 
 def check_sparse(call: Call, indices: Array, values: Array, shape: Array, what: str = "") -> None:
@@ -34,3 +34,17 @@ def row_major_order(indices: Array) -> Array:
     if not indices.shape[1]:
         return np.arange(len(indices))
     return np.lexsort(indices.T[::-1])
+
+
+def group_rows(rows: Array) -> tuple[Array, Array]:
+    """The distinct rows of a matrix in row-major order, and the class of each row."""
+    if not rows.shape[1]:
+        return rows[:1], np.zeros(len(rows), np.intp)
+    groups, classes = np.unique(rows, axis=0, return_inverse=True)
+    return groups, classes.reshape(-1)
+
+
+def find_rows(table: Array, wanted: Array) -> Array:
+    """For each wanted row its place in ``table``, or -1."""
+    places = {tuple(row): k for k, row in enumerate(table.tolist())}
+    return np.array([places.get(tuple(row), -1) for row in wanted.tolist()], np.intp)
