@@ -44,7 +44,8 @@ def _lgamma_of(x: float) -> float:
         return math.inf
 
 
-def _lgamma(x: Array) -> Array:
+def lgamma(x: Array) -> Array:
+    """Logarithm of the absolute value of the gamma function, in float64."""
     return _each(_lgamma_of, x)
 
 
@@ -101,7 +102,7 @@ _FUNCTIONS: Final[dict[str, Function]] = {
     "Erfc": _erfc,
     "Erfinv": lambda x: _each(_erfinv_of, x),
     "Ndtri": lambda x: _each(_ndtri_of, x),
-    "Lgamma": _lgamma,
+    "Lgamma": lgamma,
     "Digamma": digamma,
 }
 

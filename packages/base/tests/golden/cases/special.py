@@ -24,4 +24,29 @@ def _unary() -> list[Case]:
     return out
 
 
-CASES = _unary()
+def _several() -> list[Case]:
+    a, x = RNG.uniform(0.05, 30, (2, 40))
+    edge_a = np.array([0.0, -1, 1, 2, 3, 1, np.nan, 2, 100, 1000], np.float64)
+    edge_x = np.array([1.0, 1, -1, 0, np.inf, np.nan, 1, 1e-9, 100, 990], np.float64)
+    out: list[Case] = []
+    for op in ("Igamma", "Igammac"):
+        out += [case(op, p, q, tol=1e-7) for p, q in ((a, x), (edge_a, edge_x))]
+        out += [case(op, a.astype(np.float32)[:, None], x.astype(np.float32)[:3], tol=1e-4)]
+    n = np.arange(40) % 6.0
+    q = np.array([0.5, 3, -2, -2.5, -2.5, 0, 7, 1e3, np.nan, 2])
+    s = np.array([2.0, 1, 2, 2, 2.5, 3, 0.5, 3, 2, np.nan])
+    out += [case("Zeta", a + 1, x, tol=1e-7), case("Zeta", s, q, tol=1e-7)]
+    out += [case("Zeta", np.array([2.0, 3]), np.array([-100.25, -7.5]), tol=1e-7)]
+    out += [case("Polygamma", n, x, tol=1e-7), case("Polygamma", n[:10], q, tol=1e-7)]
+    out += [case("Polygamma", np.array([-1, 1.5, 2]), np.array([1.0, 1, -0.5]), tol=1e-7)]
+    out += [case("Zeta", np.float32(2), x.astype(np.float32))]
+    u = RNG.uniform(0, 1, 40)
+    out += [case("Betainc", a, x, u, tol=1e-7), case("Betainc", np.float64(2), np.float64(3), u)]
+    out += [case("Betainc", a.astype(np.float32), x.astype(np.float32), u.astype(np.float32))]
+    bad = [
+        np.array(v) for v in ([0.0, 1, 1, 1, 2, 2], [1.0, -1, 1, 1, 2, 2], [0.5, 0.5, 2, -1, 0, 1])
+    ]
+    return [*out, case("Betainc", *bad), case("Betainc", a[:3], x[:2], u[:3])]
+
+
+CASES = [*_unary(), *_several()]

@@ -9,3 +9,22 @@ from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
 def unary(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.shape(0)]
+
+
+@shape("Igamma", "Igammac", "Zeta", "Polygamma")
+def binary(c: ShapeCall) -> list[Shape]:
+    """Both shapes broadcast."""
+    return [c.broadcast(c.shape(0), c.shape(1))]
+
+
+@shape("Betainc")
+def betainc(c: ShapeCall) -> list[Shape]:
+    """The shape of the arguments that are no scalars, which must agree."""
+    given = [s for s in c.shapes if s != ()]
+    if not given:
+        return [()]
+    merged = None
+    for other in given:
+        merged = c.merge(merged, other)
+    # Any one of unknown rank may still turn out to be a scalar.
+    return [merged]
