@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from drystone_base.kernels._widen import quiet, widen
 from drystone_base.kernels._windows import Window, channels_last, from_channels_last, window_of
 
 __all__ = ["depthwise"]
+
+# From here on one pass over all windows is faster than one pass per filter element.
+_MANY_CHANNELS: Final = 64
 
 
 def _plan(call: Call, spatial: Sequence[int], channels: int, filters: Sequence[int]) -> Window:
@@ -28,6 +32,9 @@ def _plan(call: Call, spatial: Sequence[int], channels: int, filters: Sequence[i
 def depthwise(x: Array, filters: Array, window: Window) -> Array:
     """``[N, *spatial, C]`` with ``[*size, C, M]``: ``[N, *out, C * M]``, example by example."""
     channels, multiplier = filters.shape[-2:]
+    if multiplier == 1 and channels >= _MANY_CHANNELS:
+        view = window.view(window.pad(x))
+        return np.asarray(np.einsum("nhwijc,ijc->nhwc", view, filters[..., 0]))
     out = np.zeros((x.shape[0], *window.out, channels * multiplier), x.dtype)
     weights = filters.reshape(*window.size, channels * multiplier)
     source = window.pad(x)

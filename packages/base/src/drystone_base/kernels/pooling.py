@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,11 +70,20 @@ def avg_pool(call: Call, x: Array) -> Array:
     """The mean of what each window holds, padding left out; TF ``AvgPool``."""
     source = widen(_source(call, x))
     window = pool_window(call, source.shape[1:-1])
-    total = np.zeros((x.shape[0], *window.out, source.shape[-1]), source.dtype)
-    for _, tap in window.each_tap(window.pad(source)):
-        total += tap
+    total = _sum_of_windows(window, window.pad(source))
     total /= window.coverage().astype(source.dtype)
     return from_channels_last(total.astype(x.dtype, copy=False), _layout(call))
+
+
+def _sum_of_windows(window: Window, padded: Array) -> Array:
+    """``[N, *out, C]``, in few steps both for many small windows and for a few large ones."""
+    if window.taps > math.prod(window.out):
+        rank = len(window.out)
+        return np.asarray(window.view(padded).sum(axis=tuple(range(1 + rank, 1 + 2 * rank))))
+    total = np.zeros((padded.shape[0], *window.out, padded.shape[-1]), padded.dtype)
+    for _, tap in window.each_tap(padded):
+        total += tap
+    return total
 
 
 @kernel("AvgPoolGrad", "AvgPool3DGrad")
