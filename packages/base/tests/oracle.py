@@ -124,6 +124,10 @@ def _raw_arguments(item: Case, variables: dict[int, Any]) -> dict[str, Any]:
     slices = definition.input_slices(_counts(item))
     for arg, name in zip(definition.inputs, _python_names(definition), strict=True):
         part = values[slices[arg.name]]
+        if arg.type_attr in item.attrs:
+            # What TensorFlow reads off a tensor is no argument; a quantized type must be put on.
+            kind = attrs.pop(arg.type_attr)
+            part = [tf.bitcast(v, kind) if kind.is_quantized else v for v in part]
         attrs[name] = part if arg.number_attr or arg.type_list_attr else part[0]
     renamed = {"squeeze_dims": "axis"}  # the only attribute that Python calls otherwise
     return {renamed.get(k, k): v for k, v in attrs.items() if not _is_count(definition, k)}
@@ -161,7 +165,16 @@ def theirs(item: Case) -> list[Any] | str:
     for value in out if isinstance(out, list | tuple) else [] if out is None else [out]:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
     flat += [v.value() for v in variables.values()]
-    return [np.asarray(v.numpy()) for v in flat]
+    return [np.asarray(_plain(v).numpy()) for v in flat]
+
+
+def _plain(value: Any) -> Any:
+    """A quantized tensor as the integers that hold it."""
+    import tensorflow as tf
+
+    if not value.dtype.is_quantized:
+        return value
+    return tf.bitcast(value, value.dtype.name.removeprefix("q"))
 
 
 _STATUS = {

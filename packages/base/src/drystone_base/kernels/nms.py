@@ -1,0 +1,154 @@
+"""Non-maximum suppression: the best boxes, without those that overlap a better one."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._widen import quiet
+
+__all__: list[str] = []
+
+Overlap: TypeAlias = Callable[[int, int], float]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: how many boxes, which overlap is too much, which score too little; softness."""
+
+    most: int
+    overlap: float
+    score: float
+    sigma: float = 0.0
+
+
+@quiet
+def _overlaps(boxes: Array) -> Overlap:
+    """Intersection over union of two ``[y1, x1, y2, x2]`` boxes, corners in any order."""
+    wide = boxes.astype(np.float32)
+    low = np.minimum(wide[:, :2], wide[:, 2:])
+    high = np.maximum(wide[:, :2], wide[:, 2:])
+    area = np.prod(high - low, axis=1)
+
+    def overlap(a: int, b: int) -> float:
+        if area[a] <= 0 or area[b] <= 0:
+            return 0.0
+        sides = np.maximum(np.minimum(high[a], high[b]) - np.maximum(low[a], low[b]), 0)
+        shared = sides[0] * sides[1]
+        return float(shared / (area[a] + area[b] - shared))
+
+    return overlap
+
+
+def suppress(
+    scores: Sequence[float], overlap: Overlap, limits: Limits
+) -> tuple[list[int], list[float]]:
+    """Chosen boxes, best first, and their scores (lowered by Soft-NMS where ``sigma`` > 0).
+
+    A box is compared only with those chosen since it was last looked at.
+    Soft-NMS: Bodla and others, 2017.
+    """
+    heap = [(-s, k, 0) for k, s in enumerate(scores) if s > limits.score]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    kept: list[float] = []
+    while heap and len(chosen) < limits.most:
+        negative, box, seen = heapq.heappop(heap)
+        score, dropped = -negative, False
+        for other in reversed(chosen[seen:]):
+            shared = overlap(box, other)
+            if limits.sigma > 0:
+                score *= math.exp(-0.5 / limits.sigma * shared * shared)
+            dropped = limits.sigma <= 0 and shared > limits.overlap
+            if dropped or score <= limits.score:
+                break
+        if dropped or score <= limits.score:
+            continue
+        if score == -negative:
+            chosen.append(box)
+            kept.append(score)
+        else:
+            heapq.heappush(heap, (-score, box, len(chosen)))
+    return chosen, kept
+
+
+def _check(call: Call, boxes: Array, scores: Array, settings: Sequence[Array]) -> None:
+    call.require(
+        boxes.ndim == 2 and boxes.shape[1] == 4 and scores.shape == boxes.shape[:1],
+        "boxes must be [boxes, 4] and scores [boxes]",
+        found=f"{list(boxes.shape)} and {list(scores.shape)}",
+        needed="one score per box",
+    )
+    call.require(
+        all(s.ndim == 0 for s in settings),
+        "the other inputs must be scalars",
+        found=[list(s.shape) for s in settings],
+        needed="scalars",
+    )
+
+
+def _limits(call: Call, settings: Sequence[Array]) -> Limits:
+    count = int(settings[0])
+    values = [float(s) for s in settings[1:]] or [call.attrs["iou_threshold"]]
+    overlap, score, sigma = (*values, *(-math.inf, 0.0)[len(values) - 1 :])[:3]
+    call.require(
+        count >= 0 and 0 <= overlap <= 1 and sigma >= 0,
+        "max_output_size must not be negative, iou_threshold lie in [0, 1], sigma not be negative",
+        found=f"{count}, {overlap}, {sigma}",
+        needed="0 or more, 0 to 1, 0 or more",
+    )
+    return Limits(count, overlap, score, sigma)
+
+
+def _padded(call: Call, values: list[int] | list[float], count: int, dtype: type) -> Array:
+    """The values, with zeros up to ``count`` where the node asks for that."""
+    size = count if call.attrs.get("pad_to_max_output_size") else len(values)
+    out: Array = np.zeros(size, dtype)
+    out[: len(values)] = values
+    return out
+
+
+@kernel("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
+def non_max_suppression(call: Call, boxes: Array, scores: Array, *settings: Array) -> Array:
+    """Indices of the chosen boxes, int32; TF ``NonMaxSuppressionV3``."""
+    _check(call, boxes, scores, settings)
+    chosen, _ = suppress(scores.tolist(), _overlaps(boxes), _limits(call, settings))
+    return np.array(chosen, np.int32)
+
+
+@kernel("NonMaxSuppressionV4", "NonMaxSuppressionV5")
+def non_max_suppression_padded(
+    call: Call, boxes: Array, scores: Array, *settings: Array
+) -> tuple[Array, ...]:
+    """Indices, with V5 their scores, and how many are real; TF ``NonMaxSuppressionV5``."""
+    _check(call, boxes, scores, settings)
+    limits = _limits(call, settings)
+    chosen, kept = suppress(scores.tolist(), _overlaps(boxes), limits)
+    indices = _padded(call, chosen, limits.most, np.int32)
+    valid = np.asarray(len(chosen), np.int32)
+    if call.op.endswith("V4"):
+        return indices, valid
+    return indices, _padded(call, kept, limits.most, scores.dtype.type), valid
+
+
+@kernel("NonMaxSuppressionWithOverlaps")
+def non_max_suppression_with_overlaps(
+    call: Call, overlaps: Array, scores: Array, *settings: Array
+) -> Array:
+    """As V3, with the ``[boxes, boxes]`` overlaps given; TF ``NonMaxSuppressionWithOverlaps``."""
+    call.require(
+        overlaps.shape == scores.shape * 2 and scores.ndim == 1,
+        "overlaps must be square, with a score per row",
+        found=f"{list(overlaps.shape)} and {list(scores.shape)}",
+        needed="[boxes, boxes] and [boxes]",
+    )
+    count, overlap, score = int(settings[0]), float(settings[1]), float(settings[2])
+    limits = Limits(max(count, 0), overlap, score)
+    chosen, _ = suppress(scores.tolist(), lambda a, b: float(overlaps[a, b]), limits)
+    return np.array(chosen, np.int32)

@@ -1,0 +1,17 @@
+"""Shape of grayscale dilation."""
+
+from __future__ import annotations
+
+from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
+from drystone_base.ops.shapes._windows import slid
+
+__all__: list[str] = []
+
+
+@shape("Dilation2D")
+def dilation(c: ShapeCall) -> list[Shape]:
+    """``[N, H, W, C] -> [N, h, w, C]``."""
+    batch, *spatial, channels = c.with_rank(c.shape(0), 4)
+    *size, depth = c.with_rank(c.shape(1), 3)
+    out = slid(c, spatial, size, c.attrs["strides"], data_format="NHWC")
+    return [(batch, *out, c.merge_dim(channels, depth))]
