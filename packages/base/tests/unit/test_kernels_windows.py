@@ -1,5 +1,7 @@
 """Sliding windows: whichever way a kernel takes through them, the answer is the same."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ RNG = np.random.default_rng(5)
 def test_depthwise_of_many_channels_is_that_of_few_side_by_side(padding: str, strides: int) -> None:
     x = RNG.normal(size=(2, 7, 9, 96)).astype(np.float32)
     filters = RNG.normal(size=(3, 2, 96, 1)).astype(np.float32)
-    options = {"strides": [1, strides, strides, 1], "padding": padding}
+    options: dict[str, Any] = {"strides": [1, strides, strides, 1], "padding": padding}
     (whole,) = run_op("DepthwiseConv2dNative", x, filters, **options)
     parts = [
         run_op("DepthwiseConv2dNative", x[..., cut], filters[:, :, cut], **options)[0]
