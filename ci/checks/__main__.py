@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ci.checks import (
     code_size,
+    data_origin,
     doc_links,
     error_pages,
     forbidden_text,
@@ -26,6 +27,7 @@ TREE = (
     error_pages,
     forbidden_text,
     doc_links,
+    data_origin,
 )
 
 

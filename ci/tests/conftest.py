@@ -14,6 +14,7 @@ import_seconds = 0.15
 first_use_seconds = 0.6
 file_lines = 20
 function_lines = 5
+data_megabytes = 0.001
 """
 ENTRY = """
 [packages.{key}]

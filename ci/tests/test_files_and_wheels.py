@@ -9,6 +9,7 @@ import pytest
 
 from ci.checks import (
     code_size,
+    data_origin,
     doc_links,
     error_pages,
     forbidden_text,
@@ -110,4 +111,16 @@ def test_dead_links_are_found(tree: Path) -> None:
     assert doc_links.find(tree) == [
         "docs/b.md: link to gone.md leads nowhere",
         "docs/b.md: link to a.md#part-two leads nowhere",
+    ]
+
+
+def test_data_without_origin_or_over_budget_is_found(tree: Path) -> None:
+    for name in ("LICENSE", "ORIGIN.md", "model.pb"):
+        put(tree, f"integration_tests/data/good/{name}", "x" * 100)
+    assert data_origin.find(tree) == []
+    put(tree, "integration_tests/data/bad/model.pb", "x" * 1000)
+    assert data_origin.find(tree) == [
+        "integration_tests/data/bad has no LICENSE",
+        "integration_tests/data/bad has no ORIGIN.md",
+        "integration_tests/data holds 0.0 MB, budget 0.001 MB",
     ]
