@@ -13,7 +13,7 @@ from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.ops.defs import OpDef, find, names
 
-__all__ = ["Instruction", "Kind", "Plan", "lower"]
+__all__ = ["Instruction", "Kind", "Plan", "can_run", "lower"]
 
 
 class Kind(enum.IntEnum):
@@ -43,6 +43,11 @@ _KINDS: Final[dict[str, Kind]] = {
     "RefNextIteration": Kind.NEXT_ITERATION,
     "ControlTrigger": Kind.TRIGGER,
 }
+
+
+def can_run(op: str) -> bool:
+    """Whether nodes of that op run: the op has a kernel, or the executor itself knows it."""
+    return op in _KINDS or find_kernel(op) is not None
 
 
 @dataclass(slots=True)

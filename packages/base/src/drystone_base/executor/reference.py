@@ -175,12 +175,17 @@ class _Run:
             instruction.output_count,
             instruction.device,
         )
-        assert instruction.kernel is not None
+        kernel, observer = instruction.kernel, self.runtime.observer
+        assert kernel is not None
         try:
-            result = instruction.kernel(call, *values)
+            result = (
+                kernel(call, *values)
+                if observer is None
+                else observer(call, lambda: kernel(call, *values))
+            )
         except DrystoneError:
             raise
-        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
+        except Exception as error:  # whatever NumPy or a plugin raises must name the node
             raise _unexpected(instruction, values, error) from error
         outputs = result if isinstance(result, list | tuple) else [result]
         if len(outputs) != instruction.output_count:

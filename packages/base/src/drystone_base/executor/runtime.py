@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state import ResourceManager, Step
 
-__all__ = ["Invoke", "Runtime"]
+if TYPE_CHECKING:
+    from drystone_base.kernels import Call
+
+__all__ = ["Invoke", "Observer", "Runtime"]
 
 Invoke: TypeAlias = Callable[
     ["Runtime", FunctionRef, Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]
 ]
+
+Observer: TypeAlias = Callable[["Call", Callable[[], Any]], Any]
+"""Stands around each kernel: is given the call and what runs it, and returns what that gives."""
 
 
 class Runtime:
@@ -22,10 +28,11 @@ class Runtime:
 
     ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
     calls of each stateful random node, so that a session repeats itself from the same seed.
-    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped.
+    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``observer`` is
+    put around every kernel, for profiles.
     """
 
-    __slots__ = ("_invoke", "deadline", "resources", "seeds", "step")
+    __slots__ = ("_invoke", "deadline", "observer", "resources", "seeds", "step")
 
     def __init__(
         self,
@@ -34,11 +41,13 @@ class Runtime:
         seeds: dict[str, Any] | None = None,
         step: Step | None = None,
         deadline: float | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.resources = resources
         self.step = step or Step()
         self.seeds = seeds if seeds is not None else {}
         self.deadline = deadline
+        self.observer = observer
         self._invoke = invoke
 
     def invoke(

@@ -1,0 +1,120 @@
+"""Facts about a loaded model: ops, functions, variables, and what each signature reaches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from drystone_base.errors import DrystoneError
+from drystone_base.executor.plan import can_run
+from drystone_base.graph import Node, Output, reachable
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.defs import find
+
+if TYPE_CHECKING:
+    from drystone_base.loaders import LoadedModel, Signature
+
+__all__ = ["Analysis", "Reach", "function_refs"]
+
+_VARIABLE_OPS = frozenset({"VarHandleOp", "VariableV2", "Variable", "TemporaryVariable"})
+
+
+@dataclass
+class Reach:
+    """What some fetches need: nodes by op, function bodies included, and names of functions."""
+
+    ops: Counter[str] = field(default_factory=Counter)
+    functions: set[str] = field(default_factory=set)
+    unsupported: dict[str, str] = field(default_factory=dict)
+    """Ops without a kernel, each with the name of a node."""
+
+
+def function_refs(node: Node) -> Iterator[FunctionRef]:
+    """Functions that a node calls or is given: as its op, or as attributes."""
+    if node.op in node.graph.functions:
+        yield FunctionRef(node.op, node.attrs)
+    definition = find(node.op)
+    for name, attr in definition.attrs.items() if definition else ():
+        if attr.type in ("func", "list(func)"):
+            value = node.attr(name)
+            yield from value if isinstance(value, list) else [value] if value else []
+
+
+class Analysis:
+    """Facts about one model, each worked out when first asked for."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+        self.graph = loaded.graph
+
+    @cached_property
+    def ops(self) -> Counter[str]:
+        """Nodes by op, the bodies of all functions included."""
+        counts = Counter(node.op for node in self.graph)
+        for function in self.graph.functions:
+            counts.update(function.ops())
+        return counts
+
+    @cached_property
+    def unsupported(self) -> list[str]:
+        """Ops of the model that are neither functions nor have a kernel, sorted."""
+        return sorted(op for op in self.ops if not self._runs(op))
+
+    def _runs(self, op: str) -> bool:
+        return can_run(op) or op in self.graph.functions
+
+    @cached_property
+    def reaches(self) -> dict[str, Reach]:
+        """What each signature reaches, by its name."""
+        return {name: self._of_signature(s) for name, s in self.loaded.signatures.items()}
+
+    def _of_signature(self, signature: Signature) -> Reach:
+        outputs = [self.graph.output(spec.tensor)[0] for spec in signature.outputs.values()]
+        fed = {self.graph.output(spec.tensor) for spec in signature.inputs.values()}
+        return self.reach(outputs, fed)
+
+    def reach(self, targets: Iterable[Node], fed: set[Output]) -> Reach:
+        """What ``targets`` need when ``fed`` is given."""
+        found = Reach()
+        fed_nodes = {node for node, _ in fed}
+        pending = [n for n in reachable(targets, fed=fed) if n not in fed_nodes]
+        while pending:
+            node = pending.pop()
+            found.ops[node.op] += 1
+            if not self._runs(node.op):
+                found.unsupported.setdefault(node.op, node.name)
+            for ref in function_refs(node):
+                if ref.name not in found.functions:
+                    found.functions.add(ref.name)
+                    pending.extend(self._body_nodes(ref))
+        return found
+
+    def _body_nodes(self, ref: FunctionRef) -> list[Node]:
+        """Nodes that a call of the function needs; none for one that is missing or broken."""
+        try:
+            body = self.graph.functions[ref.name].body(self.graph.functions, ref.attrs)
+            needed = reachable([*(r.inputs[0][0] for r in body.results), *body.effects])
+        except DrystoneError:
+            return []
+        return [node for node in needed if node.op != "_Arg"]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Count and bytes of the variables that the loader read, and of the nodes that hold one."""
+        values = self.loaded.variables.values()
+        nodes = sum(1 for node in self.graph if node.op in _VARIABLE_OPS)
+        return {"nodes": nodes, "restored": len(values), "bytes": sum(v.nbytes for v in values)}
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """Count and bytes of the constants of the graph, functions left out."""
+        count = total = 0
+        for node in self.graph:
+            if node.op == "Const":
+                value = node.attr("value")
+                count += 1
+                total += value.array.nbytes if value is not None else 0
+        return {"nodes": count, "bytes": total}

@@ -1,0 +1,112 @@
+"""The command group: what all commands share, and how failures become messages and exit codes."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from drystone_base import __version__
+from drystone_base.cli._output import print_json, wants_json
+from drystone_base.cli.bench import bench
+from drystone_base.cli.diff import diff
+from drystone_base.cli.doctor import doctor
+from drystone_base.cli.inspect import inspect
+from drystone_base.cli.run import run
+
+if TYPE_CHECKING:
+    from drystone_base.errors import DrystoneError
+
+__all__ = ["EXIT_CODES", "app", "exit_code"]
+
+EXIT_CODES: Final = {
+    0: "done",
+    1: "the results differ (diff), or a check failed (doctor)",
+    2: "the request does not fit: usage, feeds, fetches, files of inputs",
+    3: "the model cannot be read, or its graph is not valid",
+    4: "a fetch reaches an op that is unknown or has no kernel",
+    5: "a kernel refused its inputs, or the run failed",
+    130: "interrupted by Ctrl-C",
+}
+
+EPILOG: Final = (
+    "\b\nExamples:\n"
+    "  drystone inspect saved_model/\n"
+    "  drystone run saved_model/ --inputs in.npz --outputs out.npz\n"
+    "  drystone run model.pb --fetch Identity:0 --json\n"
+    "  drystone diff before.pb after.pb --inputs in.npz\n"
+    "\n\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {text}" for code, text in EXIT_CODES.items())
+)
+
+
+def exit_code(error: BaseException) -> int:
+    """The documented exit code of a failure."""
+    from drystone_base import errors
+
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    by_kind = (
+        (errors.BadRequest, 2),
+        (errors.BadModelFile, 3),
+        (errors.GraphError, 3),
+        (errors.ShapeError, 3),
+        (errors.UnsupportedOp, 4),
+    )
+    return next((code for kind, code in by_kind if isinstance(error, kind)), 5)
+
+
+class _Group(click.Group):
+    """A group that turns failures of its commands into messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(130)
+        except Exception as error:
+            _report(ctx, error)
+            ctx.exit(exit_code(error))
+
+
+def _report(ctx: click.Context, error: Exception) -> None:
+    """Print a failure: its five parts, and with ``--verbose`` where it came from."""
+    from drystone_base.errors import DrystoneError
+
+    if ctx.meta.get("drystone.verbose"):
+        traceback.print_exception(error, file=sys.stderr)
+    known = error if isinstance(error, DrystoneError) else _unexpected(error)
+    if wants_json(ctx):
+        print_json({"error": known.fields(), "exit": exit_code(known)})
+    click.echo(f"error: {known.render()}", err=True)
+
+
+def _unexpected(error: Exception) -> DrystoneError:
+    from drystone_base.errors import DrystoneError
+
+    return DrystoneError(
+        f"{type(error).__name__} in drystone itself",
+        check="drystone must turn every failure into an error of its own",
+        found=str(error) or type(error).__name__,
+        needed="no such exception",
+        remedy="run again with --verbose and report what it prints",
+        code="internal",
+    )
+
+
+@click.group(cls=_Group, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="drystone")
+@click.option("-v", "--verbose", is_flag=True, help="Show where an error came from.")
+@click.pass_context
+def app(ctx: click.Context, verbose: bool) -> None:
+    """Run TensorFlow models without TensorFlow, and look into them."""
+    if verbose:
+        ctx.meta["drystone.verbose"] = True
+
+
+for _command in (run, inspect, diff, bench, doctor):
+    app.add_command(_command)

@@ -1,0 +1,60 @@
+"""Drawing a model into a file: one picture (SVG), or a page to walk through (HTML)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drystone_base.cli._draw_diagram import choose_open, place
+from drystone_base.cli._draw_html import page
+from drystone_base.cli._draw_svg import render
+from drystone_base.cli._draw_tree import Tree
+from drystone_base.errors import BadRequest
+
+if TYPE_CHECKING:
+    from drystone_base.loaders import LoadedModel
+
+__all__ = ["draw"]
+
+MAX_BOXES: Final = 140
+
+
+def draw(loaded: LoadedModel, path: Path) -> str:
+    """Draw a model and return one line that says what was drawn."""
+    if path.suffix == ".html":
+        text, summary = page(loaded)
+    else:
+        text, summary = _picture(loaded)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(
+            f"{str(path)!r} cannot be written",
+            check="the drawing must be writable",
+            found=error.strerror or str(error),
+            needed="an existing folder with room",
+            remedy="name another file",
+            code="cannot-write",
+            inner=error,
+        ) from error
+    return f"drew {summary} into {path}"
+
+
+def _picture(loaded: LoadedModel) -> tuple[str, str]:
+    tree = Tree(loaded.graph, loaded.path.name)
+    opened = choose_open(tree.root, MAX_BOXES)
+    closed = [g for g in tree.root.groups() if g not in opened and g.parent in opened]
+    inside = sum(g.node_count for g in closed)
+    summary = f"{len(tree.leaves) - inside} of {len(loaded.graph)} nodes"
+    if tree.held:
+        summary += f" ({len(tree.held)} constants and variables are told with their readers)"
+    if closed:
+        summary += f", {inside} in {len(closed)} closed scopes"
+    footer = [f"{loaded.path.name}: {summary}"]
+    if len(loaded.graph.functions):
+        footer.append(
+            f"{len(loaded.graph.functions)} functions: an .html drawing shows their bodies"
+        )
+    picture = place(tree.root, tree.edges, opened)
+    names = [f.name for f in loaded.graph.functions]
+    return render(picture, functions=names, footer=footer), summary

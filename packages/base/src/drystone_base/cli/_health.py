@@ -1,0 +1,176 @@
+"""Facts about an installation and its machine, and checks that it works."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["examine"]
+
+_LIBRARIES: Final = ("numpy", "ml-dtypes", "protobuf", "click", "rich")
+_INSTRUCTIONS: Final = (
+    "sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16",
+    "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimdhp", "sve", "bf16",
+)  # fmt: skip
+
+
+def examine() -> dict[str, Any]:
+    """Everything that ``drystone doctor`` reports, ready for JSON."""
+    from drystone_base.kernels import all_ops
+    from drystone_base.ops import defs
+
+    return {
+        "packages": _drystone_packages(),
+        "libraries": {name: _version(name) for name in _LIBRARIES},
+        "machine": _machine(),
+        "ops": {
+            "known": len(defs.names()),
+            "kernels": len(all_ops()),
+            "definitions_from": f"TensorFlow {defs.tensorflow_version()}",
+        },
+        "checks": [_check_set(), _check_requirements(), _check_run()],
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _drystone_packages() -> dict[str, str]:
+    names = {d.metadata["Name"] for d in metadata.distributions()}
+    return {n: _version(n) for n in sorted(names) if re.match(r"drystone($|-)", n or "")}
+
+
+def _machine() -> dict[str, Any]:
+    cpu = _read("/proc/cpuinfo")
+    memory = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
+    model = re.search(r"^model name\s*:\s*(.+)$", cpu, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", cpu, re.MULTILINE)
+    has = set(flags[1].split()) if flags else set()
+    return {
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": platform.platform(),
+        "processor": model[1] if model else platform.processor() or platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "instructions": [name for name in _INSTRUCTIONS if name in has],
+        "memory": int(memory.get("MemTotal", 0)) * 1024,
+        "memory_free": int(memory.get("MemAvailable", 0)) * 1024,
+        "blas": _blas(),
+    }
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _blas() -> str:
+    import numpy as np
+
+    found: Any = np.show_config(mode="dicts")
+    blas = (found or {}).get("Build Dependencies", {}).get("blas", {})
+    text = f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
+    threads = os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")
+    return text + (f", {threads} threads by environment" if threads else "")
+
+
+def _check(name: str, ok: bool, found: str) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "found": found}
+
+
+def _check_set() -> dict[str, Any]:
+    """The exact pins of the metapackage are the set that was tested together."""
+    name = "versions are a tested set"
+    try:
+        pins = metadata.requires("drystone") or []
+    except metadata.PackageNotFoundError:
+        return _check(
+            name, True, "the drystone metapackage is not installed: no set to compare with"
+        )
+    wrong = []
+    for pin in pins:
+        package, _, wanted = pin.partition("==")
+        if _version(package.strip()) != wanted.strip():
+            wrong.append(f"{package} {_version(package.strip())}, tested with {wanted}")
+    return _check(
+        name, not wrong, "; ".join(wrong) or f"the set of drystone {_version('drystone')}"
+    )
+
+
+def _check_requirements() -> dict[str, Any]:
+    """Lower bounds of drystone-base, so far as whole numbers say."""
+    missing = []
+    for text in metadata.requires("drystone-base") or []:
+        found = re.match(r"([\w.-]+)\s*>=\s*([\d.]+)", text)
+        if found is None:
+            continue
+        version = _version(found[1])
+        have, need = (_numbers(v) for v in (version, found[2]))
+        if version == "not installed" or have < need:
+            missing.append(f"{found[1]} {version}, needs {found[2]}")
+    return _check("libraries are recent enough", not missing, "; ".join(missing) or "all of them")
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)[:3]]
+
+
+def _check_run() -> dict[str, Any]:
+    """A small graph with a loop must give what it gives on paper: 1 + 2 + ... + 10."""
+    name = "a small graph runs"
+    try:
+        total = _run_loop(10)
+    except Exception as error:
+        return _check(name, False, f"{type(error).__name__}: {error}")
+    return _check(name, total == 55, f"1 + 2 + ... + 10 = {total}, executor 'reference'")
+
+
+def _run_loop(last: int) -> int:
+    """The sum of 1..last by a loop of frames."""
+    import numpy as np
+
+    from drystone_base.dtypes import INT32
+    from drystone_base.graph import Graph
+    from drystone_base.ops.attrs import TensorAttr
+    from drystone_base.session import Session
+
+    graph = Graph()
+    typed = {"T": INT32}
+
+    def constant(name: str, value: int, *controls: Any) -> Any:
+        tensor = TensorAttr(array=np.array(value, np.int32))
+        attrs = {"dtype": INT32, "value": tensor}
+        return graph.add("Const", name, controls=controls, attrs=attrs)
+
+    def entered(name: str, value: int) -> Any:
+        frame = typed | {"frame_name": "loop"}
+        return graph.add("Enter", f"{name}/enter", [constant(name, value)], attrs=frame)
+
+    starts = {"k": entered("k", 0), "sum": entered("sum", 0)}
+    merges = {
+        n: graph.add("Merge", f"{n}/merge", [e, e], attrs=typed | {"N": 2})
+        for n, e in starts.items()
+    }
+    limit = constant("limit", last, merges["k"])
+    more = graph.add("Less", "less", [merges["k"], limit], attrs=typed)
+    going = graph.add("LoopCond", "going", [more])
+    switches = {
+        n: graph.add("Switch", f"{n}/switch", [m, going], attrs=typed) for n, m in merges.items()
+    }
+    one = constant("one", 1, switches["k"])
+    following = graph.add("AddV2", "k/add", [(switches["k"], 1), one], attrs=typed)
+    total = graph.add("AddV2", "sum/add", [(switches["sum"], 1), following], attrs=typed)
+    for name, value in (("k", following), ("sum", total)):
+        back = graph.add("NextIteration", f"{name}/next", [value], attrs=typed)
+        graph.set_input(merges[name], 1, (back, 0))
+    graph.add("Exit", "result", [(switches["sum"], 0)], attrs=typed)
+    return int(Session(graph).run("result"))

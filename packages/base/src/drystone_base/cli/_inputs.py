@@ -1,0 +1,225 @@
+"""What a run is asked for: which tensors are fed with what, which are fetched, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from drystone_base.cli._output import note
+
+if TYPE_CHECKING:
+    from drystone_base.cli._values import Array
+    from drystone_base.graph import Graph
+    from drystone_base.loaders import LoadedModel, Signature
+    from drystone_base.model import Model
+
+__all__ = ["Request", "input_options", "load", "load_options", "request"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+load_options = _options(
+    click.option("--tag", "tags", multiple=True, metavar="TAG",
+                 help="Which MetaGraph of a SavedModel; may be repeated."),
+    click.option("--checkpoint", metavar="PREFIX", type=click.Path(path_type=Path),
+                 help="Checkpoint that a MetaGraph is restored from."),
+)  # fmt: skip
+
+input_options = _options(
+    click.option("--inputs", type=click.Path(path_type=Path, dir_okay=False), metavar="IN.NPZ",
+                 help="Arrays by signature input name or tensor name."),
+    click.option("--signature", metavar="NAME", help="Which signature; default serving_default."),
+    click.option("--seed", default=0, show_default=True, help="Seed of made-up inputs."),
+    click.option("--shape", "shapes", multiple=True, metavar="NAME=SIZES",
+                 help="Sizes of a made-up input, as in --shape image=1,224,224,3."),
+)  # fmt: skip
+
+
+@dataclass
+class Request:
+    """What to run: values by tensor name, and the tensor behind each name of a result."""
+
+    feeds: dict[str, Array]
+    fetches: dict[str, str]
+    made_up: dict[str, Array] = field(default_factory=dict)
+
+    def run(self, model: Model) -> dict[str, Array]:
+        """The fetched values by their names."""
+        result: dict[str, Array] = model.run(self.fetches, self.feeds)
+        return result
+
+
+def load(path: Path, tags: tuple[str, ...], checkpoint: Path | None) -> Model:
+    """Load and initialise a model; large files show that something is going on."""
+    from drystone_base.cli._output import status
+    from drystone_base.model import load as load_model
+
+    with status(f"loading {path}"):
+        return load_model(path, tags=list(tags) or None, checkpoint=checkpoint)
+
+
+def request(
+    loaded: LoadedModel,
+    *,
+    inputs: Path | None,
+    signature: str | None,
+    fetches: Iterable[str] = (),
+    seed: int = 0,
+    shapes: Iterable[str] = (),
+    made_up: Mapping[str, Array] | None = None,
+) -> Request:
+    """What the options of a command ask for.
+
+    Without a file of inputs every input of the signature is taken from ``made_up`` or made up from
+    ``seed``. Raises ``BadRequest``: ``unknown-signature``, ``unknown-input``, ...
+    """
+    from drystone_base.cli._values import read_npz
+
+    wanted = {text: text for text in fetches}
+    chosen = _signature(loaded, signature, needed=not wanted)
+    outputs = {name: spec.tensor for name, spec in chosen.outputs.items()} if chosen else {}
+    found = Request({}, wanted or outputs)
+    if inputs is not None:
+        found.feeds = _bind(loaded.graph, chosen, read_npz(inputs), complete=not wanted)
+    elif chosen is not None:
+        known = made_up or {}
+        if not all(name in known for name in chosen.inputs):
+            known = _make_up(chosen, seed, _sizes(shapes, chosen))
+        found.made_up = {name: known[name] for name in chosen.inputs}
+        found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
+    return found
+
+
+def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signature | None:
+    from drystone_base.errors import BadRequest, near_matches
+
+    signatures = loaded.signatures
+    if name is None:
+        usual = [n for n in ("serving_default", "default") if n in signatures]
+        if usual or len(signatures) == 1:
+            return signatures[usual[0] if usual else next(iter(signatures))]
+        if not needed:
+            return None
+        raise BadRequest(
+            "the model has no default signature",
+            check="what to run must be said when there is no default signature",
+            found=", ".join(signatures) or "no signatures",
+            needed="serving_default, or exactly one signature",
+            remedy="add --signature NAME or --fetch TENSOR",
+            code="no-default-signature",
+        )
+    if name in signatures:
+        return signatures[name]
+    near = near_matches(name, signatures)
+    raise BadRequest(
+        f"the model has no signature {name!r}",
+        check="a signature must be one that the model states",
+        found=name,
+        needed=", ".join(signatures) or "a model with signatures",
+        remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists them",
+        code="unknown-signature",
+        status="NOT_FOUND",
+    )
+
+
+def _bind(
+    graph: Graph, signature: Signature | None, arrays: Mapping[str, Array], *, complete: bool
+) -> dict[str, Array]:
+    """Values by tensor name for arrays named after inputs of the signature or after tensors."""
+    specs = signature.inputs if signature else {}
+    feeds = {
+        specs[name].tensor if name in specs else _tensor(graph, name, specs): array
+        for name, array in arrays.items()
+    }
+    missing = [n for n, s in specs.items() if _full(s.tensor) not in {_full(t) for t in feeds}]
+    if complete and missing and arrays:
+        _missing(missing, arrays, specs)
+    return feeds
+
+
+def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
+    from drystone_base.errors import BadRequest, near_matches
+    from drystone_base.graph import parse_tensor_name
+
+    if name in graph or parse_tensor_name(name)[0] in graph:
+        return name
+    near = near_matches(name, [*specs, *(n.name for n in graph)])
+    raise BadRequest(
+        f"the inputs hold {name!r}, which the model does not have",
+        check="an array must be named after an input of the signature or after a tensor",
+        found=name,
+        needed=", ".join(specs) or "the name of a tensor, as node:0",
+        remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists names",
+        code="unknown-input",
+        status="NOT_FOUND",
+    )
+
+
+def _missing(missing: list[str], arrays: Mapping[str, Array], specs: Mapping[str, Any]) -> None:
+    from drystone_base.errors import BadRequest
+
+    raise BadRequest(
+        "the inputs are not complete",
+        check="a file of inputs must hold every input of the signature",
+        found=f"{', '.join(arrays)}; missing: {', '.join(missing)}",
+        needed=", ".join(specs),
+        remedy="add the missing arrays to the file, or leave out --inputs to have them made up",
+        code="missing-value",
+    )
+
+
+def _full(tensor: str) -> str:
+    return tensor if ":" in tensor else tensor + ":0"
+
+
+def _make_up(
+    signature: Signature, seed: int, sizes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    import numpy as np
+
+    from drystone_base.cli._values import made_up
+
+    if signature.inputs:
+        note(f"inputs made up with --seed {seed}:")
+    rng = np.random.default_rng(seed)
+    made = {}
+    for name, spec in signature.inputs.items():
+        array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
+        unknown = spec.shape is None or any(d < 0 for d in spec.shape)
+        reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
+        note(f"  {name}: {spec.dtype} {list(array.shape)}{reason}")
+    return made
+
+
+def shape_text(shape: Iterable[int] | None) -> str:
+    """A shape for people: ``[1, ?, 3]``, or ``any rank``."""
+    if shape is None:
+        return "any rank"
+    return "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
+
+
+def _sizes(texts: Iterable[str], signature: Signature) -> dict[str, tuple[int, ...]]:
+    sizes = {}
+    for text in texts:
+        name, _, dims = text.rpartition("=")
+        parts = [part.strip() for part in dims.split(",") if part.strip()]
+        if name not in signature.inputs or not all(part.isdecimal() for part in parts):
+            raise click.BadParameter(
+                f"{text!r} is not NAME=SIZES for one of the inputs {', '.join(signature.inputs)}",
+                param_hint="--shape",
+            )
+        sizes[name] = tuple(map(int, parts))
+    return sizes

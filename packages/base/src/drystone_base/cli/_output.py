@@ -1,0 +1,147 @@
+"""What commands print: tables for people, JSON for programs, progress on a terminal only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "common_options",
+    "console",
+    "duration",
+    "note",
+    "print_json",
+    "print_table",
+    "progress",
+    "size",
+    "status",
+    "wants_json",
+]
+
+_WIDE: Final = 160
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Item = TypeVar("_Item")
+
+
+def common_options(command: _Command) -> _Command:
+    """Give a command ``--json`` and ``--verbose``; both are read from the context."""
+
+    def remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        if value:
+            ctx.meta[f"drystone.{param.name}"] = True
+
+    verbose = click.option(
+        "-v", "--verbose", is_flag=True, expose_value=False, callback=remember, is_eager=True,
+        help="Show where an error came from.",
+    )  # fmt: skip
+    as_json = click.option(
+        "--json", is_flag=True, expose_value=False, callback=remember, is_eager=True,
+        help="Print JSON instead of tables.",
+    )  # fmt: skip
+    return as_json(verbose(command))
+
+
+def wants_json(ctx: click.Context | None = None) -> bool:
+    """Whether the running command was asked for JSON."""
+    return bool((ctx or click.get_current_context()).meta.get("drystone.json"))
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document; numbers that JSON does not know (NaN, infinities) become text."""
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+        return str(value)
+    if hasattr(value, "item"):
+        return _plain(value.item())
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def console() -> Console:
+    """A console on standard output; wide when that is not a terminal, so that nothing is cut."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+
+
+def note(text: str) -> None:
+    """Print a line for people; nothing when JSON was asked for."""
+    if not wants_json():
+        click.echo(text)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table; the columns named in ``right`` hold numbers and are aligned to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    named = any(columns)
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD if named else box.SIMPLE,
+        show_header=named,
+    )
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console().print(table)
+
+
+@contextmanager
+def status(text: str) -> Iterator[None]:
+    """Show ``text`` with a spinner on standard error while the block runs, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+def progress(items: Sequence[_Item], text: str) -> Iterator[_Item]:
+    """The items, with a progress bar on standard error when that is a terminal."""
+    if not sys.stderr.isatty() or len(items) < 2:
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, text, console=Console(stderr=True), transient=True)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as text with a fitting unit."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} µs"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def size(count: int) -> str:
+    """Bytes as text with a fitting unit."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} B"

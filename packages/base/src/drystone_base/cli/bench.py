@@ -1,0 +1,130 @@
+"""``drystone bench``: how long a model takes to load and to run, and where the time goes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from drystone_base.cli._inputs import Request, input_options, load, load_options, request
+from drystone_base.cli._output import (
+    common_options,
+    duration,
+    note,
+    print_json,
+    print_table,
+    progress,
+    wants_json,
+)
+
+if TYPE_CHECKING:
+    from drystone_base.cli._profile import Profile
+    from drystone_base.model import Model
+
+__all__ = ["bench"]
+
+EPILOG = """\b
+Examples:
+  drystone bench saved_model/
+  drystone bench model.pb --repeat 100 --profile
+  drystone bench model.pb --shape image=8,224,224,3 --json
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("model", type=click.Path(path_type=Path))
+@input_options
+@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
+              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
+@click.option("--repeat", default=20, show_default=True, type=click.IntRange(min=1),
+              help="Runs that are timed.")  # fmt: skip
+@click.option("--warmup", default=2, show_default=True, type=click.IntRange(min=0),
+              help="Runs after the first that are not timed.")  # fmt: skip
+@click.option("--profile", "wants_profile", is_flag=True,
+              help="Run once more and say how the time divides among ops.")  # fmt: skip
+@load_options
+@common_options
+def bench(
+    model: Path,
+    inputs: Path | None,
+    signature: str | None,
+    seed: int,
+    shapes: tuple[str, ...],
+    fetches: tuple[str, ...],
+    repeat: int,
+    warmup: int,
+    wants_profile: bool,
+    tags: tuple[str, ...],
+    checkpoint: Path | None,
+) -> None:
+    """Time MODEL: loading it, its first run, and the runs after.
+
+    The first run includes what is prepared once per set of feeds and fetches. Inputs are as for
+    run.
+    """
+    start = time.perf_counter()
+    loaded = load(model, tags, checkpoint)
+    times: dict[str, Any] = {"load": time.perf_counter() - start}
+    wanted = request(
+        loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
+    )
+    times["first"] = _seconds(loaded, wanted)
+    for _ in range(warmup):
+        wanted.run(loaded)
+    runs = sorted(_seconds(loaded, wanted) for _ in progress(range(repeat), "timing"))
+    times |= {
+        "median": statistics.median(runs),
+        "p10": _percentile(runs, 10),
+        "p90": _percentile(runs, 90),
+        "best": runs[0],
+    }
+    profile = _profiled(loaded, wanted) if wants_profile else None
+    if wants_json():
+        report = {"model": str(model), "repeat": repeat, "seconds": times}
+        print_json(report | ({"profile": profile.rows()} if profile else {}))
+    else:
+        _print(times, repeat, profile)
+
+
+def _seconds(model: Model, wanted: Request) -> float:
+    start = time.perf_counter()
+    wanted.run(model)
+    return time.perf_counter() - start
+
+
+def _percentile(ordered: list[float], share: int) -> float:
+    """The smallest value that at least ``share`` percent of the sorted values do not exceed."""
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
+
+
+def _profiled(model: Model, wanted: Request) -> Profile:
+    from drystone_base.cli._profile import Profile
+
+    profile = Profile()
+    model.session.observer = profile
+    try:
+        profile.measure(lambda: wanted.run(model))
+    finally:
+        model.session.observer = None
+    return profile
+
+
+def _print(times: dict[str, float], repeat: int, profile: Profile | None) -> None:
+    rows = [(name, duration(seconds)) for name, seconds in times.items()]
+    print_table(f"{repeat} runs", ("", "time"), rows, right=("time",))
+    if profile is None:
+        return
+    shares = [
+        (r["op"], r["calls"], duration(r["seconds"]), f"{r['share']:.1%}", _bar(r["share"]))
+        for r in profile.rows()
+    ]
+    columns = ("op", "calls", "time", "share", "")
+    print_table("one run by op", columns, shares, right=("calls", "time", "share"))
+    note("an op that calls functions counts without the kernels in them")
+
+
+def _bar(share: float) -> str:
+    return "█" * round(share * 30)

@@ -1,0 +1,47 @@
+"""``drystone doctor``: what is installed, on what machine, and whether it works."""
+
+from __future__ import annotations
+
+import click
+
+from drystone_base.cli._output import common_options, print_json, print_table, size, wants_json
+
+__all__ = ["doctor"]
+
+EPILOG = """\b
+Examples:
+  drystone doctor
+  drystone doctor --json > report.json
+"""
+
+
+@click.command(epilog=EPILOG)
+@common_options
+def doctor() -> None:
+    """Check this installation: versions, machine, ops with kernels, and a small graph that is run.
+
+    Exits with 1 when something is wrong. The output belongs into every bug report.
+    """
+    from drystone_base.cli import _health
+
+    report = _health.examine()
+    if wants_json():
+        print_json(report)
+    else:
+        machine = report["machine"]
+        rows = [*report["packages"].items(), *report["libraries"].items()]
+        print_table("versions", ("package", "version"), rows)
+        rows = [
+            ("Python", machine["python"]),
+            ("system", machine["system"]),
+            ("processor", f"{machine['processor']}, {machine['cores']} cores"),
+            ("instructions", " ".join(machine["instructions"])),
+            ("memory", f"{size(machine['memory'])}, {size(machine['memory_free'])} free"),
+            ("BLAS", machine["blas"]),
+            ("kernels", f"{report['ops']['kernels']} of {report['ops']['known']} known ops"),
+        ]
+        print_table("machine", ("", ""), rows)
+        rows = [(c["name"], "ok" if c["ok"] else "WRONG", c["found"]) for c in report["checks"]]
+        print_table("checks", ("check", "", "found"), rows)
+    if not all(check["ok"] for check in report["checks"]):
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,178 @@
+"""``drystone inspect``: what a model holds, what of it can run, and a drawing of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from drystone_base.cli._inputs import load_options, shape_text
+from drystone_base.cli._output import (
+    common_options,
+    note,
+    print_json,
+    print_table,
+    size,
+    status,
+    wants_json,
+)
+
+if TYPE_CHECKING:
+    from drystone_base.cli._analysis import Analysis
+    from drystone_base.loaders import LoadedModel, Signature
+
+__all__ = ["inspect"]
+
+EPILOG = """\b
+Examples:
+  drystone inspect saved_model/
+  drystone inspect model.pb --json
+  drystone inspect model.pb --graph model.svg
+  drystone inspect saved_model/ --graph model.html
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--graph", "drawing", metavar="OUT.SVG|OUT.HTML",
+              type=click.Path(path_type=Path, dir_okay=False),
+              help="Draw the graph: one picture, or a page to walk through.")  # fmt: skip
+@load_options
+@common_options
+def inspect(
+    model: Path, drawing: Path | None, tags: tuple[str, ...], checkpoint: Path | None
+) -> None:
+    """Say what MODEL holds: signatures, ops, functions, variables, and what has no kernel yet.
+
+    Nothing is run. An op without a kernel matters only where a signature reaches it.
+    """
+    if drawing is not None and drawing.suffix not in (".svg", ".html"):
+        raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
+    from drystone_base.cli._analysis import Analysis
+    from drystone_base.loaders import load_model
+
+    with status(f"reading {model}"):
+        loaded = load_model(model, tags=list(tags) or None, checkpoint=checkpoint)
+        analysis = Analysis(loaded)
+        facts = _facts(analysis)
+    if wants_json():
+        print_json(facts)
+    else:
+        _print(analysis, facts)
+    if drawing is not None:
+        from drystone_base.cli._draw import draw
+
+        with status("drawing"):
+            summary = draw(loaded, drawing)
+        note(summary)
+
+
+def _facts(analysis: Analysis) -> dict[str, Any]:
+    loaded, graph = analysis.loaded, analysis.graph
+    return {
+        "path": str(loaded.path),
+        "kind": loaded.kind,
+        "bytes": loaded.size,
+        "tags": list(loaded.tags),
+        "tensorflow": loaded.meta.meta_info_def.tensorflow_version if loaded.meta else "",
+        "producer": graph.producer,
+        "nodes": len(graph),
+        "functions": {f.name: f.node_count for f in graph.functions},
+        "variables": analysis.variables,
+        "constants": analysis.constants,
+        "assets": sorted(loaded.assets),
+        "signatures": {n: _signature(s) for n, s in loaded.signatures.items()},
+        "ops": dict(analysis.ops.most_common()),
+        "unsupported": {
+            op: {
+                "count": analysis.ops[op],
+                "reached_by": {
+                    n: r.unsupported[op] for n, r in analysis.reaches.items() if op in r.unsupported
+                },
+            }
+            for op in analysis.unsupported
+        },
+    }
+
+
+def _signature(signature: Signature) -> dict[str, Any]:
+    return {
+        role: {
+            name: {
+                "tensor": spec.tensor,
+                "dtype": spec.dtype.label,
+                "shape": None if spec.shape is None else list(spec.shape),
+            }
+            for name, spec in specs.items()
+        }
+        for role, specs in (("inputs", signature.inputs), ("outputs", signature.outputs))
+    }
+
+
+def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
+    loaded = analysis.loaded
+    print_table("", ("", ""), _summary(loaded, facts))
+    for name, signature in loaded.signatures.items():
+        rows = [
+            (role, key, spec.dtype, shape_text(spec.shape), spec.tensor)
+            for role, specs in (("in", signature.inputs), ("out", signature.outputs))
+            for key, spec in specs.items()
+        ]
+        title = f"signature {name}"
+        print_table(title, ("", "name", "dtype", "shape", "tensor"), rows)
+    reached = {op for reach in analysis.reaches.values() for op in reach.ops}
+    ops = [
+        (op, count, "yes" if op in reached else "", "" if op not in analysis.unsupported else "no")
+        for op, count in analysis.ops.most_common()
+    ]
+    print_table(f"{len(ops)} ops", ("op", "nodes", "reached", "kernel"), ops, right=("nodes",))
+    if facts["functions"]:
+        _print_functions(analysis, facts)
+    _print_unsupported(facts)
+
+
+def _summary(loaded: LoadedModel, facts: dict[str, Any]) -> list[tuple[str, Any]]:
+    variables, constants = facts["variables"], facts["constants"]
+    inside = sum(facts["functions"].values())
+    functions = f"{len(facts['functions'])} with {inside} nodes" if facts["functions"] else "none"
+    rows = [
+        ("model", facts["path"]),
+        ("kind", facts["kind"] + (f", tags {', '.join(loaded.tags)}" if loaded.tags else "")),
+        ("size", size(facts["bytes"])),
+        ("written by", facts["tensorflow"] and f"TensorFlow {facts['tensorflow']}"),
+        ("graph version", facts["producer"] or "not stated"),
+        ("nodes", facts["nodes"]),
+        ("functions", functions),
+        ("variables", f"{variables['nodes']} nodes, {variables['restored']} restored, "
+                      f"{size(variables['bytes'])}" if variables["nodes"] else "none"),
+        ("constants", f"{constants['nodes']}, {size(constants['bytes'])}"),
+        ("assets", ", ".join(facts["assets"])),
+    ]  # fmt: skip
+    return [(name, value) for name, value in rows if value != ""]
+
+
+def _print_functions(analysis: Analysis, facts: dict[str, Any]) -> None:
+    reached = {name for reach in analysis.reaches.values() for name in reach.functions}
+    by_size = sorted(
+        facts["functions"].items(), key=lambda item: (item[0] not in reached, -item[1])
+    )
+    shown = by_size[:20]
+    rows = [(name, count, "yes" if name in reached else "") for name, count in shown]
+    rest = len(by_size) - len(shown)
+    title = f"{len(by_size)} functions" + (
+        f", {rest} smaller or not reached left out" if rest else ""
+    )
+    print_table(title, ("function", "nodes", "reached"), rows, right=("nodes",))
+
+
+def _print_unsupported(facts: dict[str, Any]) -> None:
+    unsupported = facts["unsupported"]
+    reached = {op: row for op, row in unsupported.items() if row["reached_by"]}
+    if not unsupported:
+        click.echo("every op has a kernel")
+    elif not reached:
+        click.echo(f"no kernel, and not reached by any signature: {', '.join(unsupported)}")
+    for op, row in reached.items():
+        where = ", ".join(f"{name} (node {node})" for name, node in row["reached_by"].items())
+        click.echo(f"no kernel: {op}, reached by {where}")
