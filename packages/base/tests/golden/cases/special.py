@@ -49,4 +49,21 @@ def _several() -> list[Case]:
     return [*out, case("Betainc", *bad), case("Betainc", a[:3], x[:2], u[:3])]
 
 
-CASES = [*_unary(), *_several()]
+def _bessel() -> list[Case]:
+    near = np.array([0, -0.0, 1, -1, np.nan, 0.5, 2.5, -2.5, 1e-8, 700, 1e-3])
+    x = np.concatenate(
+        [RNG.uniform(0, 5, 12), RNG.uniform(5, 60, 16), [0.999, 1, 25, 40, 39.9, 300]]
+    )
+    ops = [f"Bessel{kind}{n}" for kind in "IJKY" for n in (0, 1)]
+    ops += [f"Bessel{kind}{n}e" for kind in "IK" for n in (0, 1)]
+    out = [case(op, v, tol=1e-9) for op in ops for v in (x, near)]
+    out += [case(op, x[:28].astype(np.float32), tol=1e-5) for op in ops]
+    out += [case(op, x[:12].astype(np.float16), tol=1e-2) for op in ops]
+    for op in ("Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"):
+        out += [case(op, v, tol=1e-9) for v in (x, near)]
+        out += [case(op, v.astype(np.float32), tol=1e-5) for v in (x[:20], near[:9])]
+    ends = np.array([np.inf, -np.inf, 1e3, -1e3])
+    return [*out, *(case(op, ends, tol=1e-9) for op in ("Dawsn", "FresnelCos", "FresnelSin"))]
+
+
+CASES = [*_unary(), *_several(), *_bessel()]

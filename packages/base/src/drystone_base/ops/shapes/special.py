@@ -5,7 +5,11 @@ from __future__ import annotations
 from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
 
 
-@shape("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma")
+@shape(
+    "Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "BesselI0", "BesselI0e", "BesselI1",
+    "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e",
+    "BesselY0", "BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence",
+)  # fmt: skip
 def unary(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.shape(0)]
