@@ -133,7 +133,7 @@ def test_published_hash_vectors() -> None:
 
 
 def test_texts_of_tensors() -> None:
-    assert flat_text(np.arange(6).reshape(2, 3), 4) == "[0 1 2][3]..."
+    assert flat_text(np.arange(6).reshape(2, 3), 4) == "[0 1 2][3...]..."
     assert flat_text(np.arange(3), -1) == "0 1 2"
     assert flat_text(vector(["a b"])[0:1], 3) == "a b"
     assert nested_text(np.arange(10), 2) == "[0 1 ... 8 9]"

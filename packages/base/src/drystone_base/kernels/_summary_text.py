@@ -31,7 +31,7 @@ def _writer(values: Array, quote: str) -> Callable[[Any], str]:
     if kind == "O":
         return lambda v: f"{quote}{_escape(v)}{quote}" if isinstance(v, bytes) else f"<{v!r}>"
     if kind == "c":
-        return lambda v: f"({_float_text(v.real, False)},{_float_text(v.imag, False)})"
+        return lambda _: "?"  # TensorFlow does not print complex numbers
     if kind == "b" or kind in "iu":
         return lambda v: str(int(v))
     if values.dtype.name.startswith(("int", "uint")):
@@ -41,11 +41,14 @@ def _writer(values: Array, quote: str) -> Callable[[Any], str]:
 
 
 def flat_text(values: Array, limit: int) -> str:
-    """At most ``limit`` elements (negative: all), rows of higher ranks in brackets."""
+    """At most ``limit`` elements (negative: all), rows of higher ranks in brackets.
+
+    An ellipsis marks a row that is cut, and another the end of a cut tensor of rows.
+    """
     write = _writer(values, "")
     left = [values.size if limit < 0 else limit]
     text = _flat(values, write, left)
-    return text + ("..." if values.size > limit >= 0 else "")
+    return text + ("..." if values.ndim > 1 and values.size > limit >= 0 else "")
 
 
 def _flat(values: Array, write: Callable[[Any], str], left: list[int]) -> str:
@@ -54,7 +57,7 @@ def _flat(values: Array, write: Callable[[Any], str], left: list[int]) -> str:
     if values.ndim == 1:
         shown = values[: max(left[0], 0)].tolist()
         left[0] -= len(shown)
-        return " ".join(map(write, shown))
+        return " ".join(map(write, shown)) + ("..." if len(shown) < len(values) else "")
     rows = []
     for row in values:
         if left[0] <= 0:

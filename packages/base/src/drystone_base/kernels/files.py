@@ -1,0 +1,60 @@
+"""Whole files as strings, and file names by pattern. Paths are those of the local file system."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._strings import scalar_string
+from drystone_base.tensor import string_array
+
+
+@kernel("ReadFile")
+def read_file(call: Call, filename: Array) -> Array:
+    """The file's bytes; NOT_FOUND when it cannot be read."""
+    path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
+    try:
+        return string_array([path.read_bytes()], ())
+    except OSError as error:
+        call.fail(
+            "the file must be readable",
+            found=str(path),
+            needed="a file",
+            status="NOT_FOUND",
+            inner=error,
+        )
+
+
+@kernel("WriteFile")
+def write_file(call: Call, filename: Array, contents: Array) -> tuple[()]:
+    """Write the bytes; folders are made as needed."""
+    path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
+    data = scalar_string(call, contents, "the contents")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        call.fail(
+            "the file must be writable",
+            found=str(path),
+            needed="a path to a file",
+            status="FAILED_PRECONDITION",
+            inner=error,
+        )
+    return ()
+
+
+@kernel("MatchingFiles")
+def matching_files(call: Call, pattern: Array) -> Array:
+    """Names that match any of the patterns (``*``, ``?``, ``[a-z]`` in one folder), sorted."""
+    call.require(
+        pattern.ndim <= 1,
+        "patterns must be a scalar or a vector",
+        found=list(pattern.shape),
+        needed="rank 0 or 1",
+    )
+    found = {name for one in pattern.ravel().tolist() for name in glob.glob(one)}
+    names = sorted(found)
+    return string_array(names, (len(names),))
