@@ -56,6 +56,10 @@ def broadcast_args(c: ShapeCall) -> list[Shape]:
 
 @shape("BroadcastGradientArgs")
 def broadcast_gradient_args(c: ShapeCall) -> list[Shape]:
-    """Two vectors, of a length that depends on the values."""
-    del c
-    return [(UNKNOWN,), (UNKNOWN,)]
+    """Two vectors, as long as there are axes of size 1 to sum over; none between equal shapes."""
+    a, b = c.value(0), c.value(1)
+    if a is None or b is None:
+        return [(UNKNOWN,), (UNKNOWN,)]
+    rank = max(a.size, b.size)
+    same = a.tolist() == b.tolist()
+    return [(0 if same else rank - v.size + int((v == 1).sum()),) for v in (a, b)]
