@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from drystone_base.errors import UnsupportedOp as UnsupportedOp
     from drystone_base.graph import Graph as Graph
     from drystone_base.graph import Node as Node
-    from drystone_base.graph import validate as validate
+    from drystone_base.graph.validate import validate as validate
     from drystone_base.loaders import read_graph as read_graph
     from drystone_base.loaders import write_graph as write_graph
     from drystone_base.model import Model as Model

@@ -38,7 +38,7 @@ def _dtype_of(value: Any) -> DType:
 
 
 def _list_length(op: OpDef, name: str, given: int) -> int:
-    """How many of the ``given`` inputs from list argument ``name`` on each list of its kind takes."""
+    """How many of the ``given`` inputs each list from argument ``name`` on takes."""
     at = [arg.name for arg in op.inputs].index(name)
     shared = [arg for arg in op.inputs[at:] if arg.number_attr == op.inputs[at].number_attr]
     singles = len(op.inputs[at:]) - len(shared)

@@ -145,9 +145,7 @@ def _read(call: Call, array: TensorArray, index: int) -> Array:
     return value
 
 
-def _zeros(
-    call: Call, array: TensorArray, shape: Shape, status: str = "INVALID_ARGUMENT"
-) -> Array:
+def _zeros(call: Call, array: TensorArray, shape: Shape, status: str = "INVALID_ARGUMENT") -> Array:
     if shape is None or any(d < 0 for d in shape):
         call.fail(
             "an element must be written before it is read, or have a known shape",

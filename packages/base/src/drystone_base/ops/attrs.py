@@ -83,7 +83,7 @@ class TensorAttr:
     def shape(self) -> tuple[int, ...]:
         """The tensor's shape, without decoding the value."""
         if self._array is not None:
-            return self._array.shape
+            return tuple(self._array.shape)
         assert self._proto is not None
         return tuple(int(d.size) for d in self._proto.tensor_shape.dim)
 

@@ -240,9 +240,9 @@ class _Engine:
             raise _unexpected(call, error) from error
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
-        values: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
+        found: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
         types = definition.output_types(call.attrs)
-        whole = [_completed(v, t) for v, t in zip(values, types, strict=True)]
+        whole = [_completed(v, t) for v, t in zip(found, types, strict=True)]
         handles = call.output_handles or [None] * len(shapes)
         return Known(shapes, whole, list(handles))
 
