@@ -6,13 +6,14 @@ import mmap
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NoReturn
 
-from drystone_base.errors import BadModelFile, near_matches
+from drystone_base.errors import BadModelFile, BadRequest, near_matches
 
-__all__ = ["foreign_format", "is_text", "map_file", "missing_file", "replace_file"]
+__all__ = ["foreign_format", "is_text", "map_file", "missing_file", "replace_file", "writing"]
 
 # The first thing in a textual proto that is no comment: a field name with its value or block.
 _TEXT_START: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*[A-Za-z_]\w*\s*[:{<]")
@@ -26,6 +27,8 @@ def map_file(path: Path) -> memoryview:
     Raises ``BadModelFile`` (``file-not-found``, ``file-unreadable``).
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(f"{path.name} is not a plain file")
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return memoryview(b"")
@@ -37,7 +40,7 @@ def map_file(path: Path) -> memoryview:
             f"{path} cannot be read",
             check="the file must be readable",
             found=str(error),
-            needed="a readable file",
+            needed="a plain file that may be read",
             remedy="check the path and its permissions",
             code="file-unreadable",
             status="FAILED_PRECONDITION",
@@ -66,14 +69,36 @@ def missing_file(path: Path) -> NoReturn:
 
 
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write under another name, then move in place: no reader ever sees half a file."""
+    """Write under another name, then move in place: no reader ever sees half a file.
+
+    Raises ``BadRequest`` (``file-not-written``).
+    """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
+    with writing(path):
+        try:
+            with temporary.open("wb") as file:
+                file.writelines(pieces)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says while ``path`` is written into ``BadRequest``."""
     try:
-        with temporary.open("wb") as file:
-            file.writelines(pieces)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        raise BadRequest(
+            f"{path} cannot be written",
+            check="the folder must exist, be writable and have room",
+            found=str(error),
+            needed="a path that can be written",
+            remedy="check the folder, its permissions and the free space",
+            code="file-not-written",
+            status="FAILED_PRECONDITION",
+            inner=error,
+        ) from error
 
 
 def is_text(data: memoryview) -> bool:
@@ -98,8 +123,7 @@ def foreign_format(data: memoryview, name: str = "") -> str | None:
     if head.startswith(b"\x08\x01\x12"):
         return "the file of a SavedModel under another name than saved_model.pb"
     # ONNX and SavedModel both start with a version; a SavedModel's is 1, an ONNX model's 3 or more.
-    if name.endswith(".onnx") or (
-        head[:1] == b"\x08" and 3 <= head[1] < 64 and head[2:3] in b"\x12:"
-    ):
+    versioned = len(head) > 2 and head[0] == 8 and 3 <= head[1] < 64 and head[2] in b"\x12\x3a"
+    if versioned or name.endswith(".onnx"):
         return "an ONNX model"
     return None

@@ -29,15 +29,23 @@ def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
 
 def _parse(data: memoryview, what: str) -> Graph:
     if not data:
-        raise BadModelFile(
-            f"{what} is empty",
-            check="a graph file must have content",
-            found="0 bytes",
-            needed="a GraphDef",
-            remedy="copy or export the file again",
-            code="bad-graphdef",
-        )
-    return from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+        raise _empty(f"{what} is empty", "0 bytes")
+    graph = from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+    # Protobuf takes much for unknown fields of a message: a graph that has nothing is no graph.
+    if not (len(graph) or len(graph.functions) or graph.producer):
+        raise _empty(f"{what} is not a graph", f"{len(data)} bytes without a node")
+    return graph
+
+
+def _empty(what: str, found: str) -> BadModelFile:
+    return BadModelFile(
+        what,
+        check="a graph file must hold nodes",
+        found=found,
+        needed="a GraphDef",
+        remedy="check that the file is a TensorFlow graph, and copy or export it again",
+        code="bad-graphdef",
+    )
 
 
 def refuse_foreign(data: memoryview, path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto, VersionDef
 from drystone_base.dtypes import STRING, DType, from_numpy
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import replace_file
+from drystone_base.loaders._files import replace_file, writing
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
@@ -43,9 +43,10 @@ class BundleWriter:
         self._entries: dict[bytes, BundleEntryProto] = {}
         self._offset = 0
         target = data_path(prefix, 0, 1)
-        target.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
-        self._file: BinaryIO = self._temporary.open("wb")
+        with writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self._temporary.open("wb")
 
     def __enter__(self) -> Self:
         return self
@@ -110,15 +111,18 @@ class BundleWriter:
             size=len(data),
             crc32c=mask(crc),
         )
-        self._file.write(data)
+        with writing(self._temporary):
+            self._file.write(data)
         self._offset += len(data)
 
     def finish(self) -> None:
         """Put the checkpoint in its place."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._temporary.replace(data_path(self.prefix, 0, 1))
+        target = data_path(self.prefix, 0, 1)
+        with writing(target):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._temporary.replace(target)
         _write_index(self.prefix, self._entries, 1)
 
     def discard(self) -> None:

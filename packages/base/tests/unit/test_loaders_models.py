@@ -1,0 +1,276 @@
+"""SavedModels and MetaGraphs: chosen, restored, initialised; what is wrong is said."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from model_files import (
+    WEIGHTS,
+    meta_graph,
+    model_graph,
+    variable,
+    with_objects,
+    write_saved_model,
+)
+from shared_data import MODELS, WHY_NOT, model_index
+
+from drystone_abi.protos import DataType, MetaGraphDef, SavedModel
+from drystone_base.dtypes import FLOAT32, INT64, STRING
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
+from drystone_base.loaders import TensorSpec, load_model
+from drystone_base.loaders.checkpoint import save
+from drystone_base.model import load
+
+X = np.array([[1, 0, 2]], np.float32)
+
+
+def error_of(code: str, path: Path, **options: Any) -> str:
+    with pytest.raises(DrystoneError) as caught:
+        load_model(path, **options)
+    assert caught.value.code == code, caught.value
+    return str(caught.value)
+
+
+def saved(tmp_path: Path, **options: Any) -> Path:
+    return write_saved_model(tmp_path / "m", meta_graph(model_graph(), **options))
+
+
+# ---- SavedModel ----------------------------------------------------------------------------------
+
+
+def test_a_saved_model_is_read_without_running_it(tmp_path: Path) -> None:
+    loaded = load_model(saved(tmp_path))
+    assert (loaded.kind, loaded.tags, loaded.path) == ("savedmodel", ("serve",), tmp_path / "m")
+    assert list(loaded.signatures) == ["serving_default"]
+    signature = loaded.signatures["serving_default"]
+    assert signature.inputs == {"x": TensorSpec("x:0", FLOAT32, (-1, 3))}
+    assert signature.outputs == {"y": TensorSpec("y:0", FLOAT32, (-1, 2))}
+    assert loaded.assets == {"asset:0": tmp_path / "m" / "assets" / "words.txt"}
+    assert [targets for targets, _ in loaded.init_steps] == [["save/all"], ["init"]]
+    assert loaded.size > sum(len(p.read_bytes()) for p in (tmp_path / "m").glob("*.pb"))
+
+
+def test_saver_and_assets_take_effect(tmp_path: Path) -> None:
+    model = load(saved(tmp_path))
+    np.testing.assert_array_equal(model(x=X)["y"], X @ WEIGHTS)
+    assert model.run("path:0").item() == str(tmp_path / "m" / "assets" / "words.txt").encode()
+
+
+def test_restore_by_object_graph(tmp_path: Path) -> None:
+    folder = write_saved_model(tmp_path / "m", meta_graph(model_graph(saver=False)))
+    meta = with_objects(meta_graph(model_graph(saver=False)), folder)
+    model = SavedModel(saved_model_schema_version=1, meta_graphs=[meta])
+    (folder / "saved_model.pb").write_bytes(model.SerializeToString())
+    loaded = load_model(folder)
+    assert list(loaded.variables) == ["w"]
+    np.testing.assert_array_equal(load(folder)(x=X)["y"], X @ WEIGHTS)
+
+
+def test_restore_by_name_without_saver_and_objects(tmp_path: Path) -> None:
+    meta = meta_graph(model_graph(saver=False))
+    folder = write_saved_model(tmp_path / "m", meta, key="w")
+    np.testing.assert_array_equal(load(folder)(x=X)["y"], X @ WEIGHTS)
+
+
+def test_a_textual_saved_model(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    binary = folder / "saved_model.pb"
+    text = text_format.MessageToString(SavedModel.FromString(binary.read_bytes()))
+    (folder / "saved_model.pbtxt").write_text(text)
+    binary.unlink()
+    np.testing.assert_array_equal(load(folder)(x=X)["y"], X @ WEIGHTS)
+    (folder / "saved_model.pbtxt").write_text("saved_model_schema_version: 1\nmeta_graphs { : }")
+    assert "2:15" in error_of("bad-saved-model", folder)
+
+
+def test_tags_choose(tmp_path: Path) -> None:
+    train = meta_graph(model_graph(), signature=False)
+    train.meta_info_def.tags[:] = ["train", "gpu"]
+    folder = write_saved_model(tmp_path / "m", train, meta_graph(model_graph()))
+    assert load_model(folder).tags == ("serve",)
+    assert load_model(folder, tags=["gpu", "train"]).tags == ("gpu", "train")
+    assert load_model(folder, tags="serve").tags == ("serve",)
+    text = error_of("no-such-tags", folder, tags=["train"])
+    assert "found: {gpu, train}; {serve}" in text
+    assert "needed: {train}" in text
+
+
+def test_without_signatures_placeholders_and_sinks_serve(tmp_path: Path) -> None:
+    loaded = load_model(saved(tmp_path, signature=False))
+    assert list(loaded.signatures) == ["default"]
+    assert loaded.signatures["default"].inputs == {"x": TensorSpec("x:0", FLOAT32, (-1, 3))}
+    assert list(loaded.signatures["default"].outputs) == ["y"]
+
+
+def test_a_model_without_variables_needs_no_checkpoint(tmp_path: Path) -> None:
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1, 3)})
+    graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
+    folder = write_saved_model(tmp_path / "m", MetaGraphDef(graph_def=graph.to_proto()))
+    shutil.rmtree(folder / "variables")
+    assert load(folder)(X)["y"].tolist() == (-X).tolist()
+
+
+def test_sparse_and_composite_arguments_are_spelled_out(tmp_path: Path) -> None:
+    meta = meta_graph(model_graph())
+    inputs = meta.signature_def["serving_default"].inputs
+    sparse = inputs["s"]
+    sparse.dtype = DataType.DT_STRING
+    sparse.tensor_shape.dim.add(size=-1)
+    sparse.tensor_shape.dim.add(size=9)
+    sparse.coo_sparse.indices_tensor_name = "i:0"
+    sparse.coo_sparse.values_tensor_name = "v:0"
+    sparse.coo_sparse.dense_shape_tensor_name = "d:0"
+    for name in ("p:0", "q:1"):
+        part = inputs["c"].composite_tensor.components.add(name=name, dtype=9)
+        part.tensor_shape.unknown_rank = True
+    found = load_model(write_saved_model(tmp_path / "m", meta)).signatures["serving_default"].inputs
+    assert found == {
+        "c/0": TensorSpec("p:0", INT64, None),
+        "c/1": TensorSpec("q:1", INT64, None),
+        "s/indices": TensorSpec("i:0", INT64, (-1, 2)),
+        "s/values": TensorSpec("v:0", STRING, (-1,)),
+        "s/dense_shape": TensorSpec("d:0", INT64, (2,)),
+        "x": TensorSpec("x:0", FLOAT32, (-1, 3)),
+    }
+
+
+@pytest.mark.parametrize("key", ["saved_model_main_op", "legacy_init_op"])
+def test_init_ops_of_older_models(tmp_path: Path, key: str) -> None:
+    meta = meta_graph(model_graph())
+    del meta.signature_def["__saved_model_init_op"]
+    meta.collection_def[key].node_list.value.append("init")
+    loaded = load_model(write_saved_model(tmp_path / "m", meta))
+    assert [targets for targets, _ in loaded.init_steps] == [["save/all"], ["init"]]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../words.txt", "/etc/passwd", "a/../../b", "C:\\x", "..", "", "a\\..\\b", "C:x", "a\0b"],
+)
+def test_assets_that_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    meta = meta_graph(model_graph())
+    meta.asset_file_def[0].filename = name
+    text = error_of("unsafe-asset", write_saved_model(tmp_path / "m", meta))
+    assert f"found: {name!r}" in text
+
+
+def test_missing_parts_are_named(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    (folder / "assets" / "words.txt").rename(folder / "assets" / "word.txt")
+    text = error_of("missing-asset", folder)
+    assert "found: word.txt" in text
+    assert "needed: words.txt" in text
+    (folder / "assets" / "word.txt").rename(folder / "assets" / "words.txt")
+    (folder / "variables" / "variables.index").unlink()
+    assert "2 variables, such as 'w'" in error_of("checkpoint-missing-index", folder)
+
+
+def test_files_that_are_no_saved_model(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    binary = folder / "saved_model.pb"
+    whole = binary.read_bytes()
+    binary.write_bytes(whole[: len(whole) // 2])
+    assert "[bad-saved-model]" in error_of("bad-saved-model", folder)
+    binary.write_bytes(b"")
+    assert "no MetaGraph in it" in error_of("bad-saved-model", folder)
+    binary.write_bytes(whole)
+    shutil.copy(binary, tmp_path / "renamed.pb")
+    assert "under another name" in error_of("format-not-supported", tmp_path / "renamed.pb")
+
+
+# ---- MetaGraph -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("textual", [False, True])
+def test_a_meta_graph_finds_its_checkpoint(tmp_path: Path, textual: bool) -> None:
+    meta = meta_graph(model_graph(), signature=False)
+    raw = text_format.MessageToString(meta).encode() if textual else meta.SerializeToString()
+    (tmp_path / "model-7.meta").write_bytes(raw)
+    loaded = load_model(tmp_path)
+    assert (loaded.kind, loaded.checkpoint, loaded.init_steps) == ("metagraph", None, [])
+    save(tmp_path / "model-7", {"weights": WEIGHTS})
+    assert load_model(tmp_path).checkpoint == tmp_path / "model-7"
+    np.testing.assert_array_equal(load(tmp_path / "model-7.meta")(X)["y"], X @ WEIGHTS)
+
+
+def test_a_given_checkpoint_wins(tmp_path: Path) -> None:
+    meta = meta_graph(model_graph())
+    (tmp_path / "model.meta").write_bytes(meta.SerializeToString())
+    save(tmp_path / "model", {"weights": WEIGHTS})
+    save(tmp_path / "other", {"weights": 2 * WEIGHTS})
+    model = load(tmp_path / "model.meta", checkpoint=tmp_path / "other")
+    np.testing.assert_array_equal(model(X)["y"], 2 * X @ WEIGHTS)
+    text = error_of("checkpoint-missing-index", tmp_path, checkpoint=tmp_path / "otter")
+    assert "needed: otter.index" in text
+
+
+def test_of_several_meta_graphs_the_latest_counts(tmp_path: Path) -> None:
+    for step in (1, 2):
+        meta = meta_graph(model_graph())
+        (tmp_path / f"model-{step}.meta").write_bytes(meta.SerializeToString())
+        save(tmp_path / f"model-{step}", {"weights": step * WEIGHTS})
+    assert "model-1.meta, model-1" not in error_of("no-model-found", tmp_path)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model-2"')
+    assert load_model(tmp_path).checkpoint == tmp_path / "model-2"
+
+
+def test_tables_are_initialised(tmp_path: Path) -> None:
+    meta = meta_graph(model_graph())
+    meta.collection_def["table_initializer"].node_list.value.extend(["init", "gone"])
+    (tmp_path / "model.meta").write_bytes(meta.SerializeToString())
+    assert load_model(tmp_path).init_steps == [(["init"], {})]
+
+
+def test_a_damaged_meta_graph(tmp_path: Path) -> None:
+    path = tmp_path / "model.meta"
+    path.write_bytes(meta_graph(model_graph()).SerializeToString()[:-3])
+    assert "the file must be a MetaGraphDef" in error_of("bad-meta-graph", path)
+    path.write_bytes(b"")
+    assert "is empty" in error_of("bad-meta-graph", path)
+
+
+def test_a_name_that_the_checkpoint_lacks(tmp_path: Path) -> None:
+    folder = write_saved_model(tmp_path / "m", meta_graph(model_graph()), key="weight")
+    with pytest.raises(DrystoneError, match=r"did you mean weight\?"):
+        load(folder)
+
+
+def test_reference_variables_are_restored_by_name(tmp_path: Path) -> None:
+    graph = Graph()
+    w = graph.add("VariableV2", "w", attrs={"dtype": FLOAT32, "shape": (3, 2)})
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1, 3)})
+    graph.add("MatMul", "y", [x, w], attrs={"T": FLOAT32})
+    variable(graph, "not_saved", FLOAT32, ())
+    meta = MetaGraphDef(graph_def=graph.to_proto())
+    (tmp_path / "model.meta").write_bytes(meta.SerializeToString())
+    save(tmp_path / "model", {"w": WEIGHTS})
+    np.testing.assert_array_equal(load(tmp_path)(X)["y"], X @ WEIGHTS)
+
+
+# ---- real models ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not model_index(), reason=WHY_NOT)
+@pytest.mark.parametrize("row", model_index(), ids=lambda r: str(r["name"]))
+def test_real_models_have_the_recorded_signature(row: dict[str, Any]) -> None:
+    loaded = load_model(MODELS / row["name"] / row["file"])
+    kinds = {"savedmodel": "savedmodel", "graphdef": "graphdef"}
+    assert loaded.kind == kinds.get(row["format"], "metagraph")
+    inputs, outputs = {}, {}
+    for signature in loaded.signatures.values():
+        inputs.update({s.tensor: s for s in signature.inputs.values()})
+        outputs.update({s.tensor: s for s in signature.outputs.values()})
+    for want in row["inputs"]:
+        found = inputs[want["tensor"]]
+        assert str(found.dtype) == want["dtype"]
+        shape = want["shape"] and [-1 if d is None else d for d in want["shape"]]
+        assert (None if found.shape is None else list(found.shape)) == shape
+    for want in row["outputs"]:
+        assert str(outputs[want["tensor"]].dtype) == want["dtype"]
