@@ -1,13 +1,14 @@
 """Counting: how often integers occur, and histograms.
 
-Source: TensorFlow ops Bincount, DenseBincount, RaggedBincount, HistogramFixedWidth.
+Source: TensorFlow ops Bincount, DenseBincount, RaggedBincount, SparseBincount, HistogramFixedWidth,
+Bucketize.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from drystone_base.kernels._indices import scalar_int
+from drystone_base.kernels._indices import bad_rows, int_vector, scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
@@ -84,6 +85,40 @@ def ragged_bincount(call: Call, splits: Array, values: Array, size: Array, weigh
     )
     rows = np.repeat(np.arange(lengths.size), lengths)
     return _count(call, rows, values.reshape(-1), weights, (lengths.size, count))
+
+
+@kernel("SparseBincount")
+@quiet
+def sparse_bincount(
+    call: Call, indices: Array, values: Array, dense_shape: Array, size: Array, weights: Array
+) -> Array:
+    """Occurrences (or summed weights) of 0 ... size-1 among the values of a sparse tensor.
+
+    A sparse vector gives [size], a sparse matrix [rows, size].
+    """
+    count = _bin_count(call, size)
+    limits = int_vector(call, dense_shape, "dense_shape")
+    call.require(len(limits) in (1, 2), "the tensor must have rank 1 or 2", found=list(limits))
+    call.require(
+        indices.shape == (values.size, len(limits)),
+        "there must be one index for each value",
+        found=list(indices.shape),
+        needed=[values.size, len(limits)],
+    )
+    bad_rows(call, indices, limits)
+    _checked(call, values, weights)
+    if len(limits) == 1:
+        rows = np.zeros(values.size, np.int64)
+        return _count(call, rows, values, weights, (1, count)).reshape(count)
+    return _count(call, indices[:, 0], values, weights, (limits[0], count))
+
+
+@kernel("Bucketize")
+def bucketize(call: Call, x: Array) -> Array:
+    """How many ``boundaries`` (an attribute) each value reaches, int32; NaN reaches all."""
+    edges = np.array(call.attrs["boundaries"], np.float32)
+    call.require(not (np.diff(edges) < 0).any(), "boundaries must be sorted", found=edges.tolist())
+    return np.searchsorted(edges, x, side="right").astype(np.int32).reshape(x.shape)
 
 
 @kernel("HistogramFixedWidth")

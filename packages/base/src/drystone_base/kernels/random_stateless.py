@@ -105,6 +105,15 @@ def multinomial(call: Call, logits: Array, num_samples: Array, seed: Array) -> A
     return draw.categorical(_from_seed(call, seed), logits, count).astype(dtype)
 
 
+@kernel("StatelessShuffle")
+def shuffle(call: Call, value: Array, key: Array, counter: Array, alg: Array) -> Array:
+    """The rows of ``value`` in an order that key and counter settle."""
+    stream = _from_key(call, key, counter, alg)
+    if value.ndim == 0 or value.shape[0] <= 1:
+        return value
+    return value[draw.permutation(stream, value.shape[0])]
+
+
 @kernel("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg")
 def key_counter(call: Call, seed: Array) -> tuple[Array, ...]:
     """Key uint64 [1] and counter uint64 [2] that two seeds stand for, and the algorithm."""

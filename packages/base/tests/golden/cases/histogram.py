@@ -50,4 +50,29 @@ def _histograms() -> list[Case]:
     return [*out, case("HistogramFixedWidth", values * np.float32(np.nan), bounds, I32(3))]
 
 
-CASES = [*_counts(), *_histograms()]
+def _sparse() -> list[Case]:
+    matrix = np.array([[0, 1], [1, 0], [1, 2]], np.int64), np.array([2, 3], np.int64)
+    vector = np.array([[0], [3], [4]], np.int64), np.array([6], np.int64)
+    weights = np.array([1, 2, 3], np.float32)
+    out = [
+        case("SparseBincount", indices, np.array(values, I32), dense, I32(4), w, binary_output=b)
+        for indices, dense in (matrix, vector)
+        for values in ([1, 2, 2], [0, 9, 3])
+        for w in (NONE, weights)
+        for b in (False, True)
+        if not (b and w.size)
+    ]
+    bad = matrix[0] + 1
+    return [*out, case("SparseBincount", bad, np.array([1, 2, 2], I32), matrix[1], I32(4), NONE)]
+
+
+def _buckets() -> list[Case]:
+    x = np.array([[-5, 0, 1], [1.5, 2, np.inf], [np.nan, -np.inf, 2.5]])
+    real = [case("Bucketize", x.astype(t), boundaries=[0.0, 1.0, 1.0, 2.0])
+            for t in (np.float32, np.float64)]  # fmt: skip
+    ints = [case("Bucketize", np.arange(-2, 4, dtype=t), boundaries=[-0.5, 1.5])
+            for t in (np.int32, np.int64)]  # fmt: skip
+    return [*real, *ints, case("Bucketize", x, boundaries=[2.0, 1.0])]
+
+
+CASES = [*_counts(), *_histograms(), *_sparse(), *_buckets()]

@@ -75,6 +75,8 @@ def _stateless_integers() -> list[Case]:
     for name in ("int32", "int64", "uint32", "uint64"):
         out += [case("StatelessRandomUniformFullInt", SHAPE, SEED, dtype=name)]
         out += [case("StatelessRandomUniformFullIntV2", SHAPE, KEY, COUNTER, I32(1), dtype=name)]
+    rows: list[Any] = [np.arange(22).reshape(11, 2), np.ones((1, 2)), np.float32(1)]
+    out += [case("StatelessShuffle", v, KEY, COUNTER, I32(1)) for v in rows]
     out += [case("StatelessMultinomial", LOGITS, I32(n), SEED) for n in (1, 7)]
     out += [case("StatelessRandomGetKeyCounter", s) for s in (SEED, small)]
     return [*out, case("StatelessRandomGetAlg"), case("StatelessRandomGetKeyCounterAlg", SEED)]

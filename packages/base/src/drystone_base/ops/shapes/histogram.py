@@ -36,6 +36,21 @@ def ragged_bincount(c: ShapeCall) -> list[Shape]:
     return [(splits - 1 if splits > 0 else UNKNOWN, _bins(c, 2))]
 
 
+@shape("SparseBincount")
+def sparse_bincount(c: ShapeCall) -> list[Shape]:
+    """``size`` bins, for each row of a sparse matrix."""
+    dense, count = c.value_as_shape(2), _bins(c, 3)
+    if dense is None:
+        return [None]
+    return [(dense[0], count) if len(dense) == 2 else (count,)]
+
+
+@shape("Bucketize")
+def bucketize(c: ShapeCall) -> list[Shape]:
+    """The input's shape."""
+    return [c.shape(0)]
+
+
 @shape("HistogramFixedWidth")
 def histogram_fixed_width(c: ShapeCall) -> list[Shape]:
     """A vector of ``nbins`` elements."""

@@ -32,7 +32,7 @@ def stateless_v2(c: ShapeCall) -> list[Shape]:
     return [c.value_as_shape(0)]
 
 
-@shape("RandomShuffle")
+@shape("RandomShuffle", "StatelessShuffle")
 def shuffle(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.shape(0)]
