@@ -94,19 +94,19 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
+    out = console()
+    if title:
+        out.print(Text(title, style="bold"))
+    held = list(rows)
+    if not held:
+        return
     named = any(columns)
-    table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD if named else box.SIMPLE,
-        show_header=named,
-    )
+    table = Table(box=box.SIMPLE_HEAD if named else box.SIMPLE, show_header=named)
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    for row in rows:
+    for row in held:
         table.add_row(*(Text(str(cell)) for cell in row))
-    console().print(table)
+    out.print(table)
 
 
 @contextmanager

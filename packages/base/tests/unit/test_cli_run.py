@@ -1,0 +1,264 @@
+"""``drystone run``: inputs by signature and tensor names, outputs, made-up inputs, exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from tiny_models import affine, constant, echo, placeholder, unsupported, write
+
+from drystone_base.cli._app import app
+from drystone_base.cli._values import fill_shape, made_up, read_npz, summary, write_npz
+from drystone_base.dtypes import as_dtype
+from drystone_base.errors import BadRequest
+from drystone_base.graph import Graph
+
+
+def drystone(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def feed(tmp_path: Path, **arrays: Any) -> str:
+    path = tmp_path / "in.npz"
+    np.savez(path, **arrays)
+    return str(path)
+
+
+X = np.array([[1.0, -2.0, 3.0]], np.float32)
+Y = np.array([[3.0, 0.0, 7.0]], np.float32)
+
+
+@pytest.mark.parametrize("key", ["x", "x:0"])
+def test_outputs_are_saved_under_signature_names(tmp_path: Path, key: str) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    out = tmp_path / "out.npz"
+    done = drystone("run", model, "--inputs", feed(tmp_path, **{key: X}), "--outputs", str(out))
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(np.load(out)["y"], Y)
+    assert "[1, 3]" in done.output
+    assert "float32" in done.output
+
+
+def test_fetches_are_saved_under_their_own_text(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    out = tmp_path / "out.npz"
+    done = drystone(
+        "run", model, "--inputs", feed(tmp_path, x=X), "--outputs", str(out),
+        "--fetch", "layer/product:0", "--fetch", "y",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    saved = np.load(out)
+    assert sorted(saved.files) == ["layer/product:0", "y"]
+    np.testing.assert_array_equal(saved["layer/product:0"], X * 2)
+
+
+def test_an_inner_tensor_can_be_fed(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    values = feed(tmp_path, **{"layer/sum": X})
+    out = tmp_path / "out.npz"
+    done = drystone("run", model, "--inputs", values, "--fetch", "y:0", "--outputs", str(out))
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(np.load(out)["y:0"], np.maximum(X, 0))
+
+
+def test_strings_go_in_and_out_as_bytes(tmp_path: Path) -> None:
+    model = write(echo(), tmp_path / "m.pb")
+    out = tmp_path / "out.npz"
+    words = np.array([b"one", b"", "größer".encode()])
+    done = drystone("run", model, "--inputs", feed(tmp_path, text=words), "--outputs", str(out))
+    assert done.exit_code == 0, done.output
+    saved = np.load(out, allow_pickle=False)["same"]
+    assert saved.dtype.kind == "S"
+    assert saved.tolist() == words.tolist()
+
+
+def test_lost_nul_bytes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_npz(tmp_path / "o.npz", {"s": np.array([b"a\0", b"b"], object)})
+    assert "trailing NUL bytes of 's' are lost" in capsys.readouterr().err
+
+
+def test_made_up_inputs_follow_seed_and_shape(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    first = drystone("run", model, "--seed", "7", "--json")
+    assert json.loads(first.output)["seed"] == 7
+    again = drystone("run", model, "--seed", "7", "--json")
+    other = drystone("run", model, "--seed", "8", "--json")
+    outputs = [json.loads(done.output)["outputs"] for done in (first, again, other)]
+    assert outputs[0] == outputs[1]
+    assert outputs[0] != outputs[2]
+    sized = drystone("run", model, "--shape", "x=5,3")
+    assert sized.exit_code == 0
+    assert "[5, 3]" in sized.output
+    assert "--seed 0" in sized.output
+    assert "(the model says [?, 3])" in sized.output
+
+
+def test_shape_of_an_unknown_input_is_refused(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("run", model, "--shape", "z=5,3")
+    assert done.exit_code == 2
+    assert "'z=5,3' is not NAME=SIZES for one of the inputs x" in done.output
+
+
+def test_repeat_gives_a_median(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    report = json.loads(drystone("run", model, "--repeat", "4", "--json").output)
+    assert report["runs"] == 4
+    assert set(report["seconds"]) == {"load", "first", "median"}
+
+
+def test_an_unknown_input_offers_near_ones(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("run", model, "--inputs", feed(tmp_path, layer_sum=X))
+    assert done.exit_code == 2
+    assert (
+        "the inputs hold 'layer_sum', which the model does not have [unknown-input]" in done.stderr
+    )
+    assert "did you mean layer/sum" in done.stderr
+
+
+def test_missing_inputs_are_named(tmp_path: Path) -> None:
+    graph = affine()
+    graph.add(
+        "Relu", "other", [placeholder(graph, "second", (1,))], attrs={"T": as_dtype("float32")}
+    )
+    model = write(graph, tmp_path / "m.pb")
+    done = drystone("run", model, "--inputs", feed(tmp_path, x=X))
+    assert done.exit_code == 2
+    assert "missing: second" in done.stderr
+    alone = drystone("run", model, "--inputs", feed(tmp_path, x=X), "--fetch", "y")
+    assert alone.exit_code == 0, alone.output
+
+
+def test_unknown_signature_and_fetch(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("run", model, "--signature", "defaults")
+    assert done.exit_code == 2
+    assert "[unknown-signature]" in done.stderr
+    assert "did you mean default?" in done.stderr
+    done = drystone("run", model, "--fetch", "layer/summ:0")
+    assert done.exit_code == 2
+    assert "[unknown-fetch]" in done.stderr
+
+
+def test_a_file_that_is_no_model_exits_with_3(tmp_path: Path) -> None:
+    path = tmp_path / "m.pb"
+    path.write_bytes(b"\x0a\xff not a graph")
+    done = drystone("run", str(path))
+    assert done.exit_code == 3
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert drystone("run", str(tmp_path / "absent.pb")).exit_code == 3
+
+
+def test_a_reached_op_without_kernel_exits_with_4(tmp_path: Path) -> None:
+    model = write(unsupported(), tmp_path / "m.pb")
+    done = drystone("run", model, "--fetch", "known")
+    assert done.exit_code == 4
+    assert "node 'known' cannot run: op 'TPUReplicatedInput' is known" in done.stderr
+    assert drystone("run", model, "--fetch", "fine").exit_code == 0
+
+
+def test_a_kernel_that_refuses_exits_with_5(tmp_path: Path) -> None:
+    graph = Graph()
+    x = placeholder(graph, "x", None)
+    two = constant(graph, "two", [1.0, 2.0])
+    graph.add("AddV2", "sum", [x, two], attrs={"T": as_dtype("float32")})
+    model = write(graph, tmp_path / "m.pb")
+    done = drystone("run", model, "--inputs", feed(tmp_path, x=np.zeros(3, np.float32)))
+    assert done.exit_code == 5
+    assert "node 'sum' (AddV2) failed" in done.stderr
+
+
+def test_errors_as_json_and_verbose(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("run", model, "--fetch", "nothing", "--json")
+    report = json.loads(done.stdout)
+    assert report["exit"] == done.exit_code == 2
+    assert report["error"]["code"] == "unknown-fetch"
+    assert "Traceback" in drystone("run", model, "--fetch", "nothing", "-v").stderr
+    assert "Traceback" in drystone("-v", "run", model, "--fetch", "nothing").stderr
+
+
+def test_ctrl_c_exits_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("drystone_base.cli.run.load", interrupt)
+    done = drystone("run", write(affine(), tmp_path / "m.pb"))
+    assert done.exit_code == 130
+    assert done.stderr.strip() == "interrupted"
+
+
+def test_an_exception_of_ours_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("surprise")
+
+    monkeypatch.setattr("drystone_base.cli.run.load", fail)
+    done = CliRunner().invoke(app, ["run", "model.pb"])
+    assert done.exit_code == 5
+    assert "RuntimeError in drystone itself [internal]" in done.stderr
+    assert "surprise" in done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"\x93NUMPY"])
+def test_damaged_input_files(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "in.npz"
+    path.write_bytes(content)
+    with pytest.raises(BadRequest, match="bad-array-file"):
+        read_npz(path)
+
+
+def test_pickled_inputs_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "in.npz"
+    np.savez(path, x=np.array([{}], object))
+    with pytest.raises(BadRequest, match=r"strings as fixed-width bytes"):
+        read_npz(path)
+
+
+def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="cannot-write"):
+        write_npz(tmp_path / "none" / "o.npz", {"x": X})
+    with pytest.raises(BadRequest, match="a resource or a variant"):
+        write_npz(tmp_path / "o.npz", {"x": np.array(object(), object)})
+
+
+@pytest.mark.parametrize("label", ["bfloat16", "float8_e5m2", "int4"])
+def test_narrow_types_are_saved_widened(tmp_path: Path, label: str) -> None:
+    dtype = as_dtype(label)
+    array = made_up("x", dtype, (4,), np.random.default_rng(0))
+    write_npz(tmp_path / "o.npz", {"x": array})
+    saved = np.load(tmp_path / "o.npz")["x"]
+    assert saved.dtype in (np.float32, np.int32)
+    np.testing.assert_array_equal(saved.astype(dtype.np), array)
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["float32", "float16", "complex64", "bool", "int64", "uint8", "qint8", "string", "int2"],
+)
+def test_made_up_inputs_have_dtype_and_shape(label: str) -> None:
+    array = made_up("x", as_dtype(label), (-1, -1, 3), np.random.default_rng(1))
+    assert array.shape == (1, 32, 3)
+    assert array.dtype == as_dtype(label).np
+    assert np.any(array != array.ravel()[0])
+
+
+def test_what_cannot_be_made_up() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(BadRequest, match="a resource input"):
+        made_up("x", as_dtype("resource"), (), rng)
+    with pytest.raises(BadRequest, match="cannot-make-input"):
+        made_up("x", as_dtype("float32"), (2**31, 2**31), rng)
+    assert fill_shape(None) == (1,)
+
+
+def test_summaries() -> None:
+    facts = summary(np.array([1.0, np.nan, 3.0, np.inf]))
+    assert facts["not_finite"] == 2
+    assert (facts["min"], facts["mean"], facts["max"]) == (1.0, 2.0, 3.0)
+    assert summary(np.zeros((0, 2)))["shape"] == [0, 2]
+    assert summary(np.array([b"a" * 50], object))["values"] == ["a" * 31 + "…"]
+    assert "mean" not in summary(np.array([1j]))
