@@ -82,7 +82,9 @@ def difference(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
         return 0.0
     if not (np.isfinite(a) | same).all() or not (np.isfinite(b) | same).all():
         return np.inf
-    spread = float(np.std(b[np.isfinite(b)]))
+    with np.errstate(over="ignore"):
+        spread = float(np.std(b[np.isfinite(b)]))
+    spread = spread if np.isfinite(spread) else 0.0  # its squares may overflow
     with np.errstate(invalid="ignore"):  # of infinities that agree
         diff = np.where(same, 0, np.abs(a - b)) / (np.abs(np.where(same, 1, b)) + spread + 1e-30)
     return float(np.max(diff))
