@@ -1,0 +1,93 @@
+"""Resizing, crops and colours: fixed points, linearity, round trips."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drystone_base.errors import KernelError
+from drystone_base.kernels._testing import infer_shapes, run_op
+
+MODE = st.sampled_from([(False, False), (True, False), (False, True)])
+SIZE = st.integers(1, 9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SIZE, SIZE, SIZE, SIZE, MODE, st.sampled_from(["Bilinear", "Bicubic"]))
+def test_gradients_are_the_adjoint(h: int, w: int, r: int, c: int, mode: Any, kind: str) -> None:
+    rng = np.random.default_rng(h)
+    x, dy = (rng.normal(size=s).astype(np.float32) for s in [(1, h, w, 2), (1, r, c, 2)])
+    attrs = {"align_corners": mode[0], "half_pixel_centers": mode[1]}
+    (y,) = run_op(f"Resize{kind}", x, np.int32([r, c]), **attrs)
+    (dx,) = run_op(f"Resize{kind}Grad", dy, x, **attrs)
+    left, right = (y.astype(float) * dy).sum(), (x.astype(float) * dx).sum()
+    assert np.isclose(left, right, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("op", ["Bilinear", "Bicubic", "NearestNeighbor", "Area"])
+def test_the_same_size_and_constants_stay(op: str) -> None:
+    x = np.random.default_rng(0).normal(size=(2, 5, 7, 3)).astype(np.float32)
+    np.testing.assert_allclose(run_op(f"Resize{op}", x, np.int32([5, 7]))[0], x, atol=1e-5)
+    (flat,) = run_op(f"Resize{op}", np.full((1, 3, 4, 1), 2.5, np.float32), np.int32([6, 5]))
+    np.testing.assert_allclose(flat, 2.5, atol=1e-5)
+
+
+def test_area_of_whole_blocks_is_their_mean() -> None:
+    x = np.arange(24, dtype=np.float32).reshape(1, 4, 6, 1)
+    (out,) = run_op("ResizeArea", x, np.int32([2, 2]))
+    np.testing.assert_allclose(out, x.reshape(1, 2, 2, 2, 3, 1).mean((2, 4)), atol=1e-5)
+
+
+def test_a_crop_of_the_whole_is_the_image() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 5, 7, 3)).astype(np.float32)
+    boxes = np.float32([[0, 0, 1, 1], [1, 1, 0, 0]])
+    at = np.int32([1, 0])
+    (out,) = run_op("CropAndResize", x, boxes, at, np.int32([5, 7]))
+    np.testing.assert_allclose(out[0], x[1], atol=1e-4)
+    np.testing.assert_allclose(out[1], x[0, ::-1, ::-1], atol=1e-4)
+
+
+def test_patches_are_slices() -> None:
+    x = np.arange(2 * 5 * 6 * 2).reshape(2, 5, 6, 2)
+    (out,) = run_op("ExtractImagePatches", x, ksizes=[1, 2, 3, 1], strides=[1, 2, 1, 1],
+                    rates=[1, 1, 1, 1], padding="VALID")  # fmt: skip
+    assert out.shape == (2, 2, 4, 12)
+    np.testing.assert_array_equal(out[1, 1, 2], x[1, 2:4, 2:5].reshape(-1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 255), min_size=3, max_size=3))
+def test_hsv_round_trip(color: list[int]) -> None:
+    rgb = np.array([color]) / 255
+    (hsv,) = run_op("RGBToHSV", rgb)
+    assert (hsv >= 0).all()
+    assert (hsv <= 1).all()
+    np.testing.assert_allclose(run_op("HSVToRGB", hsv)[0], rgb, atol=1e-9)
+
+
+def test_a_full_turn_of_hue_changes_nothing() -> None:
+    x = np.random.default_rng(1).random((4, 5, 3)).astype(np.float32)
+    np.testing.assert_allclose(run_op("AdjustHue", x, np.float32(1))[0], x, atol=1e-5)
+    np.testing.assert_allclose(run_op("AdjustSaturation", x, np.float32(1))[0], x, atol=1e-5)
+    (gray,) = run_op("AdjustSaturation", x, np.float32(0))
+    np.testing.assert_allclose(gray, np.repeat(x.max(-1, keepdims=True), 3, -1), atol=1e-6)
+    half = run_op("AdjustContrastv2", x.astype(np.float16), np.float32(0))[0]
+    assert half.dtype == np.float16
+    np.testing.assert_allclose(half, np.broadcast_to(x.mean((0, 1)), x.shape), atol=1e-3)
+
+
+def test_partly_known_shapes() -> None:
+    size = [None, np.int32([4, 5])]
+    assert infer_shapes("ResizeBilinear", [(-1, -1, -1, 3), (2,)], values=size) == [(-1, 4, 5, 3)]
+    assert infer_shapes("ResizeBilinear", [None, (2,)]) == [(-1, -1, -1, -1)]
+    boxes: list[Any] = [(2, -1, -1, 3), (-1, 4), (7,), (2,)]
+    assert infer_shapes("CropAndResize", boxes) == [(7, -1, -1, 3)]
+    assert infer_shapes("RGBToHSV", [(-1, 4, -1)]) == [(-1, 4, 3)]
+
+
+def test_an_absurd_size_is_refused() -> None:
+    with pytest.raises(KernelError, match="a tensor must fit") as caught:
+        run_op("ResizeBilinear", np.ones((1, 1, 1, 9)), np.int32([2**29, 2**29]))
+    assert caught.value.status == "RESOURCE_EXHAUSTED"
