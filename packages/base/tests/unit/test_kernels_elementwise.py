@@ -149,3 +149,11 @@ def test_shape_of_sums() -> None:
     assert infer_shapes("AddN", [(2, -1), (-1, 3), None]) == [(2, 3)]
     with pytest.raises(ShapeError, match="dimensions must be equal"):
         infer_shapes("AddN", [(2,), (3,)])
+
+
+def test_accumulate_n_adds_like_add_n() -> None:
+    """TensorFlow rewrites this op away before it runs, so there is nothing to record."""
+    x = np.array([1, 2], np.float32)
+    assert run_op("AccumulateNV2", x, x, x, shape=(2,))[0].tolist() == [3, 6]
+    assert infer_shapes("AccumulateNV2", [(-1,), None], shape=(-1,)) == [(-1,)]
+    assert infer_shapes("AccumulateNV2", [(2,), None], shape=(-1,)) == [(2,)]
