@@ -56,6 +56,7 @@ EXPECTED = frozenset(
         "ran", "kernel-failed", "bad-shape", "bad-attr", "bad-resource", "bad-tensor",
         "wrong-fan-in", "missing-attr", "unknown-function", "uninitialized-variable",
         "dtype-mismatch", "placeholder-not-fed", "dead-fetch", "queue-would-block",
+        "checkpoint-missing-index",
     }
 )  # fmt: skip
 

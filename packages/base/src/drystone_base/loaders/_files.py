@@ -71,7 +71,7 @@ def missing_file(path: Path) -> NoReturn:
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write under another name, then move in place: no reader ever sees half a file.
 
-    Raises ``BadRequest`` (``file-not-written``).
+    Raises ``BadRequest`` (``cannot-write``).
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     with writing(path):
@@ -95,7 +95,7 @@ def writing(path: Path) -> Iterator[None]:
             found=str(error),
             needed="a path that can be written",
             remedy="check the folder, its permissions and the free space",
-            code="file-not-written",
+            code="cannot-write",
             status="FAILED_PRECONDITION",
             inner=error,
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ __all__ = ["restore", "variable_names"]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
+_CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
 
@@ -52,15 +53,48 @@ def _by_objects(
     """Values by variable name: through object graphs, by full name, by plain name."""
     keys = {name: name for name in reader.keys()}  # noqa: SIM118
     if _OBJECT_GRAPH in reader:
-        objects = _object_graph(reader)
+        stored = _object_graph(reader)
         keys |= {
             a.full_name: a.checkpoint_key
-            for node in objects.nodes
+            for node in stored.nodes
             for a in node.attributes
             if a.name == _VALUE and a.full_name
         }
-        keys |= _walk(saved, objects, reader.prefix)
+        objects = _walk(saved, stored, reader.prefix)
+        keys |= _by_name(saved, objects)
+        keys |= {n: objects[k] for n, k in _captured(graph, saved).items() if k in objects}
     return {n: reader.tensor(keys[n]) for n in variable_names(graph) if n in keys}
+
+
+def _by_name(saved: SavedObjectGraph, objects: Mapping[int, str]) -> dict[str, str]:
+    """Checkpoint keys of the variables whose name no other variable of the object graph has."""
+    names = Counter(saved.nodes[k].variable.name for k in objects)
+    return {
+        name: key for k, key in objects.items() if names[name := saved.nodes[k].variable.name] == 1
+    }
+
+
+def _captured(graph: Graph, saved: SavedObjectGraph) -> dict[str, int]:
+    """Objects by the name of the variable that stands for them in the graph.
+
+    Names may differ: writers make those in the graph unique. But the graph calls each signature's
+    function with the caller's arguments first and then with what the function is bound to.
+    """
+    found: dict[str, int] = {}
+    for node in graph:
+        if node.op not in _CALLS:
+            continue
+        function = getattr(node.attr("f"), "name", "")
+        if function not in saved.concrete_functions:
+            continue
+        bound = list(saved.concrete_functions[function].bound_inputs)
+        captures = node.inputs[max(len(node.inputs) - len(bound), 0) :]
+        if len(captures) != len(bound):
+            continue
+        for (source, _), index in zip(captures, bound, strict=True):
+            if source.op in _VARIABLES:
+                found[source.attr("shared_name") or source.name] = index
+    return found
 
 
 def _object_graph(reader: BundleReader) -> TrackableObjectGraph:
@@ -82,11 +116,11 @@ def _bad_objects(prefix: str, found: str) -> CheckpointError:
     )
 
 
-def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) -> dict[str, str]:
-    """Checkpoint keys by variable name: both graphs are walked from the root along equal edges."""
-    keys: dict[str, str] = {}
+def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) -> dict[int, str]:
+    """Checkpoint keys by variable: both graphs are walked from the root along equal edges."""
+    keys: dict[int, str] = {}
     queue = deque([(0, 0)] if saved.nodes and stored.nodes else [])
-    seen = set(queue)
+    seen = {0}
     while queue:
         ours, theirs = queue.popleft()
         if not (0 <= ours < len(saved.nodes) and 0 <= theirs < len(stored.nodes)):
@@ -95,11 +129,10 @@ def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) ->
         if node.WhichOneof("kind") == "variable":
             for attribute in twin.attributes:
                 if attribute.name == _VALUE:
-                    keys[node.variable.name] = attribute.checkpoint_key
+                    keys[ours] = attribute.checkpoint_key
         edges = {c.local_name: c.node_id for c in twin.children}
         for child in [*node.children, *node.dependencies]:
-            pair = (child.node_id, edges.get(child.local_name, -1))
-            if pair[1] >= 0 and pair not in seen:
-                seen.add(pair)
-                queue.append(pair)
+            if child.local_name in edges and child.node_id not in seen:
+                seen.add(child.node_id)
+                queue.append((child.node_id, edges[child.local_name]))
     return keys
