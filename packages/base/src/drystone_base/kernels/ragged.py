@@ -49,15 +49,19 @@ def _check_splits(call: Call, splits: Array, size: int) -> None:
         and splits[-1] == size
         and bool((np.diff(splits) >= 0).all()),
         "row splits must rise from 0 to the number of values",
-        found=splits.tolist()[:10],
+        found=splits.reshape(-1)[:10].tolist(),
         needed=f"0 ... {size}",
     )
 
 
 def _check_nested(call: Call, nested: Sequence[Array], values: Array) -> None:
+    """Fail unless each level of splits deals out the next one, and the last the values."""
+    call.require(
+        values.ndim >= 1, "the values must not be a scalar", found=[], needed="rank 1 or more"
+    )
     for splits, inner in itertools.pairwise(nested):
         _check_splits(call, splits, inner.size - 1)
-    _check_splits(call, nested[-1], len(values) if values.ndim else 0)
+    _check_splits(call, nested[-1], len(values))
 
 
 @kernel("RaggedGather")
@@ -65,11 +69,14 @@ def ragged_gather(call: Call, *args: Array) -> list[Array]:
     """Rows of a ragged tensor at ``indices``, of which all dimensions but the first turn ragged."""
     nested = list(args[call.input_slices["params_nested_splits"]])
     values, indices = args[-2], args[-1]
-    call.require(
-        values.ndim >= 1, "the values must not be a scalar", found=[], needed="rank 1 or more"
-    )
     _check_nested(call, nested, values)
     check_below(call, indices, nested[0].size - 1)
+    call.require(
+        call.attrs["OUTPUT_RAGGED_RANK"] == len(nested) + indices.ndim - 1,
+        "OUTPUT_RAGGED_RANK must be the rank of indices and that of params, less one",
+        found=call.attrs["OUTPUT_RAGGED_RANK"],
+        needed=len(nested) + indices.ndim - 1,
+    )
     out = [
         np.arange(int(np.prod(indices.shape[:k])) + 1, dtype=nested[0].dtype) * indices.shape[k]
         for k in range(1, indices.ndim)
@@ -87,9 +94,6 @@ def ragged_gather(call: Call, *args: Array) -> list[Array]:
 def ragged_to_sparse(call: Call, *args: Array) -> tuple[Array, Array, Array]:
     """The elements with their index vectors, and the smallest dense shape that holds them."""
     nested, values = args[:-1], args[-1]
-    call.require(
-        values.ndim >= 1, "the values must not be a scalar", found=[], needed="rank 1 or more"
-    )
     _check_nested(call, nested, values)
     columns = [np.arange(nested[0].size - 1, dtype=np.int64)]
     dims = [nested[0].size - 1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -56,9 +56,17 @@ _WRITES: Final[dict[str, Write]] = {
 }
 
 
-def _write_of(call: Call) -> Write:
-    """The operation that the last three (or six) letters of the op's name say."""
-    return next(write for name, write in _WRITES.items() if call.op.endswith(name))
+def _write_of(call: Call, dtype: np.dtype[Any]) -> Write:
+    """The operation that the op's name ends with; what is not a number can only be replaced."""
+    name = next(name for name in _WRITES if call.op.endswith(name))
+    call.require(
+        dtype.kind not in "Ob" or name == "Update",
+        "only numbers can be accumulated",
+        found=dtype,
+        needed="a numeric type",
+        status="UNIMPLEMENTED",
+    )
+    return _WRITES[name]
 
 
 def _into_rows(call: Call, value: Array, indices: Array, updates: Array) -> Array:
@@ -72,7 +80,7 @@ def _into_rows(call: Call, value: Array, indices: Array, updates: Array) -> Arra
         needed=list(wanted),
     )
     check_below(call, indices, value.shape[0])
-    write = _write_of(call)
+    write = _write_of(call, value.dtype)
     if call.op.endswith("Div") and value.dtype.kind in "iu":
         call.require(updates.all(), "integers must not be divided by zero", found=0, needed="not 0")
     out = value.copy()
@@ -153,7 +161,7 @@ def scatter_nd(call: Call, indices: Array, updates: Array, shape: Array) -> Arra
 )  # fmt: skip
 def tensor_scatter(call: Call, tensor: Array, indices: Array, updates: Array) -> Array:
     """A copy of ``tensor`` changed at index vectors."""
-    return _into_places(call, tensor.copy(), indices, updates, _write_of(call))
+    return _into_places(call, tensor.copy(), indices, updates, _write_of(call, tensor.dtype))
 
 
 @kernel("ScatterNdNonAliasingAdd")
@@ -167,7 +175,7 @@ def ref_scatter_nd(call: Call, ref: Variable, indices: Array, updates: Array) ->
     """Change a reference variable at index vectors; returns it."""
     with ref.lock:
         value = ref.read().copy()
-        ref.write(_into_places(call, value, indices, updates, _write_of(call)))
+        ref.write(_into_places(call, value, indices, updates, _write_of(call, value.dtype)))
     return ref
 
 
@@ -200,5 +208,6 @@ def inplace(call: Call, x: Array, rows: Array, values: Array) -> Array:
     out = x.copy()
     width = math.prod(x.shape[1:])
     wrapped = numbers % max(x.shape[0], 1)
-    _write_of(call)(out.reshape(x.shape[0], width), wrapped, values.reshape(numbers.size, width))
+    write = _write_of(call, x.dtype)
+    write(out.reshape(x.shape[0], width), wrapped, values.reshape(numbers.size, width))
     return out

@@ -32,8 +32,8 @@ def _sparse(
 ) -> tuple[Groups, tuple[int, ...]]:
     check_sparse(call, indices, values, shape)
     call.require(shape.size >= 1, "a tensor of sets must have a rank", found=0, needed="1 or more")
+    bad_rows(call, indices, shape.tolist())
     if call.attrs["validate_indices"]:
-        bad_rows(call, indices, shape.tolist())
         call.require(
             (row_major_order(indices) == np.arange(len(indices))).all(),
             "indices must be in row-major order",

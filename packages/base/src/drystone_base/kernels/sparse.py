@@ -211,10 +211,12 @@ def sparse_slice_grad(
 ) -> Array:
     """The gradient of the slice at its elements, zero elsewhere."""
     call.require(
-        grad.ndim == 1 and len(grad) == len(output_indices) and input_indices.ndim == 2,
+        output_indices.ndim == input_indices.ndim == 2
+        and grad.shape == output_indices.shape[:1]
+        and start.shape == output_indices.shape[1:],
         "there must be one gradient for each element of the slice",
-        found=list(grad.shape),
-        needed=[len(output_indices)],
+        found=f"{list(grad.shape)} for indices {list(output_indices.shape)}",
+        needed="[n] for matrices of indices [n, rank]",
     )
     places = {tuple(row): k for k, row in enumerate((output_indices + start).tolist())}
     out = np.zeros(len(input_indices), grad.dtype)

@@ -103,10 +103,11 @@ def sparse_add_grad(
 ) -> tuple[Array, Array]:
     """The gradient of the sum at the elements of both terms; 0 where the sum left them out."""
     call.require(
-        grad.ndim == 1 and len(grad) == len(sum_indices),
+        a_indices.ndim == b_indices.ndim == sum_indices.ndim == 2
+        and grad.shape == sum_indices.shape[:1],
         "there must be one gradient for each element of the sum",
-        found=list(grad.shape),
-        needed=[len(sum_indices)],
+        found=f"{list(grad.shape)} for indices {list(sum_indices.shape)}",
+        needed="[n] for matrices of indices [n, rank]",
     )
     padded = np.append(grad, np.zeros(1, grad.dtype))
     return padded[find_rows(sum_indices, a_indices)], padded[find_rows(sum_indices, b_indices)]

@@ -45,11 +45,11 @@ def known_item(value: PartialValue | None, k: int | None) -> int | None:
 
 def strided_entries(c: ShapeCall, rank: int, first: int = 1) -> list[Entry] | None:
     """The walk of a strided slice whose begin is input ``first``; None without its length."""
-    length = next(
-        (s[0] for s in c.shapes[first : first + 3] if s is not None and len(s) == 1 and s[0] >= 0),
-        None,
-    )
-    return None if length is None else entries(rank, length, c.attrs, c.fail)
+    merged: Shape = (UNKNOWN,)
+    for given in c.shapes[first : first + 3]:
+        merged = c.merge(merged, given)
+    length = merged[0] if merged else UNKNOWN
+    return None if length < 0 else entries(rank, length, c.attrs, c.fail)
 
 
 @shape("StridedSlice")

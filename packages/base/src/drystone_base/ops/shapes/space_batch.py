@@ -34,6 +34,8 @@ def _blocks(c: ShapeCall, block: Vector, borders: Vector) -> Shape:
     if len(dims) <= len(sizes) or any(b < 1 for b in sizes):
         c.fail("block_shape must fit the dimensions after the batch", found=sizes, needed=dims)
     cells, count = math.prod(sizes), len(sizes)
+    if borders is not None and borders.shape != (count, 2):
+        c.fail("borders must hold two numbers for each", found=borders.shape, needed=[count, 2])
     spatial = dims[1 : 1 + count]
     edges = [UNKNOWN] * count if borders is None else [int(e) for e in borders.sum(axis=1)]
     if c.op.startswith("SpaceToBatch"):
