@@ -115,10 +115,7 @@ def _raw_arguments(item: Case, variables: dict[int, Any]) -> dict[str, Any]:
     import tensorflow as tf
 
     definition = op_def(item.op)
-    attrs = {
-        k: tf.as_dtype(str(v)) if definition.attrs[k].type == "type" else v
-        for k, v in item.attrs.items()
-    }
+    attrs = {k: _attribute(definition.attrs[k].type, v) for k, v in item.attrs.items()}
     values = [tf.constant(as_array(v)) if np.asarray(v).dtype.kind in "SUO" else tf.constant(v)
               for v in item.inputs]  # fmt: skip
     for k, variable in variables.items():
@@ -133,6 +130,19 @@ def _raw_arguments(item: Case, variables: dict[int, Any]) -> dict[str, Any]:
         attrs[name] = part if arg.number_attr or arg.type_list_attr else part[0]
     renamed = {"squeeze_dims": "axis"}  # the only attribute that Python calls otherwise
     return {renamed.get(k, k): v for k, v in attrs.items() if not _is_count(definition, k)}
+
+
+def _attribute(kind: str, value: Any) -> Any:
+    """An attribute's value as Python's TensorFlow takes it."""
+    import tensorflow as tf
+
+    if kind == "type":
+        return tf.as_dtype(str(value))
+    if kind == "list(type)":
+        return [tf.as_dtype(str(v)) for v in value]
+    if kind == "list(shape)":
+        return [None if s is None else [None if d < 0 else d for d in s] for s in value]
+    return value
 
 
 def _python_names(definition: Any) -> list[str]:
@@ -167,7 +177,12 @@ def theirs(item: Case) -> list[Any] | str:
     for value in out if isinstance(out, list | tuple) else [] if out is None else [out]:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
     flat += [v.value() for v in variables.values()]
-    return [np.asarray(_plain(v).numpy()) for v in flat]
+    return [_array(_plain(v)) for v in flat]
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    """A tensor as an array; NumPy would cut zero bytes off the end of a scalar string."""
+    return np.asarray(value.numpy(), object if value.dtype.name == "string" else None)
 
 
 def _plain(value: Any) -> Any:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import BOOL, FLOAT32, STRING
+from drystone_base.dtypes import BOOL, STRING
+from drystone_base.kernels._number_text import read_number
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import each_number
 from drystone_base.tensor import string_array
-
-_SPACE: Final = b" \t\n\r\x0b\x0c"
-_INTEGER: Final = re.compile(rb"[+-]?\d+")
-_FLOAT: Final = re.compile(
-    rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|(nan)(\(\w*\))?)", re.IGNORECASE
-)
-_HEX: Final = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
 
 
 def _number_format(call: Call) -> str:
@@ -88,35 +81,15 @@ def _one(pattern: str, value: float) -> str:
 def string_to_number(call: Call, values: Array) -> Array:
     """Each string as a number of ``out_type``; whitespace around it is ignored."""
     dtype = call.attrs["out_type"]
-    if not dtype.is_floating:
-        return each_number(lambda v: _integer(call, v, np.iinfo(dtype.np)), values, dtype.np)
-    with np.errstate(over="ignore"):
-        return each_number(lambda v: _float(call, v, dtype is FLOAT32), values, dtype.np)
 
+    def read(text: bytes) -> float:
+        value = read_number(text, dtype)
+        if value is None:
+            call.fail(
+                "a string must be a number of the output's type",
+                found=repr(text[:80]),
+                needed=dtype,
+            )
+        return value
 
-def _refuse(call: Call, text: bytes) -> NoReturn:
-    call.fail(
-        "a string must be a number of the output's type",
-        found=repr(text[:80]),
-        needed=call.attrs["out_type"],
-    )
-
-
-def _integer(call: Call, text: bytes, limits: Any) -> int:
-    bare = text.strip(_SPACE)
-    signed = limits.min < 0 or not bare.startswith(b"-")
-    if not _INTEGER.fullmatch(bare) or not signed or not limits.min <= int(bare) <= limits.max:
-        _refuse(call, text)
-    return int(bare)
-
-
-def _float(call: Call, text: bytes, single: bool) -> float:
-    bare = text.strip(_SPACE)
-    found = _FLOAT.fullmatch(bare)
-    if found:
-        value = np.nan if found[5] else float(bare)
-    elif _HEX.fullmatch(bare):
-        value = float.fromhex(bare.decode())
-    else:
-        _refuse(call, text)
-    return float(np.float32(value)) if single else value
+    return each_number(read, values, dtype.np)
