@@ -86,7 +86,7 @@ def show(console: Console, output: Path) -> list[Checked]:
     start = time.perf_counter()
     faces = _detect(detector, picture)
     table = Table(title="Faces in a picture (BlazeFace, Face Mesh, Selfie)", title_justify="left")
-    for name in ("face", "score", "box in pixels", "landmarks", *KEYPOINTS):
+    for name in ("face", "score", "box", "landmarks", *KEYPOINTS):
         table.add_column(name)
     meshes = []
     for number, face in enumerate(faces, 1):

@@ -23,6 +23,7 @@ OVERLAP = 30  # frames that neighbouring windows share
 LOWEST = 21  # MIDI number of the first of 88 pitches
 NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 ONSET, HELD = 0.5, 0.3
+SHORTEST = 11  # frames: an eighth of a second
 BEAT = 0.5
 # The first line of the Ode to Joy over two held chords: MIDI numbers, start and length in beats.
 MELODY = (
@@ -54,7 +55,7 @@ def synthesize() -> Array:
         tone = sum(
             np.sin(2 * np.pi * 440 * 2 ** ((pitch - 69) / 12) * k * ticks)
             * np.exp(-k * ticks)
-            / k**1.5
+            / k**2.2
             for k in range(1, 7)
         )
         fade = np.minimum(1, np.minimum(ticks / 0.005, (ticks[-1] - ticks) / 0.03))
@@ -94,7 +95,7 @@ def find_notes(onsets: Array, held: Array) -> list[Note]:
             limit = starts[number + 1] if number + 1 < len(starts) else len(held)
             quiet = np.flatnonzero(held[start + 1 : limit, key] < HELD)
             end = start + 1 + (quiet[0] if len(quiet) else limit - start - 1)
-            if end - start >= 5:
+            if end - start >= SHORTEST:
                 strength = float(held[start:end, key].mean())
                 notes.append(Note(LOWEST + key, start / rate, end / rate, strength))
     return sorted(notes, key=lambda n: (round(n.start, 1), n.pitch))
@@ -153,7 +154,8 @@ def _write_sound(sound: Array, path: Path) -> None:
 
 def _piano_roll(held: Array, notes: list[Note], played: list[Note]) -> Image.Image:
     """Probability of each pitch in grey, notes found as filled boxes, notes played as outlines."""
-    low, high = min(n.pitch for n in played) - 3, max(n.pitch for n in played) + 4
+    pitches = [note.pitch for note in (*notes, *played)]
+    low, high = min(pitches) - 1, max(pitches) + 2
     row, column, left, top = 22, 3, 56, 34
     width, height = left + column * len(held) + 10, top + row * (high - low) + 30
     image = Image.new("RGB", (width, height), (255, 255, 255))

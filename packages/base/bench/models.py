@@ -53,8 +53,12 @@ def _shared() -> Iterator[Recorded]:
 
 def _small() -> Iterator[Recorded]:
     for cases in sorted(SMALL.glob("*/cases.json")):
-        found = json.loads(cases.read_text(encoding="utf-8"))
-        yield _recorded(cases.parent.name, cases.parent, found["model"], found["cases"][0])
+        folder, found = cases.parent, json.loads(cases.read_text(encoding="utf-8"))
+        case = found["cases"][0]
+        with np.load(folder / case["inputs"]) as inputs:
+            names = {tensor: tensor for tensor in inputs.files}
+        file, arrays = folder / found["model"], folder / case["inputs"]
+        yield Recorded(folder.name, file, arrays, names, case["fetches"])
 
 
 def _recorded(name: str, folder: Path, file: str, case: dict[str, Any]) -> Recorded:
