@@ -216,3 +216,25 @@ def test_stack() -> None:
     b.fails("INVALID_ARGUMENT", "closed", "StackPushV2", h, f32(1))
     assert shapes("StackPushV2", [(), (2,)], [None, None])[0] == [(2,)]
     assert shapes("StackPopV2", [()])[0] == [None]
+
+
+def test_earlier_generations() -> None:
+    b = Bench()
+    flow = f32(0)
+    for v in ("", "V2"):
+        h = b(f"TensorArray{v}", i32(2), dtype="float32")
+        rows = f32([[1], [2]])
+        b(f"TensorArrayScatter{v}", h, i32([0, 1]), rows, flow)
+        grad = b(f"TensorArrayGrad{v}", h.read() if not v else h, flow, source="g")
+        b(f"TensorArrayWrite{v}", grad, i32(0), f32([3]), flow)
+        assert b(f"TensorArrayRead{v}", grad, i32(1), flow, dtype="float32").tolist() == [0]
+        out = b(f"TensorArrayGather{v}", h, i32([1]), flow, dtype="float32")
+        assert out.tolist() == [[2]]
+        assert b(f"TensorArraySize{v}", h, flow) == 2
+    packed = b("TensorArray", i32(2), dtype="float32")
+    b("TensorArrayUnpack", packed, f32([[1], [2]]), flow)
+    assert b("TensorArrayPack", packed, flow, dtype="float32").tolist() == [[1], [2]]
+    h = b("Stack", elem_type="float32")
+    b("StackPush", h, f32(1))
+    assert b("StackPop", h, elem_type="float32") == 1
+    b.all("StackClose", h)

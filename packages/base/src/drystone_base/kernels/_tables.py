@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.dtypes import STRING, DType
+from drystone_base.kernels._handles import as_reference, object_of
 from drystone_base.kernels._registry import Array, Call
-from drystone_base.state import ResourceHandle, Variable, handle_array, resource_of
+from drystone_base.state import ResourceHandle, handle_array
 from drystone_base.tensor import string_array
 
 __all__ = ["KIND", "Table", "handle_of", "table_of"]
@@ -106,11 +107,7 @@ def _pack(flat: list[Any], dtype: DType, shape: tuple[int, ...]) -> Array:
 
 
 def handle_of(call: Call, create: Callable[[], Table]) -> Any:
-    """The handle of the session's table of that name; of a new one for an anonymous op.
-
-    The first generation of table ops hands out a reference to a string: there, a variable holds
-    the handle.
-    """
+    """The handle of the session's table of that name; of a new one for an anonymous op."""
     if call.op.startswith("Anonymous"):
         name = f"{call.node}_{next(_serial)}"
         return handle_array(ResourceHandle(KIND, name, "", create()))
@@ -123,17 +120,13 @@ def handle_of(call: Call, create: Callable[[], Table]) -> Any:
         found=found.signature(),
         needed=fresh.signature(),
     )
-    handle = handle_array(ResourceHandle(KIND, name, container, found))
-    if call.op.endswith("V2"):
-        return handle
-    ref = Variable(name, STRING, ())
-    ref.write(handle)
-    return ref
+    handle = ResourceHandle(KIND, name, container, found)
+    return handle_array(handle) if call.op.endswith("V2") else as_reference(handle)
 
 
 def table_of(call: Call, handle: Any) -> Table:
     """The table behind a handle; its types must be those of the node."""
-    table = resource_of(handle.read() if isinstance(handle, Variable) else handle, Table)
+    table = object_of(handle, Table)
     a = call.attrs
     for name, dtype in (("Tin", table.key_dtype), ("Tkey", table.key_dtype),
                         ("Tkeys", table.key_dtype), ("Tout", table.value_dtype),

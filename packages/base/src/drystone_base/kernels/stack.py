@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drystone_base.dtypes import DType
+from drystone_base.kernels._handles import as_reference, object_of
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.state import ResourceHandle, handle_array, resource_of
+from drystone_base.state import ResourceHandle, handle_array
 
 
 class Stack:
@@ -18,23 +21,25 @@ class Stack:
 
 
 def _stack(call: Call, handle: Array) -> Stack:
-    found = resource_of(handle, Stack)
+    found = object_of(handle, Stack)
     call.require(not found.closed, "a stack must not be closed", found="closed", needed="open")
     return found
 
 
-@kernel("StackV2")
-def stack(call: Call, max_size: Array) -> Array:
+@kernel("Stack", "StackV2")
+def stack(call: Call, max_size: Array | None = None) -> Any:
     """A handle to a new, empty stack."""
-    call.require(
-        max_size.size == 1, "the size must be a scalar", found=list(max_size.shape), needed="[]"
-    )
+    limit = -1
+    if max_size is not None:
+        shape = list(max_size.shape)
+        call.require(max_size.size == 1, "the size must be a scalar", found=shape, needed="[]")
+        limit = int(max_size.item())
     name = call.attrs["stack_name"] or call.node
-    made = Stack(call.attrs["elem_type"], int(max_size.item()))
-    return handle_array(ResourceHandle("stack", name, "", made))
+    handle = ResourceHandle("stack", name, "", Stack(call.attrs["elem_type"], limit))
+    return as_reference(handle) if max_size is None else handle_array(handle)
 
 
-@kernel("StackPushV2")
+@kernel("StackPush", "StackPushV2")
 def push(call: Call, handle: Array, elem: Array) -> Array:
     """Put ``elem`` on top; returns it."""
     target = _stack(call, handle)
@@ -54,7 +59,7 @@ def push(call: Call, handle: Array, elem: Array) -> Array:
     return elem
 
 
-@kernel("StackPopV2")
+@kernel("StackPop", "StackPopV2")
 def pop(call: Call, handle: Array) -> Array:
     """Take the top element."""
     target = _stack(call, handle)
@@ -70,9 +75,9 @@ def pop(call: Call, handle: Array) -> Array:
     return target.values.pop()
 
 
-@kernel("StackCloseV2")
+@kernel("StackClose", "StackCloseV2")
 def close(_: Call, handle: Array) -> tuple[()]:
     """Free the elements; the stack can no longer be used."""
-    target = resource_of(handle, Stack)
+    target = object_of(handle, Stack)
     target.closed, target.values = True, []
     return ()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from drystone_base.dtypes import DType
+from drystone_base.kernels._handles import as_reference, object_of
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
 from drystone_base.ops.attrs import Shape
-from drystone_base.state import ResourceHandle, handle_array, resource_of
+from drystone_base.state import ResourceHandle, handle_array
 
 _MAX_SIZE = 1 << 31
 
@@ -58,7 +61,7 @@ def _fits(want: Shape, got: Shape) -> bool:
 
 
 def _array(call: Call, handle: Array) -> TensorArray:
-    found = resource_of(handle, TensorArray)
+    found = object_of(handle, TensorArray)
     call.require(
         not found.closed,
         "a TensorArray must not be closed",
@@ -162,23 +165,31 @@ def _flow() -> Array:
     return np.zeros((), np.float32)
 
 
-@kernel("TensorArrayV3")
-def tensor_array(call: Call, size: Array) -> tuple[Array, Array]:
+@kernel("TensorArray", "TensorArrayV2", "TensorArrayV3")
+def tensor_array(call: Call, size: Array) -> Any:
     """A handle to a new array of ``size`` unwritten elements, and a flow scalar."""
     a = call.attrs
     call.require(size.ndim == 0, "the size must be a scalar", found=list(size.shape), needed="[]")
     (count,) = check_size(call, (int(size),), np.dtype(object))
     name = a["tensor_array_name"] or call.node
     made = TensorArray(name, a["dtype"], count, a["element_shape"])
-    made.dynamic, made.identical = a["dynamic_size"], a["identical_element_shapes"]
+    made.dynamic, made.identical = a["dynamic_size"], a.get("identical_element_shapes", False)
     made.clear_after_read = a["clear_after_read"]
-    return handle_array(ResourceHandle("tensor_array", name, "", made)), _flow()
+    return _handle(call, made)
 
 
-@kernel("TensorArrayGradV3", "TensorArrayGradWithShape")
+def _handle(call: Call, made: TensorArray) -> Any:
+    """The outputs of an op that makes an array: earlier generations had no flow."""
+    handle = ResourceHandle("tensor_array", made.name, "", made)
+    if call.op in ("TensorArray", "TensorArrayGrad"):
+        return as_reference(handle)
+    return handle_array(handle) if call.op.endswith("V2") else (handle_array(handle), _flow())
+
+
+@kernel("TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3", "TensorArrayGradWithShape")
 def tensor_array_grad(
     call: Call, handle: Array, _flow_in: Array, prepend: Array | None = None
-) -> tuple[Array, Array]:
+) -> Any:
     """The array that collects the gradients of an array's elements; one for each ``source``.
 
     Its elements have the shapes of the forward array's, after the dims of ``prepend`` if given. The
@@ -196,11 +207,10 @@ def tensor_array_grad(
         grad.identical = forward.identical and shape is not None and all(d >= 0 for d in shape)
         grad.shapes = [None if s is None else lead + s for s in forward.shapes]
         forward.gradients[source] = grad
-    found = forward.gradients[source]
-    return handle_array(ResourceHandle("tensor_array", found.name, "", found)), _flow()
+    return _handle(call, forward.gradients[source])
 
 
-@kernel("TensorArrayWriteV3")
+@kernel("TensorArrayWrite", "TensorArrayWriteV2", "TensorArrayWriteV3")
 def tensor_array_write(
     call: Call, handle: Array, index: Array, value: Array, flow_in: Array
 ) -> Array:
@@ -209,13 +219,13 @@ def tensor_array_write(
     return flow_in
 
 
-@kernel("TensorArrayReadV3")
+@kernel("TensorArrayRead", "TensorArrayReadV2", "TensorArrayReadV3")
 def tensor_array_read(call: Call, handle: Array, index: Array, _flow_in: Array) -> Array:
     """Element ``index``; cleared by the read unless the array says otherwise."""
     return _read(call, _array(call, handle), int(index.item()))
 
 
-@kernel("TensorArrayGatherV3")
+@kernel("TensorArrayGather", "TensorArrayGatherV2", "TensorArrayGatherV3")
 def tensor_array_gather(call: Call, handle: Array, indices: Array, _flow_in: Array) -> Array:
     """Elements of ``indices`` stacked along a new first axis; their shapes must be equal."""
     array = _array(call, handle)
@@ -231,6 +241,21 @@ def tensor_array_gather(call: Call, handle: Array, indices: Array, _flow_in: Arr
     return np.stack(rows)
 
 
+@kernel("TensorArrayPack")
+def tensor_array_pack(call: Call, handle: Array, flow_in: Array) -> Array:
+    """All elements stacked along a new first axis."""
+    everything = np.arange(len(_array(call, handle)))
+    stacked: Array = tensor_array_gather(call, handle, everything, flow_in)
+    return stacked
+
+
+@kernel("TensorArrayUnpack")
+def tensor_array_unpack(call: Call, handle: Array, value: Array, flow_in: Array) -> Array:
+    """Write each row of ``value`` as one element."""
+    flow: Array = tensor_array_scatter(call, handle, np.arange(len(value)), value, flow_in)
+    return flow
+
+
 def _check_same(call: Call, shapes: list[tuple[int, ...]]) -> None:
     odd = next((s for s in shapes if s != shapes[0]), None)
     call.require(
@@ -241,7 +266,7 @@ def _check_same(call: Call, shapes: list[tuple[int, ...]]) -> None:
     )
 
 
-@kernel("TensorArrayScatterV3")
+@kernel("TensorArrayScatter", "TensorArrayScatterV2", "TensorArrayScatterV3")
 def tensor_array_scatter(
     call: Call, handle: Array, indices: Array, value: Array, flow_in: Array
 ) -> Array:
@@ -258,7 +283,7 @@ def tensor_array_scatter(
     return flow_in
 
 
-@kernel("TensorArrayConcatV3")
+@kernel("TensorArrayConcat", "TensorArrayConcatV2", "TensorArrayConcatV3")
 def tensor_array_concat(call: Call, handle: Array, _flow_in: Array) -> tuple[Array, Array]:
     """All elements joined along their first axis, and the length of each (int64)."""
     array = _array(call, handle)
@@ -278,7 +303,7 @@ def tensor_array_concat(call: Call, handle: Array, _flow_in: Array) -> tuple[Arr
     return np.concatenate(rows), np.array([len(row) for row in rows], np.int64)
 
 
-@kernel("TensorArraySplitV3")
+@kernel("TensorArraySplit", "TensorArraySplitV2", "TensorArraySplitV3")
 def tensor_array_split(
     call: Call, handle: Array, value: Array, lengths: Array, flow_in: Array
 ) -> Array:
@@ -301,15 +326,15 @@ def tensor_array_split(
     return flow_in
 
 
-@kernel("TensorArraySizeV3")
+@kernel("TensorArraySize", "TensorArraySizeV2", "TensorArraySizeV3")
 def tensor_array_size(call: Call, handle: Array, _flow_in: Array) -> Array:
     """The number of elements, int32."""
     return np.array(len(_array(call, handle)), np.int32)
 
 
-@kernel("TensorArrayCloseV3")
+@kernel("TensorArrayClose", "TensorArrayCloseV2", "TensorArrayCloseV3")
 def tensor_array_close(_: Call, handle: Array) -> tuple[()]:
     """Free the elements; the array can no longer be used."""
-    array = resource_of(handle, TensorArray)
+    array = object_of(handle, TensorArray)
     array.closed, array.values = True, []
     return ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
 
 
-@shape("StackV2")
+@shape("Stack", "StackV2")
 def stack(_: ShapeCall) -> list[Shape]:
     """A scalar handle."""
     return [()]
 
 
-@shape("StackPushV2")
+@shape("StackPush", "StackPushV2")
 def push(c: ShapeCall) -> list[Shape]:
     """The pushed element's shape."""
     c.output_handles = [c.handles[1]]
@@ -19,13 +19,13 @@ def push(c: ShapeCall) -> list[Shape]:
     return [c.shape(1)]
 
 
-@shape("StackPopV2")
+@shape("StackPop", "StackPopV2")
 def pop(_: ShapeCall) -> list[Shape]:
     """Unknown: the elements of a stack may differ."""
     return [None]
 
 
-@shape("StackCloseV2")
+@shape("StackClose", "StackCloseV2")
 def close(_: ShapeCall) -> list[Shape]:
     """Nothing."""
     return []

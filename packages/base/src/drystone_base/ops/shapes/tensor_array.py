@@ -26,7 +26,27 @@ def tensor_array_grad(c: ShapeCall) -> list[Shape]:
     return [(), ()]
 
 
-@shape("TensorArrayWriteV3")
+@shape("TensorArray", "TensorArrayV2", "TensorArrayGrad", "TensorArrayGradV2")
+def early_handle(_: ShapeCall) -> list[Shape]:
+    """A handle of an earlier generation: TensorFlow's is a vector of two strings."""
+    return [None]
+
+
+@shape("TensorArrayPack")
+def tensor_array_pack(c: ShapeCall) -> list[Shape]:
+    """An unknown number of elements."""
+    element = c.attrs["element_shape"]
+    return [None if element is None else (UNKNOWN, *element)]
+
+
+@shape("TensorArrayUnpack")
+def tensor_array_unpack(c: ShapeCall) -> list[Shape]:
+    """The flow scalar."""
+    c.with_rank_at_least(c.shape(1), 1)
+    return [()]
+
+
+@shape("TensorArrayWrite", "TensorArrayWriteV2", "TensorArrayWriteV3")
 def tensor_array_write(c: ShapeCall) -> list[Shape]:
     """The flow scalar."""
     c.with_rank(c.shape(1), 0)
@@ -38,14 +58,14 @@ def _element(c: ShapeCall) -> Shape:
     return held[1] if held else None
 
 
-@shape("TensorArrayReadV3")
+@shape("TensorArrayRead", "TensorArrayReadV2", "TensorArrayReadV3")
 def tensor_array_read(c: ShapeCall) -> list[Shape]:
     """The element shape."""
     c.with_rank(c.shape(1), 0)
     return [_element(c)]
 
 
-@shape("TensorArrayGatherV3")
+@shape("TensorArrayGather", "TensorArrayGatherV2", "TensorArrayGatherV3")
 def tensor_array_gather(c: ShapeCall) -> list[Shape]:
     """The number of indices before the element shape."""
     count = c.with_rank(c.shape(1), 1)
@@ -53,7 +73,7 @@ def tensor_array_gather(c: ShapeCall) -> list[Shape]:
     return [None if element is None else count + element]
 
 
-@shape("TensorArrayScatterV3")
+@shape("TensorArrayScatter", "TensorArrayScatterV2", "TensorArrayScatterV3")
 def tensor_array_scatter(c: ShapeCall) -> list[Shape]:
     """The flow scalar."""
     c.with_rank(c.shape(1), 1)
@@ -61,14 +81,14 @@ def tensor_array_scatter(c: ShapeCall) -> list[Shape]:
     return [()]
 
 
-@shape("TensorArrayConcatV3")
+@shape("TensorArrayConcat", "TensorArrayConcatV2", "TensorArrayConcatV3")
 def tensor_array_concat(c: ShapeCall) -> list[Shape]:
     """An unknown length before ``element_shape_except0``; a vector of lengths."""
     rest = c.attrs["element_shape_except0"]
     return [None if rest is None else (UNKNOWN, *rest), (UNKNOWN,)]
 
 
-@shape("TensorArraySplitV3")
+@shape("TensorArraySplit", "TensorArraySplitV2", "TensorArraySplitV3")
 def tensor_array_split(c: ShapeCall) -> list[Shape]:
     """The flow scalar."""
     c.with_rank_at_least(c.shape(1), 1)
@@ -76,13 +96,13 @@ def tensor_array_split(c: ShapeCall) -> list[Shape]:
     return [()]
 
 
-@shape("TensorArraySizeV3")
+@shape("TensorArraySize", "TensorArraySizeV2", "TensorArraySizeV3")
 def tensor_array_size(_: ShapeCall) -> list[Shape]:
     """A scalar."""
     return [()]
 
 
-@shape("TensorArrayCloseV3")
+@shape("TensorArrayClose", "TensorArrayCloseV2", "TensorArrayCloseV3")
 def tensor_array_close(_: ShapeCall) -> list[Shape]:
     """Nothing."""
     return []
