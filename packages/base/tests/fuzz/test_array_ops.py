@@ -18,6 +18,8 @@ from drystone_base.ops.defs import ArgDef, OpDef, names, op_def
 FAMILIES = {
     f"drystone_base.kernels.{name}"
     for name in [
+        "data_format",
+        "edit_distance",
         "gather",
         "joining",
         "ordering",
@@ -29,6 +31,7 @@ FAMILIES = {
         "slicing",
         "space_batch",
         "sparse",
+        "sparse_count",
         "sparse_math",
         "stitching",
         "unique",

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from drystone_base.dtypes import INT64
 from drystone_base.errors import KernelError
 from drystone_base.kernels._testing import infer_shapes, run_op
 from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.defs import op_def
 
 
 def test_const_gives_the_attribute_without_a_copy() -> None:
@@ -39,3 +41,11 @@ def test_deep_copy_shares_nothing() -> None:
 def test_ensure_shape_names_both_shapes() -> None:
     with pytest.raises(KernelError, match=r"found: \[2, 3\]\n  needed: \[2, 4\]"):
         run_op("EnsureShape", np.zeros((2, 3)), shape=(2, 4))
+
+
+@pytest.mark.parametrize("op", ["_ListToArray", "_ArrayToList"])
+def test_lists_and_arrays_are_the_same_values(op: str) -> None:
+    x, y = np.arange(3), np.arange(2)
+    lists = {"Tin": [INT64] * 2, "T": INT64, "N": 2, "out_types": [INT64] * 2}
+    attrs = {k: v for k, v in lists.items() if k in op_def(op).attrs}
+    assert [v.tolist() for v in run_op(op, x, y, **attrs)] == [[0, 1, 2], [0, 1]]

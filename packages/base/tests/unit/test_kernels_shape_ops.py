@@ -101,3 +101,10 @@ def test_inferred_dimension_keeps_a_symbol() -> None:
     assert infer_shapes("Reshape", [None, (3,)]) == [(-1, -1, -1)]
     assert infer_shapes("Squeeze", [(1, -1, 1)], squeeze_dims=[0]) == [(-1, 1)]
     assert infer_shapes("Squeeze", [(1, -1, 1)]) == [None]
+
+
+def test_empty_is_zero() -> None:
+    shape = np.array([2, 1], np.int32)
+    assert run_op("Empty", shape, dtype="float32")[0].tolist() == [[0], [0]]
+    assert run_op("Empty", shape, dtype="string")[0].tolist() == [[b""], [b""]]
+    assert infer_shapes("Empty", [(2,)], values=[shape], dtype="float32") == [(2, 1)]

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from drystone_base.kernels._indices import check_below
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 
-__all__ = ["check_sparse", "find_rows", "group_rows", "row_major_order"]
+__all__ = [
+    "check_sparse",
+    "fill_order",
+    "find_rows",
+    "group_rows",
+    "repeated",
+    "row_major_order",
+]
 
 
 def check_sparse(call: Call, indices: Array, values: Array, shape: Array, what: str = "") -> None:
@@ -48,3 +57,25 @@ def find_rows(table: Array, wanted: Array) -> Array:
     """For each wanted row its place in ``table``, or -1."""
     places = {tuple(row): k for k, row in enumerate(table.tolist())}
     return np.array([places.get(tuple(row), -1) for row in wanted.tolist()], np.intp)
+
+
+def repeated(value: Array, count: int) -> Array:
+    """A vector of ``count`` times a scalar, strings included."""
+    out = np.empty(count, value.dtype)
+    out[...] = value
+    return out
+
+
+def fill_order(call: Call, rows: Array, count: int) -> tuple[Array, Array, Array]:
+    """How to give each of ``count`` rows an element.
+
+    Returns which rows are empty; the permutation that sorts the elements, and after them one for
+    each empty row, by row; and the place of each of the first elements in that order.
+    """
+    check_size(call, (count,), np.dtype(bool))
+    check_below(call, rows, count, "row numbers")
+    empty = np.bincount(rows, minlength=count)[:count] == 0
+    order = np.argsort(np.concatenate([rows, np.flatnonzero(empty)]), kind="stable")
+    places = np.empty(order.size, np.int64)
+    places[order] = np.arange(order.size)
+    return empty, order, places[: len(rows)]

@@ -6,7 +6,14 @@ import math
 
 import numpy as np
 
-from drystone_base.kernels._indices import at, bad_rows, check_below, scalar_int, wrap_axis
+from drystone_base.kernels._indices import (
+    at,
+    bad_rows,
+    check_below,
+    int_vector,
+    scalar_int,
+    wrap_axis,
+)
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.state import Variable, resource_of
@@ -135,4 +142,22 @@ def one_hot(call: Call, indices: Array, depth: Array, on: Array, off: Array) -> 
     check_size(call, (*indices.shape[:axis], count, *indices.shape[axis:]), on.dtype)
     classes = np.arange(count).reshape(count, *(1,) * (indices.ndim - axis))
     out: Array = np.where(np.expand_dims(indices, axis) == classes, on, off)
+    return out
+
+
+@kernel("UnravelIndex")
+def unravel_index(call: Call, indices: Array, dims: Array) -> Array:
+    """The index vectors, one in each column, of row-major positions in a shape ``dims``."""
+    shape = int_vector(call, dims, "dims")
+    call.require(
+        indices.ndim <= 1 and all(d > 0 for d in shape),
+        "indices must be a scalar or vector, dimensions above 0",
+        found=f"indices {list(indices.shape)}, dims {list(shape)}",
+        needed="rank 0 or 1, dimensions of 1 or more",
+    )
+    check_below(call, indices, math.prod(shape))
+    out = np.empty((len(shape), *indices.shape), indices.dtype)
+    rest = indices
+    for k in reversed(range(len(shape))):
+        rest, out[k] = np.divmod(rest, indices.dtype.type(shape[k]))
     return out

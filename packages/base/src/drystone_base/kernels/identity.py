@@ -8,13 +8,16 @@ from drystone_base.kernels._registry import Array, Call, kernel
 __all__: list[str] = []
 
 
-@kernel("Identity", "Snapshot", "StopGradient", "PreventGradient", "PlaceholderWithDefault")
+@kernel(
+    "Identity", "Snapshot", "StopGradient", "PreventGradient", "PlaceholderWithDefault",
+    "GuaranteeConst", "Copy", "CopyHost", "_EagerConst",
+)  # fmt: skip
 def identity(_: Call, x: Array) -> Array:
     """The input itself, any dtype and shape."""
     return x
 
 
-@kernel("IdentityN")
+@kernel("IdentityN", "_ListToArray", "_ArrayToList")
 def identity_n(_: Call, *values: Array) -> tuple[Array, ...]:
     """The inputs themselves."""
     return values
@@ -42,7 +45,7 @@ def ensure_shape(call: Call, x: Array) -> Array:
     return x
 
 
-@kernel("Const")
+@kernel("Const", "HostConst")
 def const(call: Call) -> Array:
     """The attribute ``value``; the array may be read-only."""
     array: Array = call.attrs["value"].array

@@ -11,6 +11,7 @@ import numpy as np
 from drystone_base.kernels._indices import check_below, int_vector
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._sparse import fill_order, repeated
 
 __all__: list[str] = []
 
@@ -205,3 +206,24 @@ def ragged_to_tensor(
     inside = (stacked < np.array(dims[: len(stacked)])[:, None]).all(axis=0)
     out[tuple(stacked[:, inside])] = values[inside]
     return out
+
+
+@kernel("RaggedFillEmptyRows")
+def ragged_fill_empty_rows(
+    call: Call, rows: Array, values: Array, nrows: Array, default: Array
+) -> tuple[Array, Array, Array, Array]:
+    """As ``SparseFillEmptyRows``, of a ragged tensor given by row numbers."""
+    call.require(
+        rows.ndim == 1 and rows.shape == values.shape and nrows.ndim == default.ndim == 0,
+        "row numbers and values must be vectors of one length, nrows and the default scalars",
+        found=f"{list(rows.shape)}, {list(values.shape)}, {list(nrows.shape)}",
+        needed="[n], [n] and scalars",
+    )
+    empty, order, places = fill_order(call, rows, int(nrows))
+    added = np.flatnonzero(empty)
+    return (
+        np.concatenate([rows, added])[order],
+        np.concatenate([values, repeated(default, added.size)])[order],
+        empty,
+        places,
+    )

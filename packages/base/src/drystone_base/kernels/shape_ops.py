@@ -143,6 +143,16 @@ def fill(call: Call, dims: Array, value: Array) -> Array:
     return out
 
 
+@kernel("Empty")
+def empty(call: Call, shape_: Array) -> Array:
+    """A tensor of a shape; TensorFlow promises nothing about its elements, here they are zero."""
+    dtype = call.attrs["dtype"]
+    out = np.zeros(check_size(call, int_vector(call, shape_, "shape"), dtype.np), dtype.np)
+    if dtype.is_object:
+        out[...] = b""
+    return out
+
+
 def _multiples(call: Call, x: Array, multiples: Array) -> tuple[int, ...]:
     counts = int_vector(call, multiples, "multiples")
     call.require(

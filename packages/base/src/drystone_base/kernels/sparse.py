@@ -9,7 +9,7 @@ import numpy as np
 from drystone_base.kernels._indices import at, bad_rows, check_below, int_vector, scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import check_sparse, row_major_order
+from drystone_base.kernels._sparse import check_sparse, fill_order, repeated, row_major_order
 
 __all__: list[str] = []
 
@@ -150,28 +150,19 @@ def sparse_fill_empty_rows(
     call.require(
         count or not len(indices), "a tensor without rows must be empty", found=len(indices)
     )
-    check_size(call, (count,), np.dtype(bool))
-    rows = indices[:, 0]
-    check_below(call, rows, count, "rows of indices")
-    empty = np.bincount(rows, minlength=count)[:count] == 0
+    empty, order, places = fill_order(call, indices[:, 0], count)
     added = np.flatnonzero(empty)
-    all_rows = np.concatenate([rows, added])
-    order = np.argsort(all_rows, kind="stable")
     filler = np.zeros((added.size, indices.shape[1]), np.int64)
     filler[:, 0] = added
-    fill_values = np.empty(added.size, values.dtype)
-    fill_values[...] = default
-    places = np.empty(order.size, np.int64)
-    places[order] = np.arange(order.size)
     return (
         np.concatenate([indices, filler])[order],
-        np.concatenate([values, fill_values])[order],
+        np.concatenate([values, repeated(default, added.size)])[order],
         empty,
-        places[: len(rows)],
+        places,
     )
 
 
-@kernel("SparseFillEmptyRowsGrad")
+@kernel("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad")
 def sparse_fill_empty_rows_grad(
     call: Call, reverse_index_map: Array, grad: Array
 ) -> tuple[Array, Array]:

@@ -96,3 +96,7 @@ CASES += [
     case("ResourceGatherNd", _X, _ints([2]), dtype="float32", tol=0),
     case("ResourceGatherNd", _X, _ints([[0, 4]]), dtype="float32"),
 ]
+for _i in (5, [0, 23, 7], [24], [[1]]):
+    for _t in (np.int32, np.int64):
+        CASES.append(case("UnravelIndex", _ints(_i, _t), _ints([2, 3, 4], _t), tol=0))
+CASES.append(case("UnravelIndex", _ints([1]), _ints([2, 0])))

@@ -34,3 +34,5 @@ CASES += [
     case("EnsureShape", _VALUES[1], shape=(2, 4)),
     case("EnsureShape", _VALUES[1], shape=(6,)),
 ]
+for _v in (_VALUES[1], _VALUES[6]):
+    CASES += [case(op, _v, tol=0) for op in ("GuaranteeConst", "Copy", "CopyHost")]

@@ -71,3 +71,9 @@ CASES.append(
     case("RaggedTensorToTensor", _ints(-1), _TEXT, "", *_SPLITS, row_partition_types=["ROW_SPLITS"],
          tol=0)
 )  # fmt: skip
+for _rows, _count in [([0, 0, 2], 4), ([], 2), ([1, 1], 2), ([3], 2)]:
+    CASES.append(
+        case("RaggedFillEmptyRows", _ints(_rows), _values(len(_rows)), _ints(_count), np.float32(9),
+             tol=0)
+    )  # fmt: skip
+CASES.append(case("RaggedFillEmptyRowsGrad", _ints([2, 0]), _values(4)))

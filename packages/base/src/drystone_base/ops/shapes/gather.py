@@ -80,3 +80,11 @@ def one_hot(c: ShapeCall) -> list[Shape]:
     if depth is not None and depth < 0:
         c.fail("depth must not be negative", found=depth, needed="0 or more")
     return [(*dims[:axis], UNKNOWN if depth is None else depth, *dims[axis:])]
+
+
+@shape("UnravelIndex")
+def unravel_index(c: ShapeCall) -> list[Shape]:
+    """One column for each index."""
+    dims = c.with_rank(c.shape(1), 1)
+    indices = c.shape(0)
+    return [None if indices is None else (dims[0], *indices)]

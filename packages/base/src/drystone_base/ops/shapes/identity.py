@@ -9,7 +9,10 @@ from drystone_base.ops.shapes._registry import MAX_PARTIAL, Shape, ShapeCall, sh
 __all__: list[str] = []
 
 
-@shape("Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient", "DeepCopy")
+@shape(
+    "Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient", "DeepCopy",
+    "GuaranteeConst", "Copy", "CopyHost", "_EagerConst", "_ListToArray", "_ArrayToList",
+)  # fmt: skip
 def same(c: ShapeCall) -> list[Shape]:
     """The inputs' shapes; values and handles pass through as well."""
     c.output_handles = list(c.handles)
@@ -31,7 +34,7 @@ def ensure_shape(c: ShapeCall) -> list[Shape]:
     return [c.merge(c.shape(0), c.attrs["shape"])]
 
 
-@shape("Const")
+@shape("Const", "HostConst")
 def const(c: ShapeCall) -> list[Shape]:
     """The tensor's shape; small tensors become known values."""
     tensor = c.attrs["value"]

@@ -44,3 +44,11 @@ def ragged_to_sparse(c: ShapeCall) -> list[Shape]:
     values = c.with_rank_at_least(c.shape(len(c.shapes) - 1), 1)
     rank = UNKNOWN if values is None else len(c.shapes) - 1 + len(values)
     return [(UNKNOWN, rank), (UNKNOWN,), (rank,)]
+
+
+@shape("RaggedFillEmptyRows")
+def ragged_fill_empty_rows(c: ShapeCall) -> list[Shape]:
+    """Unknown counts; one flag for each row."""
+    rows = c.int_value(2)
+    count = c.merge_dim(c.with_rank(c.shape(0), 1)[0], c.with_rank(c.shape(1), 1)[0])
+    return [(UNKNOWN,), (UNKNOWN,), (UNKNOWN if rows is None else rows,), (count,)]

@@ -168,6 +168,12 @@ def fill(c: ShapeCall) -> list[Shape]:
     return [c.value_as_shape(0)]
 
 
+@shape("Empty")
+def empty(c: ShapeCall) -> list[Shape]:
+    """The value of ``shape``."""
+    return [c.value_as_shape(0)]
+
+
 @shape("Tile", "TileGrad")
 def tile(c: ShapeCall) -> list[Shape]:
     """Each dimension times (divided by, for the gradient) its multiple."""

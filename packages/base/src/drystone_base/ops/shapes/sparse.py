@@ -46,7 +46,7 @@ def sparse_fill_empty_rows(c: ShapeCall) -> list[Shape]:
     return [(UNKNOWN, sparse_rank(c, 0, 2)), (UNKNOWN,), (rows,), (_count(c, 0, 1),)]
 
 
-@shape("SparseFillEmptyRowsGrad")
+@shape("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad")
 def sparse_fill_empty_rows_grad(c: ShapeCall) -> list[Shape]:
     """A vector like the map, and a scalar."""
     return [c.with_rank(c.shape(0), 1), ()]
