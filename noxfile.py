@@ -180,7 +180,7 @@ def docs(session: nox.Session) -> None:
     install_wheels(session, "docs", "test")
     session.run("python", "-m", "ci.checks.doc_links")
     session.run("mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
-    pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests/test_tutorials")
+    pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests", "-k", "tutorial")
 
 
 @nox.session
