@@ -126,9 +126,9 @@ def window_of(
     _check_outer(call, steps, rates, layout)
     moves, spread = spatial_values(steps, layout), spatial_values(rates, layout)
     call.require(
-        min(*moves, *spread, 1) > 0,
-        "strides and dilations must be positive",
-        found=f"strides {moves}, dilations {spread}",
+        min(*moves, *spread, *size) > 0,
+        "windows, strides and dilations must be positive",
+        found=f"window {list(size)}, strides {moves}, dilations {spread}",
         needed="1 or more",
     )
     pairs = _explicit(call, rank, layout) or [attrs["padding"]] * len(spatial)

@@ -71,7 +71,7 @@ def _check_ranks(call: Call, rank: int, **tensors: Array) -> None:
 def _check_channels(call: Call, channels: int, filter_shape: Sequence[int]) -> None:
     depth, count = filter_shape[-2:]
     call.require(
-        depth > 0 and channels % depth == 0 and (channels == 0 or count % (channels // depth) == 0),
+        channels > 0 and depth > 0 and channels % depth == 0 and count % (channels // depth) == 0,
         "input channels must be a multiple of the filter's, and its outputs of the groups",
         found=f"{channels} channels, filter {list(filter_shape)}",
         needed="channels = groups x filter depth",
@@ -136,12 +136,12 @@ def conv_backprop_input(call: Call, sizes: Array, filters: Array, dy: Array) -> 
     rank = 4 if call.op.startswith("Conv2D") else 5
     _check_ranks(call, rank, filter=filters, out_backprop=dy)
     layout = _layout(call)
-    dims = sizes if sizes.size == rank else np.concatenate([dy.shape[:1], sizes, [0]])
-    shape = list(_dims(call, dims, rank))
-    if sizes.size == rank - 2:
-        shape[-1] = filters.shape[-2]
+    if sizes.size == rank - 2:  # only the spatial dims, as XLA writes them
+        shape = (dy.shape[0], *_dims(call, sizes, rank - 2), filters.shape[-2])
+    else:
+        shape = _dims(call, sizes, rank)
     check_size(call, shape, dy.dtype)
-    return input_gradient(call, tuple(shape), filters, dy, layout)
+    return input_gradient(call, shape, filters, dy, layout)
 
 
 @kernel("Conv2DBackpropInputV2", "Conv3DBackpropInput")

@@ -143,6 +143,8 @@ def resize_bilinear(call: Call, images: Array, size: Array) -> Array:
     source = images.astype(np.float32)
     if (rows, columns) == source.shape[1:3]:
         return source
+    if not images.size:
+        return np.zeros((0, rows, columns, images.shape[3]), np.float32)
     x = _linear(call, source.shape[2], columns)
     y = _linear(call, source.shape[1], rows)
     left, right = source[:, :, x.index[:, 0]], source[:, :, x.index[:, 1]]
@@ -155,6 +157,8 @@ def resize_bilinear(call: Call, images: Array, size: Array) -> Array:
 def resize_nearest(call: Call, images: Array, size: Array) -> Array:
     """``[N, H, W, C] -> [N, h, w, C]``, pixels copied; TF ``ResizeNearestNeighbor``."""
     rows, columns = _target(call, images, size)
+    if not images.size:
+        return np.zeros((0, rows, columns, images.shape[3]), images.dtype)
     picked = images[:, _nearest(call, images.shape[1], rows)]
     return np.asarray(picked[:, :, _nearest(call, images.shape[2], columns)])
 
@@ -173,6 +177,8 @@ def resize_weighted(call: Call, images: Array, size: Array) -> Array:
     rows, columns = _target(call, images, size)
     taps = _cubic if call.op == "ResizeBicubic" else _area
     source = images.astype(np.float32)
+    if not images.size:
+        return np.zeros((0, rows, columns, images.shape[3]), np.float32)
     y = taps(call, source.shape[1], rows).matrix(source.shape[1])
     x = taps(call, source.shape[2], columns).matrix(source.shape[2])
     return _separable(source, y, x)
@@ -187,6 +193,12 @@ def resize_grad(call: Call, grads: Array, image: Array) -> Array:
         "both inputs must have rank 4",
         found=f"{list(grads.shape)} and {list(image.shape)}",
         needed="[N, h, w, C] and [N, H, W, C]",
+    )
+    call.require(
+        grads.shape[::3] == image.shape[::3],
+        "both inputs must have the same batch and channels",
+        found=f"{list(grads.shape)} and {list(image.shape)}",
+        needed="equal first and last dimensions",
     )
     taps = _linear if call.op == "ResizeBilinearGrad" else _cubic
     y = taps(call, image.shape[1], grads.shape[1]).matrix(image.shape[1])

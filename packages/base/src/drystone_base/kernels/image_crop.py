@@ -31,6 +31,8 @@ def crop_and_resize(call: Call, image: Array, boxes: Array, index: Array, size: 
     Boxes are ``[y1, x1, y2, x2]`` in units of the image; outside it is ``extrapolation_value``.
     """
     rows, columns = _check_crop(call, image, boxes, index, size)
+    if not len(boxes):
+        return np.zeros((0, rows, columns, image.shape[3]), np.float32)
     height, width = image.shape[1:3]
     y = _axis(boxes[:, 0], boxes[:, 2], height, rows)
     x = _axis(boxes[:, 1], boxes[:, 3], width, columns)
@@ -71,7 +73,7 @@ def _check_crop(
     )
     fits = boxes.ndim == 2 and boxes.shape[1] == 4 and index.shape == boxes.shape[:1]
     call.require(
-        (fits or boxes.size == index.size == 0) and size.shape == (2,),
+        fits and size.shape == (2,),
         "boxes must be [boxes, 4], box_ind [boxes] and crop_size [2]",
         found=f"{list(boxes.shape)}, {list(index.shape)}, {list(size.shape)}",
         needed="one index per box",

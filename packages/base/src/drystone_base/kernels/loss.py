@@ -80,6 +80,7 @@ def in_top_k(call: Call, predictions: Array, targets: Array, *k: Array) -> Array
         found=f"{list(predictions.shape)} and {list(targets.shape)}",
         needed="one target per row",
     )
+    call.require(all(v.ndim == 0 for v in k), "k must be a scalar", found=[v.shape for v in k])
     count = int(k[0]) if k else call.attrs["k"]
     classes = predictions.shape[1]
     valid = (targets >= 0) & (targets < classes)

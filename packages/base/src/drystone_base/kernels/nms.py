@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 
@@ -85,9 +86,13 @@ def _check(call: Call, boxes: Array, scores: Array, settings: Sequence[Array]) -
         found=f"{list(boxes.shape)} and {list(scores.shape)}",
         needed="one score per box",
     )
+    _check_scalars(call, settings)
+
+
+def _check_scalars(call: Call, settings: Sequence[Array]) -> None:
     call.require(
         all(s.ndim == 0 for s in settings),
-        "the other inputs must be scalars",
+        "the inputs after the scores must be scalars",
         found=[list(s.shape) for s in settings],
         needed="scalars",
     )
@@ -109,6 +114,7 @@ def _limits(call: Call, settings: Sequence[Array]) -> Limits:
 def _padded(call: Call, values: list[int] | list[float], count: int, dtype: type) -> Array:
     """The values, with zeros up to ``count`` where the node asks for that."""
     size = count if call.attrs.get("pad_to_max_output_size") else len(values)
+    check_size(call, (size,), np.dtype(dtype))
     out: Array = np.zeros(size, dtype)
     out[: len(values)] = values
     return out
@@ -148,6 +154,7 @@ def non_max_suppression_with_overlaps(
         found=f"{list(overlaps.shape)} and {list(scores.shape)}",
         needed="[boxes, boxes] and [boxes]",
     )
+    _check_scalars(call, settings)
     count, overlap, score = int(settings[0]), float(settings[1]), float(settings[2])
     limits = Limits(max(count, 0), overlap, score)
     chosen, _ = suppress(scores.tolist(), lambda a, b: float(overlaps[a, b]), limits)

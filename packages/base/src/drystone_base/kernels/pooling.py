@@ -144,7 +144,8 @@ def _sizes(call: Call, dynamic: Sequence[Array]) -> tuple[list[int], list[int]]:
 def _depth_max(call: Call, x: Array, ksize: Sequence[int], strides: Sequence[int]) -> Array:
     """Maximum over runs of channels: the one form of pooling over channels that TensorFlow has."""
     run = ksize[-1]
-    fits = list(ksize[:-1]) == [1] * (x.ndim - 1) and strides[-1] == run
+    ones = [1] * (x.ndim - 1)
+    fits = list(ksize[:-1]) == list(strides[:-1]) == ones and strides[-1] == run
     call.require(
         fits and x.shape[-1] % run == 0,
         "pooling over channels needs windows of channels only that divide them evenly",
@@ -152,12 +153,13 @@ def _depth_max(call: Call, x: Array, ksize: Sequence[int], strides: Sequence[int
         needed="equal window and stride in the channel dimension, 1 elsewhere",
         status="UNIMPLEMENTED",
     )
-    return np.asarray(x.reshape(*x.shape[:-1], -1, run).max(-1))
+    return np.asarray(x.reshape(*x.shape[:-1], x.shape[-1] // run, run).max(-1))
 
 
 def _argmax(source: Array, window: Window) -> tuple[Array, Array]:
     """Each window's maximum and its flat index in one example (``[*spatial, C]``); -1 for none."""
-    flat = np.arange(source[:1].size, dtype=np.int64).reshape(1, *source.shape[1:])
+    one = source.shape[1:]
+    flat = np.arange(math.prod(one), dtype=np.int64).reshape(1, *one)
     where = window.pad(flat, -1)
     shape = (source.shape[0], *window.out, source.shape[-1])
     best, index = np.zeros(shape, source.dtype), np.full(shape, -1, np.int64)
@@ -172,7 +174,7 @@ def _argmax(source: Array, window: Window) -> tuple[Array, Array]:
 
 def _across_batch(index: Array, source: Array) -> Array:
     """Indices into one example turned into indices into the whole batch."""
-    step = source[:1].size
+    step = math.prod(source.shape[1:])
     starts = np.arange(index.shape[0], dtype=np.int64) * step
     out: Array = index + starts.reshape(-1, *[1] * (index.ndim - 1))
     return out

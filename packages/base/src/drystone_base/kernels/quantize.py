@@ -137,6 +137,9 @@ def quantize_and_dequantize(call: Call, x: Array, low: Array, high: Array, *bits
     TF ``QuantizeAndDequantizeV2`` to ``V4``; ``V3`` takes ``num_bits`` as an input.
     """
     attrs = call.attrs
+    call.require(
+        all(b.ndim == 0 for b in bits), "num_bits must be a scalar", found=[b.shape for b in bits]
+    )
     width = int(bits[0]) if bits else attrs["num_bits"]
     signed = attrs["signed_input"]
     call.require(

@@ -43,6 +43,12 @@ def slid(
             found=f"{list(strides)} and {list(rates)}",
             needed=f"{len(spatial) + 2} entries",
         )
+    if given["padding"] == "EXPLICIT" and len(given["explicit_paddings"]) != 2 * len(strides):
+        c.fail(
+            "explicit_paddings needs a pair per dimension",
+            found=list(given["explicit_paddings"]),
+            needed=f"{2 * len(strides)} values",
+        )
     pairs = explicit_pairs(given, data_format) or [given["padding"]] * len(spatial)
     moves, spread = spatial_values(strides, data_format), spatial_values(rates, data_format)
     rows = zip(spatial, window, moves, spread, pairs, strict=True)

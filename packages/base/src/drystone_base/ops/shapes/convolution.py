@@ -13,7 +13,7 @@ def _layout(c: ShapeCall) -> str:
 
 
 def _check_depth(c: ShapeCall, channels: int, depth: int) -> None:
-    if depth == 0 or (channels >= 0 and depth > 0 and channels % depth):
+    if 0 in (depth, channels) or (channels >= 0 and depth > 0 and channels % depth):
         c.fail(
             "input channels must be a multiple of the filter's",
             found=f"{channels} and {depth}",

@@ -19,5 +19,7 @@ def resized(c: ShapeCall) -> list[Shape]:
 
 @shape("ResizeBilinearGrad", "ResizeBicubicGrad")
 def resized_grad(c: ShapeCall) -> list[Shape]:
-    """The original image's shape, of rank 4."""
-    return [c.with_rank(c.shape(1), 4)]
+    """The original image's shape; the gradient has its batch and channels."""
+    batch, _, _, channels = c.with_rank(c.shape(0), 4)
+    first, rows, columns, last = c.with_rank(c.shape(1), 4)
+    return [(c.merge_dim(batch, first), rows, columns, c.merge_dim(channels, last))]
