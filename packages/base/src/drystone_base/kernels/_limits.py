@@ -43,8 +43,10 @@ def check_size(call: Call, shape: Sequence[SupportsIndex], dtype: np.dtype[Any])
     if any(d < 0 for d in dims):
         call.fail("dimensions must not be negative", found=list(dims), needed="0 or more")
     count = math.prod(dims)
-    # The product without empty dimensions, as TensorFlow multiplies from the left.
-    if count > _MAX_ELEMENTS or math.prod(d for d in dims if d) > _MAX_ELEMENTS:
+    # The product without empty dimensions, as TensorFlow multiplies from the left; NumPy bounds
+    # the bytes that an empty array would have without them.
+    held = math.prod(d for d in dims if d) * (1 if count else dtype.itemsize)
+    if held > _MAX_ELEMENTS:
         call.fail(
             "a tensor's element count must fit in 63 bits",
             found=list(dims),
