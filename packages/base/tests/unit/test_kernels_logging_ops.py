@@ -89,4 +89,9 @@ def test_shapes() -> None:
     assert shapes("Print", [(2,), ()], [None, None])[0] == [(2,)]
     assert shapes("Timestamp", [])[0] == [()]
     assert shapes("MatchingFiles", [()])[0] == [(-1,)]
-    assert shapes("ReadFile", [()])[0] == [()]
+
+
+def test_inference_reads_no_files() -> None:
+    for op in ("ReadFile", "MatchingFiles", "DecodeCompressed"):
+        _, call = shapes(op, [np.array(b"name", object)])
+        assert call.output_values == [None]

@@ -7,8 +7,9 @@ from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 
 @shape("ReadFile")
 def read_file(c: ShapeCall) -> list[Shape]:
-    """A scalar."""
+    """A scalar, never a constant: inference must not read files."""
     c.with_rank(c.shape(0), 0)
+    c.output_values = [None]
     return [()]
 
 
@@ -21,6 +22,7 @@ def write_file(c: ShapeCall) -> list[Shape]:
 
 
 @shape("MatchingFiles")
-def matching_files(_: ShapeCall) -> list[Shape]:
-    """As many names as match."""
+def matching_files(c: ShapeCall) -> list[Shape]:
+    """As many names as match; inference must not look for them."""
+    c.output_values = [None]
     return [(UNKNOWN,)]
