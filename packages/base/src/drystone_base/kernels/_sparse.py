@@ -1,4 +1,4 @@
-"""What the families of sparse ops share: checks, order, and dense forms."""
+"""What the families of sparse and ragged ops share: checks, order, groups."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from drystone_base.kernels._registry import Array, Call
 
 __all__ = [
     "check_sparse",
+    "check_splits",
     "fill_order",
     "find_rows",
     "group_rows",
@@ -79,3 +80,17 @@ def fill_order(call: Call, rows: Array, count: int) -> tuple[Array, Array, Array
     places = np.empty(order.size, np.int64)
     places[order] = np.arange(order.size)
     return empty, order, places[: len(rows)]
+
+
+def check_splits(call: Call, splits: Array, size: int) -> None:
+    """Fail unless row splits rise from 0 to ``size``, the number of values."""
+    call.require(
+        splits.ndim == 1
+        and splits.size
+        and splits[0] == 0
+        and splits[-1] == size
+        and bool((np.diff(splits) >= 0).all()),
+        "row splits must rise from 0 to the number of values",
+        found=splits.reshape(-1)[:10].tolist(),
+        needed=f"0 ... {size}",
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from drystone_base.kernels._indices import check_below, int_vector
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import fill_order, repeated
+from drystone_base.kernels._sparse import check_splits, fill_order, repeated
 
 __all__: list[str] = []
 
@@ -42,27 +42,14 @@ def ragged_range(call: Call, starts: Array, limits: Array, deltas: Array) -> tup
     return splits, values.astype(starts.dtype)
 
 
-def _check_splits(call: Call, splits: Array, size: int) -> None:
-    call.require(
-        splits.ndim == 1
-        and splits.size
-        and splits[0] == 0
-        and splits[-1] == size
-        and bool((np.diff(splits) >= 0).all()),
-        "row splits must rise from 0 to the number of values",
-        found=splits.reshape(-1)[:10].tolist(),
-        needed=f"0 ... {size}",
-    )
-
-
 def _check_nested(call: Call, nested: Sequence[Array], values: Array) -> None:
     """Fail unless each level of splits deals out the next one, and the last the values."""
     call.require(
         values.ndim >= 1, "the values must not be a scalar", found=[], needed="rank 1 or more"
     )
     for splits, inner in itertools.pairwise(nested):
-        _check_splits(call, splits, inner.size - 1)
-    _check_splits(call, nested[-1], len(values))
+        check_splits(call, splits, inner.size - 1)
+    check_splits(call, nested[-1], len(values))
 
 
 @kernel("RaggedGather")
@@ -121,7 +108,7 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
     )
     numbers = np.array(int_vector(call, partition, "a row partition"), np.int64)
     if kind == "ROW_SPLITS":
-        _check_splits(call, numbers, int(numbers[-1]) if numbers.size else 0)
+        check_splits(call, numbers, int(numbers[-1]) if numbers.size else 0)
         lengths = np.diff(numbers)
         rows = np.repeat(np.arange(lengths.size), lengths)
         return rows, np.arange(rows.size) - np.repeat(numbers[:-1], lengths)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import check_sparse
+from drystone_base.kernels._sparse import check_sparse, check_splits
 
 __all__: list[str] = []
 
@@ -84,15 +84,12 @@ def ragged_count(
 ) -> tuple[Array, Array, Array]:
     """Counts of the values of each row of a ragged matrix."""
     call.require(
-        splits.ndim == values.ndim == 1
-        and splits.size > 1
-        and splits[0] == 0
-        and splits[-1] == values.size
-        and bool((np.diff(splits) >= 0).all()),
-        "row splits must rise from 0 to the number of values",
-        found=splits.reshape(-1)[:10].tolist(),
-        needed=f"0 ... {values.size}",
+        values.ndim == 1 and splits.size > 1,
+        "values must be a vector, in one row or more",
+        found=f"{list(values.shape)}, splits {list(splits.shape)}",
+        needed="rank 1, two splits or more",
     )
+    check_splits(call, splits, values.size)
     _check_weights(call, values, weights)
     rows = np.repeat(np.arange(splits.size - 1), np.diff(splits)).tolist()
     return _counted(call, values, weights, rows, splits.size - 1)
