@@ -143,6 +143,15 @@ def test_texts_of_tensors() -> None:
     )
 
 
+def test_absurd_sizes_are_refused() -> None:
+    B.fails("RESOURCE_EXHAUSTED", "memory", "AsString", i32([1]), width=2**60)
+    B.fails(
+        "RESOURCE_EXHAUSTED", "memory",
+        "StringNGrams", vector(["a"]), i64([0, 1]), separator="", ngram_widths=[2**24],
+        left_pad="", right_pad="", pad_width=-1, preserve_short_sequences=False,
+    )  # fmt: skip
+
+
 def test_decompression_refuses_broken_data() -> None:
     B.fails("INVALID_ARGUMENT", "compressed", "DecodeCompressed", "junk", compression_type="ZLIB")
     B.fails("INVALID_ARGUMENT", "known", "DecodeCompressed", "junk", compression_type="LZ")

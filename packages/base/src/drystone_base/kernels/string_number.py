@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base.dtypes import BOOL, STRING
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._number_text import read_number
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import each_number
@@ -57,6 +58,8 @@ def _without_zeros(pattern: str) -> str:
 def as_string(call: Call, values: Array) -> Array:
     """Each element as text, in the notation that the attributes choose."""
     pattern = _number_format(call)
+    longest = max(call.attrs["width"], call.attrs["precision"], 1)
+    check_size(call, (values.size, longest), np.dtype(np.uint8))
     write: Callable[[Any], bytes]
     dtype = call.attrs["T"]
     if dtype is STRING:

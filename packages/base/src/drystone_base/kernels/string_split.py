@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes, scalar_string
 from drystone_base.tensor import string_array
@@ -120,6 +121,7 @@ def _row_ngrams(call: Call, row: list[bytes], widths: list[int]) -> list[bytes]:
 
 def _windows(call: Call, row: list[bytes], width: int, pad: int) -> Iterator[bytes]:
     """Windows of ``width`` tokens over the row with ``pad`` padding tokens at either end."""
+    check_size(call, (max(len(row) + 2 * pad - width + 1, 0), width), np.dtype(object))
     left, right = [attr_bytes(call, "left_pad")] * pad, [attr_bytes(call, "right_pad")] * pad
     padded = left + row + right
     separator = attr_bytes(call, "separator")
