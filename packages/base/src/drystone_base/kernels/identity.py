@@ -48,7 +48,7 @@ def ensure_shape(call: Call, x: Array) -> Array:
 @kernel("Const", "HostConst")
 def const(call: Call) -> Array:
     """The attribute ``value``; the array may be read-only."""
-    array: Array = call.attrs["value"].array
+    array: Array = call.attrs["value"].aligned()
     return array
 
 

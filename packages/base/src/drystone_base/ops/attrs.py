@@ -69,6 +69,16 @@ class TensorAttr:
             self._array = from_proto(self._proto, self.content)
         return self._array
 
+    def aligned(self) -> np.ndarray[Any, Any]:
+        """The value for arithmetic: copied once if the file holds it at addresses that do not suit.
+
+        NumPy would copy such an operand in every call.
+        """
+        if not self.array.flags.aligned:
+            self._array = self.array.copy()
+            self._array.flags.writeable = False
+        return self.array
+
     @property
     def dtype(self) -> DType:
         """The tensor's type, without decoding the value."""
