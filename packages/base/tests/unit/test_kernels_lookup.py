@@ -110,6 +110,16 @@ def test_tables_of_vectors_and_of_strings() -> None:
     assert b("LookupTableFindV2", plain, i64(1), "?").item() == b"one"
 
 
+def test_strings_keep_their_nul_bytes() -> None:
+    b = Bench()
+    kinds = {"key_dtype": "int64", "value_dtype": "string"}
+    h = table(b, **kinds)
+    b.all("InitializeTableV2", h, i64([1, 2]), np.array([b"end\0", b"\0"], object))
+    found = b("LookupTableFindV2", h, i64([[1, 2, 3]]), np.array(b"\0\0", object))
+    assert found.tolist() == [[b"end\0", b"\0", b"\0\0"]]
+    assert {type(value) for value in found.ravel()} == {bytes}
+
+
 def test_dense_table() -> None:
     b = Bench()
     h = table(b, "AnonymousMutableDenseHashTable", i64(-1), i64(-2), key_dtype="int64")

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.executor.plan import can_run
 from drystone_base.graph import Node, Output, reachable
-from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.attrs import FunctionRef, Shape
 from drystone_base.ops.defs import find
+from drystone_base.ops.inference import Inference, infer
 
 if TYPE_CHECKING:
-    from drystone_base.loaders import LoadedModel, Signature
+    from drystone_base.loaders import LoadedModel, Signature, TensorSpec
 
 __all__ = ["Analysis", "Reach", "function_refs"]
 
-_VARIABLE_OPS = frozenset({"VarHandleOp", "VariableV2", "Variable", "TemporaryVariable"})
+_MAX_INFERRED: Final = 20_000  # nodes; larger graphs are not worth the wait
+_VARIABLE_OPS: Final = frozenset({"VarHandleOp", "VariableV2", "Variable", "TemporaryVariable"})
 
 
 @dataclass
@@ -101,12 +104,27 @@ class Analysis:
             return []
         return [node for node in needed if node.op != "_Arg"]
 
-    @property
-    def variables(self) -> dict[str, Any]:
-        """Count and bytes of the variables that the loader read, and of the nodes that hold one."""
-        values = self.loaded.variables.values()
-        nodes = sum(1 for node in self.graph if node.op in _VARIABLE_OPS)
-        return {"nodes": nodes, "restored": len(values), "bytes": sum(v.nbytes for v in values)}
+    @cached_property
+    def variables(self) -> dict[str, int]:
+        """Count and bytes of the variables, so far as their nodes state a shape."""
+        nodes = [node for node in self.graph if node.op in _VARIABLE_OPS]
+        total = 0
+        for node in nodes:
+            shape = node.attr("shape")
+            if shape is not None and all(d >= 0 for d in shape):
+                total += math.prod(shape) * node.attr("dtype").size
+        return {"nodes": len(nodes), "bytes": total}
+
+    def shape(self, spec: TensorSpec) -> Shape:
+        """The shape that a signature states, else the one that inference finds."""
+        if spec.shape is not None or len(self.graph) > _MAX_INFERRED:
+            return spec.shape
+        found = self._inferred.shape(self.graph.output(spec.tensor))
+        return None if found is None else tuple(max(d, -1) for d in found)
+
+    @cached_property
+    def _inferred(self) -> Inference:
+        return infer(self.graph)
 
     @cached_property
     def constants(self) -> dict[str, int]:

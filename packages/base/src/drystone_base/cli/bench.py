@@ -60,7 +60,7 @@ def bench(
     tags: tuple[str, ...],
     checkpoint: Path | None,
 ) -> None:
-    """Time MODEL: loading it, its first run, and the runs after.
+    """Time MODEL: its loading, its first run, and the runs after.
 
     The first run includes what is prepared once per set of feeds and fetches. Inputs are as for
     run.

@@ -47,9 +47,9 @@ def diff(
     tags: tuple[str, ...],
     checkpoint: Path | None,
 ) -> None:
-    """Compare two models, or two .npz files; exit with 1 when they differ.
+    """Compare two models, or two .npz files.
 
-    Of models, the graphs are compared node by node, and the outputs of a run on the same inputs.
+    Exits with 1 when they differ. Of models, the graphs are compared node by node, and the outputs of a run on the same inputs.
     Models that give the same outputs within the tolerance count as equal, whatever their nodes are.
     """
     from drystone_base.cli import _compare

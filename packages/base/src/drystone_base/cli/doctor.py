@@ -18,9 +18,9 @@ Examples:
 @click.command(epilog=EPILOG)
 @common_options
 def doctor() -> None:
-    """Check this installation: versions, machine, ops with kernels, and a small graph that is run.
+    """Check this installation and its machine.
 
-    Exits with 1 when something is wrong. The output belongs into every bug report.
+    Versions, processor, ops with kernels, and a small graph that is run. Exits with 1 when something is wrong. The output belongs into every bug report.
     """
     from drystone_base.cli import _health
 

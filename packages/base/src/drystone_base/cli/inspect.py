@@ -43,9 +43,9 @@ Examples:
 def inspect(
     model: Path, drawing: Path | None, tags: tuple[str, ...], checkpoint: Path | None
 ) -> None:
-    """Say what MODEL holds: signatures, ops, functions, variables, and what has no kernel yet.
+    """Say what MODEL holds, and what of it can run.
 
-    Nothing is run. An op without a kernel matters only where a signature reaches it.
+    Signatures, ops, functions, variables, and ops without a kernel. Nothing is run. An op without a kernel matters only where a signature reaches it.
     """
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
@@ -82,7 +82,7 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "variables": analysis.variables,
         "constants": analysis.constants,
         "assets": sorted(loaded.assets),
-        "signatures": {n: _signature(s) for n, s in loaded.signatures.items()},
+        "signatures": {n: _signature(analysis, s) for n, s in loaded.signatures.items()},
         "ops": dict(analysis.ops.most_common()),
         "unsupported": {
             op: {
@@ -96,13 +96,13 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _signature(signature: Signature) -> dict[str, Any]:
+def _signature(analysis: Analysis, signature: Signature) -> dict[str, Any]:
     return {
         role: {
             name: {
                 "tensor": spec.tensor,
                 "dtype": spec.dtype.label,
-                "shape": None if spec.shape is None else list(spec.shape),
+                "shape": analysis.shape(spec),
             }
             for name, spec in specs.items()
         }
@@ -115,7 +115,7 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
     print_table("", ("", ""), _summary(loaded, facts))
     for name, signature in loaded.signatures.items():
         rows = [
-            (role, key, spec.dtype, shape_text(spec.shape), spec.tensor)
+            (role, key, spec.dtype, shape_text(analysis.shape(spec)), spec.tensor)
             for role, specs in (("in", signature.inputs), ("out", signature.outputs))
             for key, spec in specs.items()
         ]
@@ -133,7 +133,6 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
 
 
 def _summary(loaded: LoadedModel, facts: dict[str, Any]) -> list[tuple[str, Any]]:
-    variables, constants = facts["variables"], facts["constants"]
     inside = sum(facts["functions"].values())
     functions = f"{len(facts['functions'])} with {inside} nodes" if facts["functions"] else "none"
     rows = [
@@ -144,12 +143,15 @@ def _summary(loaded: LoadedModel, facts: dict[str, Any]) -> list[tuple[str, Any]
         ("graph version", facts["producer"] or "not stated"),
         ("nodes", facts["nodes"]),
         ("functions", functions),
-        ("variables", f"{variables['nodes']} nodes, {variables['restored']} restored, "
-                      f"{size(variables['bytes'])}" if variables["nodes"] else "none"),
-        ("constants", f"{constants['nodes']}, {size(constants['bytes'])}"),
+        ("variables", _counted(facts["variables"])),
+        ("constants", _counted(facts["constants"])),
         ("assets", ", ".join(facts["assets"])),
     ]  # fmt: skip
     return [(name, value) for name, value in rows if value != ""]
+
+
+def _counted(held: dict[str, int]) -> str:
+    return f"{held['nodes']}, {size(held['bytes'])}" if held["nodes"] else "none"
 
 
 def _print_functions(analysis: Analysis, facts: dict[str, Any]) -> None:

@@ -59,7 +59,9 @@ def run(
     tags: tuple[str, ...],
     checkpoint: Path | None,
 ) -> None:
-    """Run MODEL: a SavedModel folder, a GraphDef (.pb, .pbtxt) or a MetaGraph (.meta).
+    """Run MODEL and say what comes out.
+
+    MODEL is a SavedModel folder, a GraphDef (.pb, .pbtxt) or a MetaGraph (.meta).
 
     Arrays in IN.NPZ are named after the signature's inputs, or after tensors (x:0). Results are
     saved under the names of the signature's outputs, or under the text of each --fetch. Without

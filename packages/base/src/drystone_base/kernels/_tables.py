@@ -101,8 +101,9 @@ class Table:
 
 def _pack(flat: list[Any], dtype: DType, shape: tuple[int, ...]) -> Array:
     if dtype is STRING:
-        rows = [part for row in flat for part in np.ravel(row)] if shape and flat else flat
-        return string_array(rows, shape)
+        # Not by np.ravel: bytes would become NumPy's, which end at their last byte that is not NUL.
+        parts = (r.ravel().tolist() if isinstance(r, np.ndarray) else [r] for r in flat)
+        return string_array([value for part in parts for value in part], shape)
     return np.array(flat, dtype.np).reshape(shape)
 
 

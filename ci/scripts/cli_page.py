@@ -1,0 +1,86 @@
+"""Write docs/cli.md from the command line's own help; `--check` only compares.
+
+Run from the repository root, with drystone installed: `python -m ci.scripts.cli_page [--check]`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from click.testing import CliRunner
+
+from ci.scripts.project import ROOT
+from drystone_base.cli._app import EXIT_CODES, app
+
+__all__ = ["main", "outdated", "render"]
+
+PAGE = ROOT / "docs" / "cli.md"
+
+INTRO = """# The command line
+
+Generated from `drystone --help`. The [tutorial](tutorial.md) shows the commands at work.
+
+A MODEL is a SavedModel folder, a GraphDef (`.pb`, `.pbtxt`) or a MetaGraph (`.meta`). Files of
+arrays are `.npz` files as `numpy.savez` writes them, without pickled objects: strings are
+fixed-width bytes (dtype `S`). NumPy drops NUL bytes at the end of such strings; when that happens
+to an output, a warning says so. Outputs in bfloat16, 8-bit floats and 4-bit integers are saved as
+float32 and int32, which hold every value of them.
+
+Tables are for people; `--json` prints one JSON document instead, also for an error, with its
+`code` and the exit code. Messages and progress go to standard error, progress only to a terminal.
+`--verbose` shows where an error came from.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+"""
+
+COMPLETION = """
+## Completion in the shell
+
+Once, for bash: `eval "$(_DRYSTONE_COMPLETE=bash_source drystone)"` in `~/.bashrc`. For zsh the
+word is `zsh_source`; for fish, `_DRYSTONE_COMPLETE=fish_source drystone | source` in
+`~/.config/fish/completions/drystone.fish`.
+"""
+
+
+def render() -> str:
+    """The page as text."""
+    codes = "".join(f"| {code} | {text} |\n" for code, text in EXIT_CODES.items())
+    helps = [_help(), *(_help(name) for name in sorted(app.commands))]
+    return INTRO + codes + COMPLETION + "".join(helps)
+
+
+def _help(*command: str) -> str:
+    words = " ".join(("drystone", *command))
+    done = CliRunner().invoke(
+        app, [*command, "--help"], prog_name="drystone", terminal_width=90, catch_exceptions=False
+    )
+    text = "\n".join(line.rstrip() for line in done.output.rstrip().splitlines())
+    return f"\n## {words}\n\n```\n{text}\n```\n"
+
+
+def outdated() -> bool:
+    """Whether the page on disk is missing or has other words than `render` gives.
+
+    Where lines break is up to the version of click.
+    """
+    return not PAGE.exists() or PAGE.read_text(encoding="utf-8").split() != render().split()
+
+
+def main() -> int:
+    """Write the page, or with `--check` exit 1 when it is outdated."""
+    if not outdated():
+        print("docs/cli.md: up to date")
+        return 0
+    if "--check" in sys.argv[1:]:
+        print("docs/cli.md: outdated; run python -m ci.scripts.cli_page")
+        return 1
+    PAGE.write_text(render(), encoding="utf-8")
+    print("docs/cli.md: written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

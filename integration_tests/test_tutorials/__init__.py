@@ -1,0 +1,1 @@
+"""Every code block in docs/, run against the installed wheels."""
