@@ -12,13 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.kernels._quadrature import unit_interval
 from drystone_base.kernels._registry import Array, kernel
 from drystone_base.kernels.special import in_float64
 
 _EULER: Final = 0.5772156649015329
 _FAR_SCALED: Final = 40.0
 _FAR: Final = 25.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(96)
+_POINTS: Final = 96
 
 
 def _series(n: int, x: Array, sign: int) -> Array:
@@ -121,7 +122,7 @@ def _y_series(n: int, x: Array) -> Array:
 def _y_integral(n: int, x: Array) -> Array:
     """Y_n(x) for moderate x: the integrals 9.1.22 by Gauss and Legendre's rule."""
     total, end = np.zeros_like(x), np.arcsinh(40 / x)
-    for node, weight in zip((_NODES + 1) / 2, _WEIGHTS / 2, strict=True):
+    for node, weight in zip(*unit_interval(_POINTS), strict=True):
         angle, t = math.pi * float(node), end * node
         total += weight * np.sin(x * math.sin(angle) - n * angle)
         both = np.exp(n * t) + (-1) ** n * np.exp(-n * t)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import Example, TensorProto
@@ -50,6 +49,7 @@ def serialize_tensor(_: Call, tensor: Array) -> Array:
 @kernel("DecodeJSONExample")
 def decode_json_example(call: Call, texts: Array) -> Array:
     """Each Example in JSON as a serialized one."""
+    from google.protobuf import json_format  # only this kernel needs it, and it is slow to import
 
     def convert(text: bytes) -> bytes:
         try:

@@ -13,13 +13,14 @@ from typing import Final
 import numpy as np
 
 from drystone_base.kernels._elementwise import Function
+from drystone_base.kernels._quadrature import unit_interval
 from drystone_base.kernels._registry import Array, kernel
 from drystone_base.kernels.special import in_float64
 
 _EULER: Final = 0.5772156649015329
 _STEP: Final = 0.2
 _FAR: Final = 1e3
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_POINTS: Final = 64
 
 
 def _dawson(x: Array) -> Array:
@@ -74,7 +75,7 @@ def _fresnel(x: Array, wave: Function, *, sine: bool) -> Array:
     size = np.abs(x)
     near = np.minimum(size, 5.0)
     total = np.zeros_like(x)
-    for node, weight in zip((_NODES + 1) / 2, _WEIGHTS / 2, strict=True):
+    for node, weight in zip(*unit_interval(_POINTS), strict=True):
         total += weight * wave(np.pi / 2 * (near * node) ** 2)
     f, g = _fresnel_far(np.maximum(size, 5.0))
     turn = np.pi / 2 * np.fmod(np.where(np.isfinite(size), size, 5.0) ** 2, 4.0)
