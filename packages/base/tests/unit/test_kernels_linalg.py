@@ -55,6 +55,29 @@ def test_eigenvectors(kind: Any) -> None:
     assert infer_shapes("Eig", [(-1, 4, 4)], Tout="complex64") == [(-1, 4), (-1, 4, 4)]
 
 
+def test_older_names_are_the_same_ops() -> None:
+    x = draw(2, 3, 3)
+    positive = x @ adjoint(x) + np.eye(3)
+    for op in ("Cholesky", "MatrixInverse", "MatrixDeterminant", "Svd", "SelfAdjointEigV2"):
+        for new, old in zip(run_op(op, positive), run_op(f"Batch{op}", positive), strict=True):
+            np.testing.assert_array_equal(new, old)
+        assert infer_shapes(op, [(-1, 3, 3)]) == infer_shapes(f"Batch{op}", [(-1, 3, 3)])
+    values, vectors = run_op("SelfAdjointEigV2", positive)
+    (stacked,) = run_op("SelfAdjointEig", positive)
+    np.testing.assert_array_equal(stacked[:, 0], values)
+    np.testing.assert_array_equal(stacked[:, 1:], vectors)
+    assert infer_shapes("SelfAdjointEig", [(-1, 3, 3)]) == [(-1, 4, 3)]
+
+
+def test_lu_multiplies_back() -> None:
+    x = draw(2, 4, 4)
+    whole, order = run_op("Lu", x)
+    lower = np.tril(whole, -1) + np.eye(4)
+    want = np.take_along_axis(x, order[..., None], 1)
+    np.testing.assert_allclose(lower @ np.triu(whole), want, atol=1e-12)
+    assert infer_shapes("Lu", [(-1, 4, -1)]) == [(-1, 4, 4), (-1, 4)]
+
+
 def test_cholesky_of_a_matrix_that_has_none_is_nan() -> None:
     x = np.stack([np.eye(2), -np.eye(2)]).astype(np.float32)
     (out,) = run_op("Cholesky", x)

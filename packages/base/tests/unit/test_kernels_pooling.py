@@ -89,6 +89,15 @@ def test_pooling_over_the_batch_is_refused() -> None:
     assert caught.value.status == "UNIMPLEMENTED"
 
 
+def test_given_indices_are_followed_both_ways() -> None:
+    x = np.arange(2 * 4 * 4 * 1.0).reshape(2, 4, 4, 1)
+    attrs: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+    top, at = run_op("MaxPoolWithArgmax", x, **attrs)
+    np.testing.assert_array_equal(run_op("MaxPoolGradGradWithArgmax", x, x, at, **attrs)[0], top)
+    (spread,) = run_op("MaxPoolGradWithArgmax", x, top, at, **attrs)
+    np.testing.assert_array_equal(spread, np.where(np.isin(x, top), x, 0))
+
+
 def test_an_argmax_outside_the_input_is_refused() -> None:
     x, dy = np.ones((1, 2, 2, 1)), np.ones((1, 1, 1, 1))
     attrs = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}

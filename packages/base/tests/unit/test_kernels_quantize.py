@@ -49,6 +49,14 @@ def test_simulated_grid(signed: bool) -> None:
     np.testing.assert_allclose(np.diff(steps), np.diff(steps)[0])
 
 
+def test_the_first_form_has_its_range_in_attributes() -> None:
+    x = np.linspace(-3, 3, 50)
+    span = {"range_given": True, "num_bits": 5}
+    (want,) = run_op("QuantizeAndDequantizeV2", x, -2.0, 2.0, **span)
+    (out,) = run_op("QuantizeAndDequantize", x, input_min=-2.0, input_max=2.0, **span)
+    np.testing.assert_array_equal(out, want)
+
+
 def test_bad_settings_are_refused() -> None:
     x, one = np.ones(3, np.float32), np.float32(1)
     with pytest.raises(KernelError, match="HALF_TO_EVEN is for mode SCALED"):

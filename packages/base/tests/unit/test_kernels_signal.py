@@ -39,6 +39,12 @@ def test_more_dimensions_are_one_after_the_other(count: int) -> None:
     np.testing.assert_allclose(out, want, atol=1e-4)
 
 
+def test_batch_names_are_the_same_ops() -> None:
+    x = np.arange(24).reshape(2, 3, 4).astype(np.complex64)
+    for op in ("FFT", "IFFT2D", "FFT3D"):
+        np.testing.assert_array_equal(run_op(f"Batch{op}", x)[0], run_op(op, x)[0])
+
+
 def test_length_zero_is_empty() -> None:
     assert run_op("RFFT", np.ones((2, 4), "f4"), np.int32([0]))[0].shape == (2, 0)
 

@@ -1,4 +1,4 @@
-"""Grayscale dilation."""
+"""Grayscale dilation and its gradients."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import numpy as np
 
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._widen import quiet
-from drystone_base.kernels._windows import window_of
+from drystone_base.kernels._widen import quiet, widen
+from drystone_base.kernels._windows import Window, window_of
 from drystone_base.kernels.pooling import lowest
 
 __all__: list[str] = []
 
 
-@kernel("Dilation2D")
-@quiet
-def dilation(call: Call, x: Array, filters: Array) -> Array:
-    """The maximum of input plus filter (``[rows, columns, C]``) over windows; TF ``Dilation2D``."""
+def _plan(call: Call, x: Array, filters: Array) -> Window:
     call.require(
         x.ndim == 4 and filters.ndim == 3 and x.shape[3] == filters.shape[2],
         "input must be [N, H, W, C] and the filter [rows, columns, C]",
@@ -24,10 +21,48 @@ def dilation(call: Call, x: Array, filters: Array) -> Array:
         needed="equal channels",
     )
     window = window_of(call, x.shape[1:3], filters.shape[:2], data_format="NHWC")
-    shape = check_size(call, (x.shape[0], *window.out, x.shape[3]), x.dtype)
+    check_size(call, (x.shape[0], *window.out, x.shape[3]), x.dtype)
+    return window
+
+
+def _best(x: Array, filters: Array, window: Window) -> tuple[Array, Array]:
+    """The maximum at every position, and which filter element it came from first; -1 for none."""
     inside = window.pad(np.ones((1, *x.shape[1:3], 1), np.bool_), False)
-    out = np.full(shape, lowest(x.dtype), x.dtype)
-    for index, tap in window.each_tap(window.pad(x)):
-        raised = np.maximum(out, tap + filters[index])
-        out = np.where(window.tap(inside, index), raised, out)
-    return out
+    out = np.full((x.shape[0], *window.out, x.shape[3]), lowest(x.dtype), x.dtype)
+    source = np.full(out.shape, -1, np.int64)
+    for number, (index, tap) in enumerate(window.each_tap(window.pad(x))):
+        raised = tap + filters[index]
+        better = window.tap(inside, index) & (raised > out)
+        out, source = np.where(better, raised, out), np.where(better, number, source)
+    return out, source
+
+
+@kernel("Dilation2D")
+@quiet
+def dilation(call: Call, x: Array, filters: Array) -> Array:
+    """The maximum of input plus filter (``[rows, columns, C]``) over windows; TF ``Dilation2D``."""
+    return _best(x, filters, _plan(call, x, filters))[0]
+
+
+@kernel("Dilation2DBackpropInput", "Dilation2DBackpropFilter")
+@quiet
+def dilation_grad(call: Call, x: Array, filters: Array, dy: Array) -> Array:
+    """The gradient goes to the pixel, or the filter element, that made the maximum."""
+    window = _plan(call, x, filters)
+    _, source = _best(x, filters, window)
+    call.require(
+        dy.shape == source.shape, "out_backprop must have the shape of the output",
+        found=list(dy.shape), needed=list(source.shape),
+    )  # fmt: skip
+    grad = widen(dy)
+    by_filter = call.op == "Dilation2DBackpropFilter"
+    total = np.zeros(filters.shape, grad.dtype)
+    padded = np.zeros((x.shape[0], *window.padded, x.shape[3]), grad.dtype)
+    for number, (index, tap) in enumerate(window.each_tap(padded)):
+        # An output that no element reached (all lowest) counts for the first one, as in TensorFlow.
+        part = np.where(np.maximum(source, 0) == number, grad, 0)
+        if by_filter:
+            total[index] = part.sum((0, 1, 2))
+        else:
+            tap += part
+    return (total if by_filter else window.crop(padded)).astype(dy.dtype, copy=False)

@@ -11,7 +11,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
 
-__all__: list[str] = []
+__all__ = ["separable"]
 
 _TABLE: Final = 1024
 
@@ -163,7 +163,7 @@ def resize_nearest(call: Call, images: Array, size: Array) -> Array:
     return np.asarray(picked[:, :, _nearest(call, images.shape[2], columns)])
 
 
-def _separable(x: Array, rows: Array, columns: Array) -> Array:
+def separable(x: Array, rows: Array, columns: Array) -> Array:
     """``rows @ x @ columns.T`` for every image and channel of ``[N, H, W, C]``."""
     across = np.matmul(columns, x)
     flat = across.reshape(*across.shape[:2], len(columns) * x.shape[3])
@@ -181,7 +181,7 @@ def resize_weighted(call: Call, images: Array, size: Array) -> Array:
         return np.zeros((0, rows, columns, images.shape[3]), np.float32)
     y = taps(call, source.shape[1], rows).matrix(source.shape[1])
     x = taps(call, source.shape[2], columns).matrix(source.shape[2])
-    return _separable(source, y, x)
+    return separable(source, y, x)
 
 
 @kernel("ResizeBilinearGrad", "ResizeBicubicGrad")
@@ -203,7 +203,7 @@ def resize_grad(call: Call, grads: Array, image: Array) -> Array:
     taps = _linear if call.op == "ResizeBilinearGrad" else _cubic
     y = taps(call, image.shape[1], grads.shape[1]).matrix(image.shape[1])
     x = taps(call, image.shape[2], grads.shape[2]).matrix(image.shape[2])
-    return _separable(grads, y.T, x.T).astype(image.dtype, copy=False)
+    return separable(grads, y.T, x.T).astype(image.dtype, copy=False)
 
 
 @kernel("ResizeNearestNeighborGrad")

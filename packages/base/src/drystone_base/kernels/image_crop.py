@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from drystone_base.kernels._limits import check_size
@@ -94,18 +92,18 @@ def _check_crop(
     return rows, columns
 
 
-@kernel("ExtractImagePatches")
+@kernel("ExtractImagePatches", "ExtractVolumePatches")
 def extract_patches(call: Call, images: Array) -> Array:
-    """``[N, H, W, C] -> [N, h, w, rows * columns * C]``; TF ``ExtractImagePatches``."""
+    """``[N, *spatial, C] -> [N, *out, window * C]``; TF ``Extract(Image|Volume)Patches``."""
     sizes = call.attrs["ksizes"]
+    rank = 5 if call.op == "ExtractVolumePatches" else 4
     call.require(
-        images.ndim == 4 and len(sizes) == 4 and sizes[0] == sizes[3] == 1 and min(sizes) > 0,
-        "images must have rank 4 and ksizes be 1 for batch and channels",
+        images.ndim == len(sizes) == rank and sizes[0] == sizes[-1] == 1,
+        "images must have one dimension per entry of ksizes, which is 1 for batch and channels",
         found=f"{list(images.shape)}, ksizes {list(sizes)}",
-        needed="[1, rows, columns, 1]",
+        needed=f"rank {rank}",
     )
-    window = window_of(call, images.shape[1:3], sizes[1:3], data_format="NHWC")
-    shape = (images.shape[0], *window.out, window.taps * images.shape[3])
+    window = window_of(call, images.shape[1:-1], sizes[1:-1], data_format="NHWC")
+    shape = (images.shape[0], *window.out, window.taps * images.shape[-1])
     check_size(call, shape, images.dtype)
-    view = window.view(window.pad(images))
-    return view.reshape(*shape[:-1], math.prod(view.shape[3:]))
+    return window.view(window.pad(images)).reshape(shape)

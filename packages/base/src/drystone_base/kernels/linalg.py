@@ -43,7 +43,7 @@ def _attempt(call: Call, function: Callable[..., Any], *args: Any) -> Any:
         )
 
 
-@kernel("Cholesky")
+@kernel("Cholesky", "BatchCholesky")
 @quiet
 def cholesky(call: Call, x: Array) -> Array:
     """The lower triangle L with ``L L^H = x``; only x's lower triangle is read; TF ``Cholesky``.
@@ -67,7 +67,7 @@ def _factor(matrix: Array) -> Array:
         return np.full_like(matrix, np.nan)
 
 
-@kernel("CholeskyGrad")
+@kernel("CholeskyGrad", "BatchCholeskyGrad")
 @quiet
 def cholesky_grad(call: Call, lower: Array, grad: Array) -> Array:
     """The gradient for the matrix, from its factor and the factor's gradient; TF ``CholeskyGrad``.
@@ -88,7 +88,7 @@ def cholesky_grad(call: Call, lower: Array, grad: Array) -> Array:
     return np.asarray((whole + _adjoint(whole)) / 2).astype(lower.dtype, copy=False)
 
 
-@kernel("MatrixInverse")
+@kernel("MatrixInverse", "BatchMatrixInverse")
 @quiet
 def matrix_inverse(call: Call, x: Array) -> Array:
     """The inverse, or that of the adjoint; TF ``MatrixInverse``."""
@@ -97,7 +97,7 @@ def matrix_inverse(call: Call, x: Array) -> Array:
     return np.asarray(_attempt(call, np.linalg.inv, wide)).astype(x.dtype, copy=False)
 
 
-@kernel("MatrixDeterminant")
+@kernel("MatrixDeterminant", "BatchMatrixDeterminant")
 @quiet
 def matrix_determinant(call: Call, x: Array) -> Array:
     """``[..., n, n] -> [...]``; TF ``MatrixDeterminant``."""
@@ -128,7 +128,7 @@ def _check_system(call: Call, matrix: Array, rhs: Array, square: bool = True) ->
     )
 
 
-@kernel("MatrixSolve")
+@kernel("MatrixSolve", "BatchMatrixSolve")
 @quiet
 def matrix_solve(call: Call, matrix: Array, rhs: Array) -> Array:
     """X with ``matrix @ X = rhs`` (or its adjoint's); TF ``MatrixSolve``."""
@@ -163,7 +163,7 @@ def _substitute(triangle: Array, rhs: Array, falling: bool) -> Array:
     return out
 
 
-@kernel("MatrixSolveLs")
+@kernel("MatrixSolveLs", "BatchMatrixSolveLs")
 @quiet
 def matrix_solve_ls(call: Call, matrix: Array, rhs: Array, l2: Array) -> Array:
     """The least-squares solution with ridge ``l2``, of least norm; TF ``MatrixSolveLs``."""
@@ -190,7 +190,7 @@ def qr(call: Call, x: Array) -> tuple[Array, Array]:
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
-@kernel("Svd")
+@kernel("Svd", "BatchSvd")
 @quiet
 def svd(call: Call, x: Array) -> tuple[Array, ...]:
     """Singular values, and U and V with ``x = U diag(s) V^H`` (or scalar zeros); TF ``Svd``."""
@@ -203,7 +203,7 @@ def svd(call: Call, x: Array) -> tuple[Array, ...]:
     return values.astype(x.dtype), u.astype(x.dtype), _adjoint(vh).astype(x.dtype)
 
 
-@kernel("SelfAdjointEigV2")
+@kernel("SelfAdjointEigV2", "BatchSelfAdjointEigV2")
 @quiet
 def self_adjoint_eig(call: Call, x: Array) -> tuple[Array, Array]:
     """Eigenvalues, rising, and vectors (or a scalar zero); TF ``SelfAdjointEigV2``."""
@@ -213,6 +213,36 @@ def self_adjoint_eig(call: Call, x: Array) -> tuple[Array, Array]:
         return np.asarray(values).astype(x.dtype), np.zeros((), x.dtype)
     values, vectors = _attempt(call, np.linalg.eigh, widen(x))
     return np.asarray(values).astype(x.dtype), np.asarray(vectors).astype(x.dtype)
+
+
+@kernel("SelfAdjointEig", "BatchSelfAdjointEig")
+@quiet
+def self_adjoint_eig_stacked(call: Call, x: Array) -> Array:
+    """``[..., n + 1, n]``: the eigenvalues above the vectors; TF ``SelfAdjointEig``."""
+    _check(call, x)
+    values, vectors = _attempt(call, np.linalg.eigh, widen(x))
+    return np.concatenate([values[..., None, :], vectors], -2).astype(x.dtype, copy=False)
+
+
+@kernel("Lu")
+@quiet
+def lu(call: Call, x: Array) -> tuple[Array, Array]:
+    """L (unit diagonal) and U in one matrix, and the order of rows that they need; TF ``Lu``."""
+    _check(call, x)
+    size = x.shape[-1]
+    work = np.array(widen(x)).reshape(-1, size, size)
+    order = np.tile(np.arange(size), (len(work), 1))
+    each = np.arange(len(work))
+    for k in range(size):
+        best = k + np.abs(work[:, k:, k]).argmax(1)
+        for rows in (work, order):
+            rows[each, k], rows[each, best] = rows[each, best], np.array(rows[each, k])
+        pivot = work[:, k, k, None]
+        call.require(np.all(pivot != 0), "the matrix must be invertible", found="a zero pivot")
+        work[:, k + 1 :, k] /= pivot
+        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k, None] * work[:, k, None, k + 1 :]
+    dtype = call.attrs["output_idx_type"].np
+    return work.reshape(x.shape).astype(x.dtype), order.reshape(x.shape[:-1]).astype(dtype)
 
 
 @kernel("Eig")

@@ -14,7 +14,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 
-__all__: list[str] = []
+__all__ = ["Limits", "overlaps_of", "suppress"]
 
 Overlap: TypeAlias = Callable[[int, int], float]
 
@@ -30,7 +30,7 @@ class Limits:
 
 
 @quiet
-def _overlaps(boxes: Array) -> Overlap:
+def overlaps_of(boxes: Array) -> Overlap:
     """Intersection over union of two ``[y1, x1, y2, x2]`` boxes, corners in any order."""
     wide = boxes.astype(np.float32)
     low = np.minimum(wide[:, :2], wide[:, 2:])
@@ -124,7 +124,7 @@ def _padded(call: Call, values: list[int] | list[float], count: int, dtype: type
 def non_max_suppression(call: Call, boxes: Array, scores: Array, *settings: Array) -> Array:
     """Indices of the chosen boxes, int32; TF ``NonMaxSuppressionV3``."""
     _check(call, boxes, scores, settings)
-    chosen, _ = suppress(scores.tolist(), _overlaps(boxes), _limits(call, settings))
+    chosen, _ = suppress(scores.tolist(), overlaps_of(boxes), _limits(call, settings))
     return np.array(chosen, np.int32)
 
 
@@ -135,7 +135,7 @@ def non_max_suppression_padded(
     """Indices, with V5 their scores, and how many are real; TF ``NonMaxSuppressionV5``."""
     _check(call, boxes, scores, settings)
     limits = _limits(call, settings)
-    chosen, kept = suppress(scores.tolist(), _overlaps(boxes), limits)
+    chosen, kept = suppress(scores.tolist(), overlaps_of(boxes), limits)
     indices = _padded(call, chosen, limits.most, np.int32)
     valid = np.asarray(len(chosen), np.int32)
     if call.op.endswith("V4"):
@@ -144,7 +144,7 @@ def non_max_suppression_padded(
 
 
 @kernel("NonMaxSuppressionWithOverlaps")
-def non_max_suppression_with_overlaps(
+def non_max_suppression_withoverlaps_of(
     call: Call, overlaps: Array, scores: Array, *settings: Array
 ) -> Array:
     """As V3, with the ``[boxes, boxes]`` overlaps given; TF ``NonMaxSuppressionWithOverlaps``."""

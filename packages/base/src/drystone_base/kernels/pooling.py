@@ -212,13 +212,13 @@ def max_pool_grad(call: Call, x: Array, y: Array, dy: Array, *dynamic: Array) ->
     return from_channels_last(_scatter(whole, grad, source), _layout(call))
 
 
-@kernel("MaxPoolGradGrad")
+@kernel("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad")
 @quiet
-def max_pool_grad_grad(call: Call, x: Array, y: Array, dx: Array) -> Array:
+def max_pool_grad_grad(call: Call, x: Array, y: Array, dx: Array, *dynamic: Array) -> Array:
     """What the input's gradient holds at each window's maximum; TF ``MaxPoolGradGrad``."""
     source, grad = _source(call, x), channels_last(dx, _layout(call))
     _check_gradient(call, grad, source.shape)
-    window = pool_window(call, source.shape[1:-1])
+    window = pool_window(call, source.shape[1:-1], *_sizes(call, dynamic))
     _check_gradient(
         call, channels_last(y, _layout(call)), (x.shape[0], *window.out, source.shape[-1])
     )
@@ -227,14 +227,11 @@ def max_pool_grad_grad(call: Call, x: Array, y: Array, dx: Array) -> Array:
     return from_channels_last(picked, _layout(call))
 
 
-@kernel("MaxPoolGradWithArgmax")
-@quiet
-def max_pool_grad_with_argmax(call: Call, x: Array, dy: Array, argmax: Array) -> Array:
-    """The gradient goes where ``argmax`` says; TF ``MaxPoolGradWithArgmax``."""
+def _given_index(call: Call, x: Array, argmax: Array) -> Array:
+    """An ``argmax`` input as flat indices into ``x``, checked."""
     source = _source(call, x)
     window = pool_window(call, source.shape[1:-1])
-    _check_gradient(call, dy, (x.shape[0], *window.out, source.shape[-1]))
-    _check_gradient(call, argmax, dy.shape)
+    _check_gradient(call, argmax, (x.shape[0], *window.out, source.shape[-1]))
     index = argmax.astype(np.int64)
     if not call.attrs["include_batch_in_index"]:
         index = _across_batch(index, source)
@@ -244,4 +241,21 @@ def max_pool_grad_with_argmax(call: Call, x: Array, dy: Array, argmax: Array) ->
         found=f"{index.min() if index.size else 0} to {index.max() if index.size else 0}",
         needed=f"0 to {x.size - 1}",
     )
+    return index
+
+
+@kernel("MaxPoolGradWithArgmax")
+@quiet
+def max_pool_grad_with_argmax(call: Call, x: Array, dy: Array, argmax: Array) -> Array:
+    """The gradient goes where ``argmax`` says; TF ``MaxPoolGradWithArgmax``."""
+    index = _given_index(call, x, argmax)
+    _check_gradient(call, dy, index.shape)
     return _scatter(index, dy, x)
+
+
+@kernel("MaxPoolGradGradWithArgmax")
+def max_pool_grad_grad_with_argmax(call: Call, x: Array, dx: Array, argmax: Array) -> Array:
+    """What the input's gradient holds where ``argmax`` says; TF ``MaxPoolGradGradWithArgmax``."""
+    index = _given_index(call, x, argmax)
+    _check_gradient(call, dx, x.shape)
+    return np.asarray(dx.reshape(-1)[index])

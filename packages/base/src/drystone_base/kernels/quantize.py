@@ -168,6 +168,30 @@ def quantize_and_dequantize(call: Call, x: Array, low: Array, high: Array, *bits
     return np.asarray(whole * unit).astype(x.dtype, copy=False)
 
 
+@kernel("QuantizeAndDequantize")
+def quantize_and_dequantize_v1(call: Call, x: Array) -> Array:
+    """The same with the range in attributes; TF ``QuantizeAndDequantize``."""
+    attrs = {"axis": -1, "narrow_range": False, **call.attrs}
+    inner = Call(call.node, call.op, attrs, call.runtime)
+    span = (np.asarray(attrs[name]).astype(x.dtype) for name in ("input_min", "input_max"))
+    out: Array = quantize_and_dequantize(inner, x, *span)
+    return out
+
+
+@kernel("QuantizeAndDequantizeV4Grad")
+@quiet
+def quantize_and_dequantize_grad(
+    call: Call, dy: Array, x: Array, low: Array, high: Array
+) -> tuple[Array, Array, Array]:
+    """The gradient inside the range, zeros for its ends; TF ``QuantizeAndDequantizeV4Grad``."""
+    call.require(
+        dy.shape == x.shape, "gradients and input must have the same shape",
+        found=f"{list(dy.shape)} and {list(x.shape)}", needed="equal shapes",
+    )  # fmt: skip
+    inside = (x >= _along(call, low, x)) & (x <= _along(call, high, x))
+    return np.where(inside, dy, dy.dtype.type(0)), np.zeros_like(low), np.zeros_like(high)
+
+
 def _range_of(call: Call, x: Array) -> tuple[Array, Array]:
     axis = call.attrs["axis"]
     others: tuple[int, ...] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from drystone_base.kernels._widen import quiet
 
 __all__: list[str] = []
 
-_TRANSFORMS: Final[dict[str, Any]] = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn}
+_BATCH: Final = tuple(f"Batch{i}FFT{d}" for i in ("", "I") for d in ("", "2D", "3D"))
 
 
 def _axes(call: Call, x: Array) -> tuple[int, ...]:
@@ -26,14 +26,14 @@ def _axes(call: Call, x: Array) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
 
-@kernel("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
+@kernel("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", *_BATCH)
 @quiet
 def fft(call: Call, x: Array) -> Array:
     """Complex to complex, of one shape; the inverse is divided by the count; TF ``FFT``, ..."""
     axes = _axes(call, x)
     if not x.size:
         return x
-    transform = _TRANSFORMS[call.op.split("T")[0] + "T"]
+    transform = np.fft.ifftn if "IFFT" in call.op else np.fft.fftn
     return np.asarray(transform(x, axes=axes)).astype(x.dtype, copy=False)
 
 

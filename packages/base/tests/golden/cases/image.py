@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from drawing import BFLOAT16, drawer, ints
+from drawing import BFLOAT16, drawer, floats, ints
 from oracle import Case, case
 
 _draw = drawer(108, 0, 99)
@@ -55,4 +55,17 @@ def _fine() -> Iterator[Case]:
             yield case("ResizeNearestNeighbor", ramp, ints(size, size), tol=0, **attrs)
 
 
-CASES: list[Case] = [*_forward(), *_gradients(), *_fine()]
+def _resampled() -> Iterator[Case]:
+    x = _draw((2, 6, 7, 2))
+    kernels = ("lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic",
+               "mitchellcubic")  # fmt: skip
+    for kind, smooth in itertools.product(kernels, (False, True)):
+        attrs = {"kernel_type": kind, "antialias": smooth, "tol": 1e-4}
+        for size, scale, shift in [((3, 4), (0.5, 0.6), (0, 0)), ((9, 8), (1.5, 1.1), (0.7, -2))]:
+            given = floats(scale), floats(shift)
+            yield case("ScaleAndTranslate", x, ints(*size), *given, **attrs)
+            yield case("ScaleAndTranslateGrad", _draw((2, *size, 2)), x, *given, **attrs)
+    yield case("ScaleAndTranslate", x, ints(3, 3), floats([0, 1]), floats([0, 0]), note="refused")
+
+
+CASES: list[Case] = [*_forward(), *_gradients(), *_fine(), *_resampled()]

@@ -36,6 +36,12 @@ def _patches() -> Iterator[Case]:
     ones = {"strides": [1] * 4, "rates": [1] * 4, "padding": "VALID"}
     for kind in ("i4", "u1", "f8", "f2", BFLOAT16, "c8"):
         yield case("ExtractImagePatches", _draw((1, 3, 3, 1), kind), ksizes=[1, 2, 2, 1], **ones)
+    volume = _draw((1, 4, 5, 3, 2))
+    for step, padding in itertools.product([1, 2], ["SAME", "VALID"]):
+        yield case(
+            "ExtractVolumePatches", volume, ksizes=[1, 2, 3, 1, 1],
+            strides=[1, step, step, 1, 1], padding=padding, tol=0,
+        )  # fmt: skip
     yield case("ExtractImagePatches", x[0], ksizes=[1, 2, 2, 1], note="refused", **ones)
 
 

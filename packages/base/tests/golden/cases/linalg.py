@@ -33,6 +33,7 @@ def _unique() -> Iterator[Case]:
             for lower in (False, True):
                 attrs = {"adjoint": adjoint, "lower": lower, "tol": tol}
                 yield case("MatrixTriangularSolve", x, rhs, **attrs)
+        yield case("Lu", x, tol=tol)
         yield case("SelfAdjointEigV2", positive, compute_v=False, tol=tol, compared=1)
         for size in (shape[-1], 2, 6):
             wide = _draw((*shape[:-1], size), kind)
@@ -60,6 +61,9 @@ def _edges() -> Iterator[Case]:
     yield case("MatrixSolve", x, _draw((2, 2)), note="refused")
     yield case("MatrixSolve", x, rhs[:, 0], note="refused")
     yield case("Qr", _draw((3,)), note="refused")
+    yield case("Lu", singular, note="singular")
+    yield case("Lu", _draw((2, 3)), note="refused")
+    yield case("Lu", x, output_idx_type="int64", tol=1e-4)
     yield case("Svd", _draw((3,)), note="refused")
 
 

@@ -43,4 +43,20 @@ def _all() -> Iterator[Case]:
     yield case("NonMaxSuppressionV3", boxes, scores, *_settings(5, 1.5, 0.1), note="refused")
 
 
-CASES: list[Case] = list(_all())
+def _combined() -> Iterator[Case]:
+    op = "CombinedNonMaxSuppression"
+    corner = np.abs(_draw((2, 12, 3, 2)))
+    boxes = np.concatenate([corner, corner + np.abs(_draw((2, 12, 3, 2)))], 3).astype("f4")
+    scores = np.abs(_draw((2, 12, 3)))
+    for each, most, overlap in [(3, 5, 0.3), (2, 20, 0.6), (12, 40, 1.0)]:
+        four = [np.asarray(each, np.int32), np.asarray(most, np.int32), floats(overlap)]
+        for per_class, clip in itertools.product((False, True), (False, True)):
+            attrs = {"pad_per_class": per_class, "clip_boxes": clip}
+            yield case(op, boxes, scores, *four, floats(0.4), **attrs)
+            yield case(op, boxes[:, :, :1], scores, *four, floats(-1), **attrs)
+    four = [np.asarray(2, np.int32), np.asarray(0, np.int32), floats(0.5), floats(0)]
+    yield case(op, boxes, scores, *four, note="refused")
+    yield case(op, boxes[:, :, :2], scores, *four, note="refused")
+
+
+CASES: list[Case] = [*_all(), *_combined()]

@@ -86,6 +86,7 @@ def _maximum_gradients() -> Iterator[Case]:
         at = _draw(out, "u8") % 60
         yield case("MaxPoolGradWithArgmax", x, dy, at.astype("i8"), **attrs)
         inputs = ints(*attrs.pop("ksize")), ints(*attrs.pop("strides"))
+        yield case("MaxPoolGradGradV2", x, _pooled(x, *setting), x * 3, *inputs, **attrs)
         yield case("MaxPoolGradV2", x, _pooled(x, *setting), dy, *inputs, **attrs)
     small = _attrs((2, 2), (1, 1), "SAME")
     yield case("MaxPoolGrad", x, x[:, 1:], x, note="refused", **small)
@@ -115,6 +116,14 @@ def _volumes() -> Iterator[Case]:
         yield case("AvgPool3D", x, **attrs)
         yield case("MaxPool3D", x, tol=0, **attrs)
         yield case("AvgPool3DGrad", ints(*shape), dy, **attrs)
+    for step in (1, 2):
+        pooled = _pooled(
+            x.transpose(0, 3, 1, 2, 4).reshape(3, 4, 5, 2), (2, 2), (step,) * 2, "SAME"
+        )
+        best = pooled.reshape(1, 3, *pooled.shape[1:]).transpose(0, 2, 3, 1, 4)
+        attrs = _attrs((2, 2, 1), (step, step, 1), "SAME")
+        yield case("MaxPool3DGrad", x, best, _draw(best.shape), **attrs)
+        yield case("MaxPool3DGradGrad", x, best, x * 3, **attrs)
     dims = (1, 2, 2, 3, 1)
     source = _draw(dims)
     best = source.max((1, 2), keepdims=True)

@@ -55,6 +55,7 @@ def _simulated() -> Iterator[Case]:
         yield case("QuantizeAndDequantizeV2", x, floats(-2), floats(2), **attrs)
     wide = [x.astype("f8"), floats(-2, "f8"), floats(2, "f8")]
     yield case("QuantizeAndDequantizeV2", *wide, range_given=True)
+    yield case("QuantizeAndDequantizeV4Grad", x * 2, x, floats(-2), floats(1))
     spans = floats([-1, -2, -3]), floats([1, 3, 2])
     yield case("QuantizeAndDequantizeV2", x, *spans, axis=0, range_given=False)
     yield case("QuantizeAndDequantizeV2", x, floats(2), floats(1), range_given=True, note="refused")

@@ -1,4 +1,4 @@
-"""Shape of grayscale dilation."""
+"""Shapes of grayscale dilation and its gradients."""
 
 from __future__ import annotations
 
@@ -15,3 +15,15 @@ def dilation(c: ShapeCall) -> list[Shape]:
     *size, depth = c.with_rank(c.shape(1), 3)
     out = slid(c, spatial, size, c.attrs["strides"], data_format="NHWC")
     return [(batch, *out, c.merge_dim(channels, depth))]
+
+
+@shape("Dilation2DBackpropInput")
+def backprop_input(c: ShapeCall) -> list[Shape]:
+    """The input's shape."""
+    return [c.with_rank(c.shape(0), 4)]
+
+
+@shape("Dilation2DBackpropFilter")
+def backprop_filter(c: ShapeCall) -> list[Shape]:
+    """The filter's shape."""
+    return [c.with_rank(c.shape(1), 3)]

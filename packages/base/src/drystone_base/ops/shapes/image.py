@@ -8,7 +8,7 @@ __all__: list[str] = []
 
 
 @shape("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea",
-       "ResizeNearestNeighborGrad")  # fmt: skip
+       "ResizeNearestNeighborGrad", "ScaleAndTranslate")  # fmt: skip
 def resized(c: ShapeCall) -> list[Shape]:
     """``[N, H, W, C] -> [N, h, w, C]``."""
     batch, _, _, channels = c.with_rank(c.shape(0), 4)
@@ -17,7 +17,7 @@ def resized(c: ShapeCall) -> list[Shape]:
     return [(batch, rows, columns, channels)]
 
 
-@shape("ResizeBilinearGrad", "ResizeBicubicGrad")
+@shape("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")
 def resized_grad(c: ShapeCall) -> list[Shape]:
     """The original image's shape; the gradient has its batch and channels."""
     batch, _, _, channels = c.with_rank(c.shape(0), 4)

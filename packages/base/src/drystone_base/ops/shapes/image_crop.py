@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 from drystone_base.ops.shapes._windows import slid
 
@@ -19,11 +21,11 @@ def crop_and_resize(c: ShapeCall) -> list[Shape]:
     return [(count, rows, columns, channels)]
 
 
-@shape("ExtractImagePatches")
+@shape("ExtractImagePatches", "ExtractVolumePatches")
 def extract_patches(c: ShapeCall) -> list[Shape]:
-    """``[N, h, w, rows * columns * C]``."""
-    batch, *spatial, channels = c.with_rank(c.shape(0), 4)
-    size = c.attrs["ksizes"][1:3]
+    """``[N, *out, window * C]``."""
+    batch, *spatial, channels = c.with_rank(c.shape(0), len(c.attrs["ksizes"]))
+    size = c.attrs["ksizes"][1:-1]
     out = slid(c, spatial, size, c.attrs["strides"], data_format="NHWC")
-    depth = size[0] * size[1] * channels if channels >= 0 else UNKNOWN
+    depth = math.prod(size) * channels if channels >= 0 else UNKNOWN
     return [(batch, *out, depth)]

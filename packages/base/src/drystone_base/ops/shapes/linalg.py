@@ -20,31 +20,32 @@ def _split(
     return known[:-2], rows, columns
 
 
-@shape("Cholesky", "MatrixInverse")
+@shape("Cholesky", "BatchCholesky", "MatrixInverse", "BatchMatrixInverse")
 def square(c: ShapeCall) -> list[Shape]:
     """The input's shape, ``[..., n, n]``."""
     parts = _split(c, c.shape(0))
     return [None if parts is None else (*parts[0], parts[1], parts[2])]
 
 
-@shape("CholeskyGrad")
+@shape("CholeskyGrad", "BatchCholeskyGrad")
 def cholesky_grad(c: ShapeCall) -> list[Shape]:
     """The shape that both inputs have."""
     parts = _split(c, c.merge(c.shape(0), c.shape(1)))
     return [None if parts is None else (*parts[0], parts[1], parts[2])]
 
 
-@shape("MatrixDeterminant", "LogMatrixDeterminant")
+@shape("MatrixDeterminant", "BatchMatrixDeterminant", "LogMatrixDeterminant")
 def determinant(c: ShapeCall) -> list[Shape]:
     """``[..., n, n] -> [...]``."""
     parts = _split(c, c.shape(0))
     return [None if parts is None else parts[0]] * c.output_count
 
 
-@shape("MatrixSolve", "MatrixTriangularSolve", "BatchMatrixTriangularSolve", "MatrixSolveLs")
+@shape("MatrixSolve", "MatrixTriangularSolve", "MatrixSolveLs")
+@shape("BatchMatrixSolve", "BatchMatrixTriangularSolve", "BatchMatrixSolveLs")
 def solve(c: ShapeCall) -> list[Shape]:
     """``[..., m, n]`` and ``[..., m, k]`` give ``[..., n, k]``."""
-    matrix = _split(c, c.shape(0), square=c.op != "MatrixSolveLs")
+    matrix = _split(c, c.shape(0), square=not c.op.endswith("Ls"))
     rhs = _split(c, c.shape(1), square=False)
     if matrix is None or rhs is None:
         return [None]
@@ -71,7 +72,7 @@ def qr(c: ShapeCall) -> list[Shape]:
     return [(*lead, rows, inner), (*lead, inner, columns)]
 
 
-@shape("Svd")
+@shape("Svd", "BatchSvd")
 def svd(c: ShapeCall) -> list[Shape]:
     """Singular values, U and V; the latter are scalars when not computed."""
     parts = _split(c, c.shape(0), square=False)
@@ -87,7 +88,27 @@ def svd(c: ShapeCall) -> list[Shape]:
     return [(*lead, least), (*lead, rows, left), (*lead, columns, right)]
 
 
-@shape("SelfAdjointEigV2", "Eig")
+@shape("SelfAdjointEig", "BatchSelfAdjointEig")
+def eig_stacked(c: ShapeCall) -> list[Shape]:
+    """``[..., n + 1, n]``."""
+    parts = _split(c, c.shape(0))
+    if parts is None:
+        return [None]
+    lead, size, _ = parts
+    return [(*lead, size + 1 if size >= 0 else UNKNOWN, size)]
+
+
+@shape("Lu")
+def lu(c: ShapeCall) -> list[Shape]:
+    """``[..., n, n]`` and ``[..., n]``."""
+    parts = _split(c, c.shape(0))
+    if parts is None:
+        return [None, None]
+    lead, size, _ = parts
+    return [(*lead, size, size), (*lead, size)]
+
+
+@shape("SelfAdjointEigV2", "BatchSelfAdjointEigV2", "Eig")
 def eig(c: ShapeCall) -> list[Shape]:
     """Eigenvalues and vectors; the latter a scalar when not computed."""
     parts = _split(c, c.shape(0))

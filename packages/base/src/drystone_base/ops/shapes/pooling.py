@@ -61,7 +61,13 @@ def max_grad(c: ShapeCall) -> list[Shape]:
     return [c.with_rank(c.shape(0), 5 if "3D" in c.op else 4)]
 
 
-@shape("MaxPoolGradGrad")
+@shape("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad")
 def max_grad_grad(c: ShapeCall) -> list[Shape]:
     """The original output's shape."""
-    return [c.merge(_pooled(c, c.attrs["ksize"], c.attrs["strides"]), c.shape(1))]
+    return [c.with_rank(c.shape(1), 5 if "3D" in c.op else 4)]
+
+
+@shape("MaxPoolGradGradWithArgmax")
+def max_grad_grad_with_argmax(c: ShapeCall) -> list[Shape]:
+    """The indices' shape."""
+    return [c.with_rank(c.shape(2), 4)]

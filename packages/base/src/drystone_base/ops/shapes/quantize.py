@@ -9,6 +9,7 @@ __all__: list[str] = []
 
 @shape(
     "Dequantize",
+    "QuantizeAndDequantize",
     "QuantizeAndDequantizeV2",
     "QuantizeAndDequantizeV3",
     "QuantizeAndDequantizeV4",
@@ -18,6 +19,12 @@ __all__: list[str] = []
 def unchanged(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.shape(0)]
+
+
+@shape("QuantizeAndDequantizeV4Grad")
+def quantize_grad(c: ShapeCall) -> list[Shape]:
+    """The inputs' shape and those of the range."""
+    return [c.merge(c.shape(0), c.shape(1)), c.shape(2), c.shape(3)]
 
 
 @shape("QuantizeV2")

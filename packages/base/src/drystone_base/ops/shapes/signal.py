@@ -12,6 +12,7 @@ def _count(c: ShapeCall) -> int:
 
 
 @shape("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
+@shape(*(f"Batch{i}FFT{d}" for i in ("", "I") for d in ("", "2D", "3D")))
 def fft(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.with_rank_at_least(c.shape(0), _count(c))]
