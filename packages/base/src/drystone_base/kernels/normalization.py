@@ -14,9 +14,9 @@ __all__ = ["batch_norm"]
 
 
 def _source(call: Call, x: Array) -> Array:
-    rank = 5 if "D" in call.attrs["data_format"][1:-1].replace("C", "") else 4
+    rank = len(call.attrs["data_format"])
     call.require(
-        x.ndim in (4, rank),
+        x.ndim == rank,
         "the input must be a batch of images or volumes",
         found=list(x.shape),
         needed=f"rank {rank}",
