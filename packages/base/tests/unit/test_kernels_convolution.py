@@ -141,3 +141,17 @@ def test_a_window_that_does_not_fit_is_refused() -> None:
         run_op("Conv2D", np.ones((1, 2, 2, 1)), np.ones((5, 5, 1, 1)), **attrs)
     with pytest.raises(ShapeError, match="computed output size would be negative"):
         infer_shapes("Conv2D", [(1, 2, 2, 1), (5, 5, 1, 1)], **attrs)
+
+
+def test_older_volume_gradients_take_tensors_for_shapes() -> None:
+    rng = np.random.default_rng(6)
+    x, f = rng.normal(size=(1, 3, 4, 5, 2)), rng.normal(size=(2, 2, 3, 2, 3))
+    attrs: dict[str, Any] = {"strides": [1, 1, 2, 1, 1], "padding": "SAME"}
+    dy = rng.normal(size=run_op("Conv3D", x, f, **attrs)[0].shape)
+    pairs = {
+        "Conv3DBackpropInput": run_op("Conv3DBackpropInputV2", np.int32(x.shape), f, dy, **attrs),
+        "Conv3DBackpropFilter": run_op("Conv3DBackpropFilterV2", x, np.int32(f.shape), dy, **attrs),
+    }
+    for op, want in pairs.items():
+        np.testing.assert_array_equal(run_op(op, x, f, dy, **attrs)[0], want[0])
+        assert infer_shapes(op, [x.shape, f.shape, dy.shape], **attrs) == [want[0].shape]

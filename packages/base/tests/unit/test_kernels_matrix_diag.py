@@ -59,3 +59,15 @@ def test_partly_known_shapes() -> None:
 def test_a_diagonal_outside_is_refused() -> None:
     with pytest.raises(KernelError, match="diagonals must lie in the matrix"):
         run_op("MatrixDiagPartV3", np.ones((2, 3)), np.int32(3), np.float64(0))
+
+
+def test_older_names_are_the_same_ops() -> None:
+    x = np.arange(18.0).reshape(2, 3, 3)
+    sizes = np.int64(1), np.int64(0)
+    (band,) = run_op("BatchMatrixBandPart", x, *sizes)
+    np.testing.assert_array_equal(band, run_op("MatrixBandPart", x, *sizes)[0])
+    (part,) = run_op("BatchMatrixDiagPart", x)
+    np.testing.assert_array_equal(part, np.diagonal(x, axis1=1, axis2=2))
+    (whole,) = run_op("BatchMatrixDiag", part)
+    np.testing.assert_array_equal(whole, run_op("MatrixDiag", part)[0])
+    np.testing.assert_array_equal(run_op("BatchMatrixSetDiag", x, part)[0], x)
