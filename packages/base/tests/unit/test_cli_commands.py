@@ -110,6 +110,14 @@ def test_nodes_added_removed_and_rewired(tmp_path: Path) -> None:
     assert "1 nodes added, 1 not shown" in text
 
 
+def test_another_op_is_not_followed_by_all_its_attributes(tmp_path: Path) -> None:
+    graph = affine()
+    graph.set_op(graph["y"], "LeakyRelu")
+    models = write(affine(), tmp_path / "a.pb"), write(graph, tmp_path / "b.pb")
+    report = json.loads(drystone("diff", *models, "--json").output)["graph"]
+    assert report["changed"] == [{"node": "y", "what": "op Relu -> LeakyRelu"}]
+
+
 def test_diff_of_array_files(tmp_path: Path) -> None:
     first = {"a": np.arange(4.0), "s": np.array([b"x"]), "n": np.array([np.nan, 1.0])}
     write_npz(tmp_path / "1.npz", first)

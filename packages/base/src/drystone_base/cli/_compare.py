@@ -45,9 +45,8 @@ def _change(a: Node, b: Node) -> str:
     if a.device != b.device:
         parts.append(f"device {a.device or 'any'} -> {b.device or 'any'}")
     before, after = a.full_attrs(), b.full_attrs()
-    for name in sorted({*before, *after}):
-        if name.startswith("_"):
-            continue
+    names = {*before, *after} if a.op == b.op else before.keys() & after.keys()
+    for name in sorted(n for n in names if not n.startswith("_")):
         x, y = before.get(name), after.get(name)
         if type(x) is not type(y) or x != y:
             parts.append(f"{name} {_short(x)} -> {_short(y)}")
