@@ -49,8 +49,9 @@ def diff(
 ) -> None:
     """Compare two models, or two .npz files.
 
-    Exits with 1 when they differ. Of models, the graphs are compared node by node, and the outputs of a run on the same inputs.
-    Models that give the same outputs within the tolerance count as equal, whatever their nodes are.
+    Exits with 1 when they differ. Of models, the graphs are compared node by node, and the outputs
+    of a run on the same inputs. Models that give the same outputs within the tolerance count as
+    equal, whatever their nodes are.
     """
     from drystone_base.cli import _compare
 

@@ -20,7 +20,8 @@ Examples:
 def doctor() -> None:
     """Check this installation and its machine.
 
-    Versions, processor, ops with kernels, and a small graph that is run. Exits with 1 when something is wrong. The output belongs into every bug report.
+    Versions, processor, ops with kernels, and a small graph that is run. Exits with 1 when
+    something is wrong. The output belongs into every bug report.
     """
     from drystone_base.cli import _health
 

@@ -45,7 +45,8 @@ def inspect(
 ) -> None:
     """Say what MODEL holds, and what of it can run.
 
-    Signatures, ops, functions, variables, and ops without a kernel. Nothing is run. An op without a kernel matters only where a signature reaches it.
+    Signatures, ops, functions, variables, and ops without a kernel. Nothing is run. An op without a
+    kernel matters only where a signature reaches it.
     """
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
