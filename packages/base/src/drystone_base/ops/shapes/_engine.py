@@ -265,6 +265,8 @@ class _Engine:
         except Exception:  # the same failure is reported when the node runs
             return nothing
         outputs = result if isinstance(result, list | tuple) else [result]
+        if len(outputs) != len(shapes):  # the node's inputs contradict its attributes
+            return nothing
         return [np.asarray(v) for v in outputs]
 
     def infer_function(
