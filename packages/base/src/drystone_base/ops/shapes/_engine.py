@@ -242,6 +242,8 @@ class _Engine:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
         found: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
         types = definition.output_types(call.attrs)
+        if len(found) != len(types):  # the node's inputs contradict its attributes
+            found = [None] * len(types)
         whole = [_completed(v, t) for v, t in zip(found, types, strict=True)]
         handles = call.output_handles or [None] * len(shapes)
         return Known(shapes, whole, list(handles))
@@ -265,8 +267,6 @@ class _Engine:
         except Exception:  # the same failure is reported when the node runs
             return nothing
         outputs = result if isinstance(result, list | tuple) else [result]
-        if len(outputs) != len(shapes):  # the node's inputs contradict its attributes
-            return nothing
         return [np.asarray(v) for v in outputs]
 
     def infer_function(
