@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from drystone_base.model import load as load
     from drystone_base.ops.inference import Inference as Inference
     from drystone_base.ops.inference import infer as infer
+    from drystone_base.saving import restore_checkpoint as restore_checkpoint
+    from drystone_base.saving import save as save
+    from drystone_base.saving import save_checkpoint as save_checkpoint
     from drystone_base.session import Session as Session
     from drystone_base.session import SessionConfig as SessionConfig
 
@@ -52,6 +55,9 @@ _HOME = {
     "infer": "ops.inference",
     "load": "model",
     "read_graph": "loaders",
+    "restore_checkpoint": "saving",
+    "save": "saving",
+    "save_checkpoint": "saving",
     "validate": "graph",
     "write_graph": "loaders",
 }
@@ -77,6 +83,9 @@ __all__ = [
     "infer",
     "load",
     "read_graph",
+    "restore_checkpoint",
+    "save",
+    "save_checkpoint",
     "validate",
     "write_graph",
 ]

@@ -166,3 +166,11 @@ def test_shapes_of_ref_ops() -> None:
     assert shapes("AssignAdd", [(2, -1), (2, 3)])[0] == [(2, 3)]
     assert shapes("CountUpTo", [()])[0] == [()]
     assert shapes("TemporaryVariable", [], shape=(3,))[0] == [(3,)]
+
+
+def test_disable_copy_on_read_needs_a_variable() -> None:
+    b = Bench()
+    handle = b("VarHandleOp", shape=(2,), dtype="float32", shared_name="v")
+    assert b.all("DisableCopyOnRead", handle) == []
+    assert shapes("DisableCopyOnRead", [()])[0] == []
+    b.fails("NOT_FOUND", "resource", "DisableCopyOnRead", np.array(None, dtype=object))

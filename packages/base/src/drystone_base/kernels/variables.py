@@ -232,3 +232,10 @@ def destroy_resource(call: Call, resource: Array) -> tuple[()]:
         status="NOT_FOUND",
     )
     return ()
+
+
+@kernel("DisableCopyOnRead")
+def disable_copy_on_read(call: Call, resource: Array) -> tuple[()]:
+    """Nothing: a read never copies here. Writers of checkpoints put it before their reads."""
+    _target(call, resource)
+    return ()

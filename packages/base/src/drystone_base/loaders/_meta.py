@@ -28,6 +28,7 @@ __all__ = [
     "bad_file",
     "collection",
     "from_message",
+    "hidden_signature",
     "parse_meta",
     "parse_text",
     "path_tensor",
@@ -134,10 +135,15 @@ def signatures(meta: MetaGraphDef, what: str) -> dict[str, Signature]:
         return {
             name: _signature(name, meta.signature_def[name])
             for name in sorted(meta.signature_def)
-            if not _HIDDEN.match(name)
+            if not hidden_signature(name)
         }
     except GraphError as error:
         raise bad_file(what, "SavedModel with sound signatures", error.found, error) from error
+
+
+def hidden_signature(name: str) -> bool:
+    """Whether a signature is no way to call the model but tells what runs when it is loaded."""
+    return _HIDDEN.match(name) is not None
 
 
 def _signature(name: str, proto: SignatureDef) -> Signature:

@@ -10,14 +10,14 @@ from typing import Any, Final
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, TrackableObjectGraph
+from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.errors import CheckpointError
 from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._meta import path_tensor
 from drystone_base.loaders.checkpoint import BundleReader
 
-__all__ = ["restore", "variable_names"]
+__all__ = ["has_saver", "restore", "variable_keys", "variable_names"]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
@@ -39,18 +39,25 @@ def restore(
     object graphs of model and checkpoint, then by name. Raises ``CheckpointError``.
     """
     saver = meta.saver_def
-    filename = parse_tensor_name(saver.filename_tensor_name)[0]
     reader = BundleReader(prefix)
-    if saver.restore_op_name in graph and filename in graph:
+    if has_saver(graph, saver):
         given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
         return [([saver.restore_op_name], given)], {}
-    return [], _by_objects(graph, meta.object_graph_def, reader)
+    keys = variable_keys(graph, meta.object_graph_def, reader)
+    return [], {name: reader.tensor(key) for name, key in keys.items()}
 
 
-def _by_objects(
-    graph: Graph, saved: SavedObjectGraph, reader: BundleReader
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Values by variable name: through object graphs, by full name, by plain name."""
+def has_saver(graph: Graph, saver: SaverDef) -> bool:
+    """Whether the graph has the nodes that restore what the saver states."""
+    filename = parse_tensor_name(saver.filename_tensor_name)[0]
+    return saver.restore_op_name in graph and filename in graph
+
+
+def variable_keys(graph: Graph, saved: SavedObjectGraph, reader: BundleReader) -> dict[str, str]:
+    """Checkpoint keys by variable name: through object graphs, by full name, by plain name.
+
+    Variables that the checkpoint does not have are left out.
+    """
     keys = {name: name for name in reader.keys()}  # noqa: SIM118
     if _OBJECT_GRAPH in reader:
         stored = _object_graph(reader)
@@ -63,7 +70,7 @@ def _by_objects(
         objects = _walk(saved, stored, reader.prefix)
         keys |= _by_name(saved, objects)
         keys |= {n: objects[k] for n, k in _captured(graph, saved).items() if k in objects}
-    return {n: reader.tensor(keys[n]) for n in variable_names(graph) if n in keys}
+    return {n: keys[n] for n in variable_names(graph) if n in keys}
 
 
 def _by_name(saved: SavedObjectGraph, objects: Mapping[int, str]) -> dict[str, str]:

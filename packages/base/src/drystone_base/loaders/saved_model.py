@@ -28,7 +28,7 @@ from drystone_base.loaders._meta import (
 from drystone_base.loaders._restore import restore, variable_names
 from drystone_base.loaders.checkpoint.bundle import index_path
 
-__all__ = ["load_saved_model"]
+__all__ = ["init_ops", "load_saved_model"]
 
 _META_GRAPHS: Final = 2
 _SERVE: Final = frozenset({"serve"})
@@ -53,7 +53,7 @@ def load_saved_model(path: Path, tags: Iterable[str] | None = None) -> LoadedMod
     values: dict[str, np.ndarray[Any, Any]] = {}
     if prefix is not None:
         steps, values = restore(graph, meta, prefix, feeds)
-    steps += [([name], feeds) for name in _init_ops(meta, graph)]
+    steps += [([name], feeds) for name in init_ops(meta, graph)]
     found = signatures(meta, str(path))
     if not found:
         plain = default_signature(graph)
@@ -128,7 +128,7 @@ def _variables(folder: Path, graph: Graph) -> Path | None:
     )
 
 
-def _init_ops(meta: MetaGraphDef, graph: Graph) -> list[str]:
+def init_ops(meta: MetaGraphDef, graph: Graph) -> list[str]:
     """The nodes that fill tables and the like: named by a signature, else by a collection."""
     for key in _INIT_SIGNATURES:
         if key in meta.signature_def:

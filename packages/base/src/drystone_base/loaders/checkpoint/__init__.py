@@ -2,7 +2,7 @@
 
 from drystone_base.loaders.checkpoint._slices import FULL, SliceSpec, parse_slice
 from drystone_base.loaders.checkpoint.bundle import BundleReader, Entry
-from drystone_base.loaders.checkpoint.state import latest_checkpoint
+from drystone_base.loaders.checkpoint.state import latest_checkpoint, state_latest
 from drystone_base.loaders.checkpoint.writer import BundleWriter, merge, save
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "merge",
     "parse_slice",
     "save",
+    "state_latest",
 ]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from google.protobuf import text_format
 
 from drystone_abi.protos import CheckpointState
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import map_file
+from drystone_base.loaders._files import map_file, replace_file
 from drystone_base.loaders.checkpoint.bundle import index_path
 
-__all__ = ["latest_checkpoint"]
+__all__ = ["latest_checkpoint", "state_latest"]
+
+_NAME: Final = "checkpoint"
 
 
 def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
@@ -21,10 +24,33 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
     A folder that was moved still works: an absolute path that is gone is looked up in the folder.
     Raises ``CheckpointError`` (``bad-checkpoint``) for a state file that cannot be read.
     """
-    path = Path(folder) / "checkpoint"
-    if not path.is_file():
+    state = _read(Path(folder) / _NAME)
+    if not state.model_checkpoint_path:
         return None
+    stated = Path(folder) / state.model_checkpoint_path
+    beside = Path(folder) / Path(state.model_checkpoint_path).name
+    found = [p for p in (stated, beside) if index_path(p).is_file()]
+    return found[0] if found else None
+
+
+def state_latest(prefix: str | os.PathLike[str]) -> None:
+    """Make a checkpoint the latest of its folder; the others that are still there stay listed.
+
+    Raises ``CheckpointError`` (``bad-checkpoint``), ``BadRequest`` (``cannot-write``).
+    """
+    path = Path(prefix).parent / _NAME
+    name = Path(prefix).name
+    before = _read(path).all_model_checkpoint_paths
+    others = [p for p in before if p != name and index_path(path.parent / p).is_file()]
+    state = CheckpointState(model_checkpoint_path=name, all_model_checkpoint_paths=[*others, name])
+    replace_file(path, [text_format.MessageToString(state).encode()])
+
+
+def _read(path: Path) -> CheckpointState:
+    """What the file states; nothing where there is none."""
     state = CheckpointState()
+    if not path.is_file():
+        return state
     try:
         text_format.Parse(bytes(map_file(path)).decode(), state, allow_unknown_field=True)
     except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
@@ -37,9 +63,4 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
             code="bad-checkpoint",
             inner=error,
         ) from error
-    if not state.model_checkpoint_path:
-        return None
-    stated = Path(folder) / state.model_checkpoint_path
-    beside = Path(folder) / Path(state.model_checkpoint_path).name
-    found = [p for p in (stated, beside) if index_path(p).is_file()]
-    return found[0] if found else None
+    return state

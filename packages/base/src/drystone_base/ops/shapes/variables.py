@@ -96,7 +96,7 @@ def variable_shape(c: ShapeCall) -> list[Shape]:
     return [(len(held),)]
 
 
-@shape("DestroyResourceOp")
+@shape("DestroyResourceOp", "DisableCopyOnRead")
 def destroy_resource(_: ShapeCall) -> list[Shape]:
     """Nothing."""
     return []
