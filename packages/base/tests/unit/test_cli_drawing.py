@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tiny_models import affine, constant, placeholder, write
 
 from drystone_base.cli._app import app
-from drystone_base.cli._draw_diagram import Placed, choose_open, place
+from drystone_base.cli._draw_diagram import Placed, Port, choose_open, place
 from drystone_base.cli._draw_layout import Layout, lay_out
 from drystone_base.cli._draw_tree import MAX_CHILDREN, Group, Leaf, Tree, shape_label
 from drystone_base.dtypes import FLOAT32
@@ -119,6 +119,21 @@ def test_every_node_is_in_the_picture_of_a_small_graph() -> None:
     tree = Tree(graph, "small")
     picture = place(tree.root, tree.edges, choose_open(tree.root, 120))
     assert sorted(leaves(picture)) == sorted(n.name for n in graph if n.op != "Const")
+
+
+def test_many_tensors_share_a_port() -> None:
+    graph = Graph()
+    sources = [placeholder(graph, f"in{k}", (2,)) for k in range(60)]
+    for k, source in enumerate(sources):
+        graph.add("AddV2", f"scope/a{k}", [source, source], attrs=TYPED)
+        graph.add("Relu", f"scope/b{k % 2}/r{k}", [graph[f"scope/a{k}"]], attrs=TYPED)
+    tree = Tree(graph, "crowded")
+    (scope,) = [g for g in tree.root.groups() if g.path == "scope"]
+    whole = place(tree.root, tree.edges, {tree.root, scope, *scope.groups()})
+    assert all(not part.opened for part in whole.parts)
+    alone = place(scope, tree.edges_of(scope), {scope})
+    ports = [part.item for part in alone.parts if isinstance(part.item, Port)]
+    assert ports == [Port(None, True)]
 
 
 def test_parents_agree_with_children_after_dissolving() -> None:

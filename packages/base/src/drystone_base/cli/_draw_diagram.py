@@ -14,7 +14,7 @@ from drystone_base.cli._draw_layout import Point, lay_out
 from drystone_base.cli._draw_tree import Edge, Group, Item, Leaf
 from drystone_base.graph import Output, output_name
 
-__all__ = ["Placed", "Port", "Wire", "choose_open", "leaf_lines", "place"]
+__all__ = ["Placed", "Port", "Wire", "choose_open", "leaf_lines", "place", "port_label"]
 
 TITLE: Final = 20.0
 STRIP: Final = 20.0  # height of a line in a box of several nodes
@@ -22,12 +22,13 @@ PAD: Final = 12.0
 CHARACTER: Final = 6.4  # width of one at the size that labels have
 BOLD: Final = 7.6
 MAX_TEXT: Final = 30
+_MAX_PORTS: Final = 24  # on one side of a group; more cannot be followed by eye
 
 
 class Port(NamedTuple):
-    """Where a tensor passes the border of an open group."""
+    """Where a tensor passes the border of a group; many tensors share a port of None."""
 
-    tensor: Output
+    tensor: Output | None
     entering: bool
 
 
@@ -93,11 +94,43 @@ def choose_open(root: Group, budget: int) -> set[Group]:
 
 def place(root: Group, edges: Iterable[Edge], opened: set[Group]) -> Placed:
     """The picture of ``root`` with the groups in ``opened`` drawn open."""
+    edges, opened = list(edges), set(opened)
+    links = _all_links(edges, root, opened)
+    crowded = {g for g in links if g is not root and max(_port_counts(links[g])) > _MAX_PORTS}
+    if crowded:
+        opened -= crowded
+        links = _all_links(edges, root, opened)
+    if root in links and max(_port_counts(links[root])) > _MAX_PORTS:
+        links[root] = _shared_ports(links[root])
+    return _place_group(root, links, opened, outermost=True)
+
+
+def _all_links(edges: Iterable[Edge], root: Group, opened: set[Group]) -> _Links:
     links: _Links = {}
     for edge in edges:
         for group, link in _links(edge, root, opened):
             links.setdefault(group, {}).setdefault(link, {})[edge.tensor] = edge.label
-    return _place_group(root, links, opened, outermost=True)
+    return links
+
+
+def _port_counts(inside: Iterable[_Link]) -> tuple[int, int]:
+    """How many ports a group needs at the top and at the bottom."""
+    ports = {end for link in inside for end in link[:2] if isinstance(end, Port)}
+    entering = sum(port.entering for port in ports)
+    return entering, len(ports) - entering
+
+
+def _shared_ports(inside: dict[_Link, dict[Output, str]]) -> dict[_Link, dict[Output, str]]:
+    """The links with one port for all tensors that enter, and one for all that leave."""
+    merged: dict[_Link, dict[Output, str]] = {}
+    for link, tensors in inside.items():
+        source, target = (
+            Port(None, end.entering) if isinstance(end, Port) else end for end in link[:2]
+        )
+        ported = isinstance(source, Port) or isinstance(target, Port)
+        key = _Link(source, target, None, link.control) if ported else link
+        merged.setdefault(key, {}).update(tensors)
+    return merged
 
 
 def _visible(leaf: Leaf, root: Group, opened: set[Group]) -> list[Item]:
@@ -227,7 +260,12 @@ def leaf_lines(leaf: Leaf) -> list[str]:
 def _port(port: Port, *, labelled: bool) -> Placed:
     if not labelled:
         return Placed(port, 8, 6)
-    return Placed(port, _text_width([output_name(port.tensor)]) + 16, 22)
+    return Placed(port, _text_width([port_label(port)]) + 16, 22)
+
+
+def port_label(port: Port) -> str:
+    """What stands in a port at the border of a whole picture."""
+    return output_name(port.tensor) if port.tensor else "many tensors"
 
 
 def _text_width(lines: Iterable[str]) -> float:

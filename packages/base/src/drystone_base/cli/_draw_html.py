@@ -112,14 +112,18 @@ class _Page:
             self._plan(tree)
 
     def _plan(self, tree: Tree) -> None:
-        """Give the root, and each group that does not show whole in its parent, a panel."""
-        if len(self.ids) >= MAX_PANELS:
-            self.left_out += 1
-            return
+        """Give the root, and each group of more than a few members, a panel, from the top down."""
         self.trees.append(tree)
-        for group in tree.root.groups():
-            if group is tree.root or len(group.children) > 3:
-                self.ids[group] = f"p{len(self.ids)}"
+        level = [tree.root]
+        while level:
+            for group in level:
+                if group is not tree.root and len(group.children) <= 3:
+                    continue
+                if len(self.ids) < MAX_PANELS:
+                    self.ids[group] = f"p{len(self.ids)}"
+                else:
+                    self.left_out += 1
+            level = [c for g in level for c in g.children if isinstance(c, Group)]
 
     def draw(self) -> None:
         """Make every panel."""
@@ -127,7 +131,7 @@ class _Page:
             for group in tree.root.groups():
                 if group not in self.ids:
                     continue
-                picture = place(group, tree.edges, choose_open(group, MAX_BOXES))
+                picture = place(group, tree.edges_of(group), choose_open(group, MAX_BOXES))
                 above = group.parent
                 while above is not None and above not in self.ids:
                     above = above.parent
@@ -144,9 +148,15 @@ class _Page:
         called = (self.function_roots.get(ref.name) for ref in function_refs(item.node))
         return next((self.ids[root] for root in called if root in self.ids), "")
 
+    def in_outline(self, group: Group) -> bool:
+        """Whether the list beside the picture has the group: it or one below has a picture."""
+        return group in self.ids or any(
+            self.in_outline(c) for c in group.children if isinstance(c, Group)
+        )
+
     def outline(self, group: Group) -> str:
         """The group as a collapsible list entry."""
-        inner = [c for c in group.children if isinstance(c, Group)]
+        inner = [c for c in group.children if isinstance(c, Group) and self.in_outline(c)]
         count = group.node_count
         label = f"{escape(group.name)} <small>{count}</small>"
         target = self.ids.get(group)
@@ -167,8 +177,8 @@ def page(loaded: LoadedModel) -> tuple[str, str]:
         f"{len(loaded.graph)} nodes and {len(functions)} functions in {len(made.panels)} pictures"
     )
     if made.left_out:
-        summary += f", {made.left_out} functions left out"
-    listed = "".join(made.outline(t.root) for t in functions)
+        summary += f", {made.left_out} smaller scopes and functions without one"
+    listed = "".join(made.outline(t.root) for t in functions if t.root in made.ids)
     data = json.dumps(made.panels).replace("</", "<\\/")
     text = (
         "<!doctype html><html lang='en'><meta charset='utf-8'>"

@@ -7,11 +7,18 @@ from html import escape
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from drystone_base.cli._draw_diagram import MAX_TEXT, STRIP, Placed, Port, Wire, leaf_lines
+from drystone_base.cli._draw_diagram import (
+    MAX_TEXT,
+    STRIP,
+    Placed,
+    Port,
+    Wire,
+    leaf_lines,
+    port_label,
+)
 from drystone_base.cli._draw_layout import Point
 from drystone_base.cli._draw_style import family
 from drystone_base.cli._draw_tree import Group, Leaf
-from drystone_base.graph import output_name
 
 __all__ = ["STYLE", "Link", "legend_families", "render"]
 
@@ -148,7 +155,7 @@ def _draw_port(
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{placed.width:.1f}" height="{placed.height:.1f}" '
         f'rx="11" fill="#eef2f6" stroke="#8694a3" stroke-dasharray="3 2"/>'
         f'<text class="sub" x="{middle:.1f}" y="{y + 15:.1f}" text-anchor="middle">'
-        f"{escape(_short(output_name(port.tensor)))}</text>"
+        f"{escape(_short(port_label(port)))}</text>"
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from drystone_base.errors import DrystoneError
@@ -177,6 +178,21 @@ class Tree:
                 assert leaf.parent is not None
                 leaf.parent.children.remove(leaf)
                 self.leaves.update(dict.fromkeys(leaf.nodes, box))
+
+    def edges_of(self, group: Group) -> list[Edge]:
+        """The edges with an end in the group."""
+        if group is self.root:
+            return self.edges
+        found = {id(e): e for leaf in group.leaves() for e in self._incident.get(leaf, ())}
+        return list(found.values())
+
+    @cached_property
+    def _incident(self) -> dict[Leaf, list[Edge]]:
+        index: dict[Leaf, list[Edge]] = {}
+        for edge in self.edges:
+            index.setdefault(edge.source, []).append(edge)
+            index.setdefault(edge.target, []).append(edge)
+        return index
 
     def label(self, node: Node, output: int) -> str:
         """The shape of an output as text; empty when nothing is known of it."""
