@@ -90,6 +90,17 @@ def difference(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
     return float(np.max(diff))
 
 
+class Refusal(str):
+    """The name of TensorFlow's error, with what it says."""
+
+    message: str
+
+    def __new__(cls, status: str, message: str = "") -> Refusal:
+        made = super().__new__(cls, status)
+        made.message = message
+        return made
+
+
 def _held(item: Case) -> list[int]:
     """Inputs that are variables: given as first values, answered with the last ones."""
     return [k for k, arg in enumerate(op_def(item.op).inputs) if arg.type is RESOURCE]
@@ -172,7 +183,7 @@ def theirs(item: Case) -> list[Any] | str:
     try:
         out = getattr(tf.raw_ops, item.op)(**_raw_arguments(item, variables))
     except tf.errors.OpError as error:
-        return str(type(error).__name__)
+        return Refusal(type(error).__name__, error.message or "")
     flat: list[Any] = []
     for value in out if isinstance(out, list | tuple) else [] if out is None else [out]:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
@@ -203,6 +214,7 @@ _STATUS = {
     "InternalError": "INTERNAL",
     "ResourceExhaustedError": "RESOURCE_EXHAUSTED",
     "AlreadyExistsError": "ALREADY_EXISTS",
+    "DataLossError": "DATA_LOSS",
 }
 
 

@@ -1,0 +1,1 @@
+"""Random cases of every op, held against TensorFlow: drawing, judging, recording."""

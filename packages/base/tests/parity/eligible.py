@@ -1,0 +1,53 @@
+"""Which ops are held against TensorFlow by random cases, and why others are not."""
+
+from __future__ import annotations
+
+from drystone_base.kernels import all_ops
+from drystone_base.ops.defs import op_def
+
+__all__ = ["eligible_ops", "not_eligible"]
+
+REASONS = {
+    "Const": "its value is an attribute: nothing is computed",
+    "HostConst": "its value is an attribute: nothing is computed",
+    "ControlTrigger": "computes nothing",
+    "NoOp": "computes nothing",
+    "FakeParam": "computes nothing",
+    "Placeholder": "is fed, never run",
+    "PlaceholderV2": "is fed, never run",
+    "MatchingFiles": "reads files",
+    "ReadFile": "reads files",
+    "ParseExample": "hand-made cases only: keys, types and messages must fit one another",
+    "ParseExampleV2": "hand-made cases only: keys, types and messages must fit one another",
+    "ParseSingleExample": "hand-made cases only: keys, types and messages must fit one another",
+    "QuantizeAndDequantize": "TensorFlow has removed it",
+    "LoopCond": "runs only inside a loop",
+    "Copy": "debugger",
+    "CopyHost": "debugger",
+}
+
+
+def not_eligible(op: str) -> str:
+    """Why an op with a kernel has no random cases; empty where it has."""
+    definition = op_def(op)
+    arguments = [*definition.inputs, *definition.outputs]
+    kinds = {a.type.label for a in arguments if a.type is not None}
+    if op in REASONS:
+        return REASONS[op]
+    if op.startswith("_"):
+        return "internal to TensorFlow: cannot be called by name"
+    if any(a.is_ref for a in arguments):
+        return "takes or gives references, which eager TensorFlow has not"
+    for kind in ("resource", "variant"):
+        if kind in kinds:
+            return f"takes or gives a {kind}"
+    if any(a.type in ("func", "list(func)") for a in definition.attrs.values()):
+        return "calls functions"
+    if definition.is_stateful or op.startswith("TensorArray"):
+        return "keeps state"
+    return ""
+
+
+def eligible_ops() -> list[str]:
+    """Ops with a kernel that have random cases, by name."""
+    return [op for op in all_ops() if not not_eligible(op)]

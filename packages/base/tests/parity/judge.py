@@ -1,0 +1,136 @@
+"""Our answer to a case beside TensorFlow's: equal, refused alike, or different."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import oracle
+from oracle import Case
+
+from drystone_base.errors import DrystoneError
+from parity.differences import known_difference
+from parity.digest import Digest
+
+__all__ = ["Verdict", "case_dtype", "judge", "tolerance"]
+
+TOLERANCE = {
+    "float16": 1e-2,
+    "bfloat16": 3e-2,
+    "float32": 1e-5,
+    "complex64": 1e-5,
+    "float64": 1e-10,
+    "complex128": 1e-10,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``kind`` is equal, refused, known (a documented difference), skipped or differs.
+
+    ``worst`` is the largest difference among outputs that agree; ``text`` tells what differs, or
+    why the case was skipped.
+    """
+
+    kind: str
+    worst: float = 0.0
+    text: str = ""
+
+
+def case_dtype(item: Case) -> str:
+    """The dtype under which a case is counted: that of the first input that is no index."""
+    from drystone_base.ops.defs import op_def
+
+    definition = op_def(item.op)
+    named = [a.type_attr for a in definition.inputs if a.type_attr]
+    quantized = [str(v) for k, v in item.attrs.items() if k in named]
+    if quantized:
+        return quantized[0]
+    kinds = [np.asarray(v).dtype for v in item.inputs]
+    labels = ["string" if k.kind == "O" else k.name for k in kinds]
+    declared = [a.type is None for a in definition.inputs]
+    if definition.inputs and not any(a.is_list for a in definition.inputs) and any(declared):
+        return labels[declared.index(True)]
+    return next((x for x in labels), str(item.attrs.get("dtype", "none")))
+
+
+def tolerance(dtype: np.dtype[Any], factor: float) -> float:
+    """What two answers in ``dtype`` may differ by; integers, booleans and strings not at all."""
+    if dtype.name.startswith("float8"):
+        return 0.0
+    return TOLERANCE.get(dtype.name, 0.0) * factor
+
+
+def judge(item: Case, want: list[Any] | str, factor: float = 1.0) -> Verdict:
+    """How our answer to a case compares with TensorFlow's."""
+    if isinstance(want, str) and want.startswith("skip"):
+        return Verdict("skipped", text=want)
+    found = _compare(item, want, factor)
+    if found.kind == "differs" and known_difference(item, want):
+        return Verdict("known", text=found.text)
+    return found
+
+
+def _compare(item: Case, want: list[Any] | str, factor: float) -> Verdict:
+    try:
+        with np.errstate(all="ignore"):
+            got = oracle.ours(item)
+    except Exception as error:  # a kernel may raise anything; it should not
+        return Verdict("differs", text=f"raised {type(error).__name__}: {error}"[:200])
+    if want == "UnimplementedError" and got != "UNIMPLEMENTED":
+        return Verdict("skipped", text="skip: TensorFlow has not implemented this")
+    if isinstance(got, str) and isinstance(want, str):
+        status = oracle._STATUS.get(want, want)
+        alike = got == status or status == "INTERNAL"
+        return Verdict(
+            "refused" if alike else "differs", text=f"got {got}, want {status}: {_said(want)}"
+        )
+    if isinstance(got, str):
+        return Verdict("differs", text=f"got {got}, want outputs: {_refused(item)}")
+    if isinstance(want, str):
+        return Verdict("differs", text=f"got outputs, want {want}: {_said(want)}")
+    return _compare_values(item, got, want, factor)
+
+
+def _compare_values(item: Case, got: list[Any], want: list[Any], factor: float) -> Verdict:
+    if len(got) != len(want):
+        return Verdict("differs", text=f"got {len(got)} outputs, want {len(want)}")
+    worst = 0.0
+    for k, (a, b) in enumerate(zip(got[: item.compared], want, strict=False)):
+        a = np.asarray(a)
+        found = difference(a, b)
+        if found > tolerance(b.dtype, factor):
+            text = f"output {k} differs by {found:.2g}: got {_brief(a)}, want {_brief(b)}"
+            return Verdict("differs", found, text)
+        worst = max(worst, found)
+    try:
+        shapes = None if oracle._held(item) else oracle._shape_disagreement(item, want)
+    except DrystoneError as error:
+        shapes = f"shape function refuses: {str(error).splitlines()[0]}"
+    return Verdict("differs", text=shapes) if shapes else Verdict("equal", worst)
+
+
+def difference(got: Any, want: Any) -> float:
+    """As :func:`oracle.difference`, against a recorded answer too."""
+    return want.difference(got) if isinstance(want, Digest) else oracle.difference(got, want)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, Digest):
+        return f"{value.dtype}{list(value.shape)}"
+    return f"{value.dtype}{list(value.shape)} {np.array2string(value.ravel()[:6], precision=6)}"
+
+
+def _said(want: str) -> str:
+    """What TensorFlow gave as the reason, where that is at hand."""
+    return " ".join(getattr(want, "message", "").split())[:160]
+
+
+def _refused(item: Case) -> str:
+    """Why we refuse a case."""
+    try:
+        oracle.ours(item)
+    except DrystoneError as error:
+        return str(error)
+    return ""
