@@ -228,13 +228,14 @@ def _key(item: Item | Port) -> object:
 
 
 def _attach(points: list[Point], link: _Link, source: Placed, target: Placed) -> None:
-    """Move the ends of a wire to the ports of open groups."""
+    """Move the ends of a wire to the ports of open groups; a wire upwards ends at the bottom."""
+    leaving, arriving = (2, 1) if points[0][1] <= points[-1][1] else (1, 2)
     if source.opened and link.tensor is not None:
         x = source.x + source.port_x(Port(link.tensor, False))
-        points[:2] = [(x, y) for _, y in points[:2]]
+        points[:leaving] = [(x, y) for _, y in points[:leaving]]
     if target.opened and link.tensor is not None:
         x = target.x + target.port_x(Port(link.tensor, True))
-        points[-1] = (x, points[-1][1])
+        points[-arriving:] = [(x, y) for _, y in points[-arriving:]]
 
 
 def _closed(item: Item) -> Placed:
