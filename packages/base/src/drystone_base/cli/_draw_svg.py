@@ -33,8 +33,8 @@ STYLE: Final = (
     ".cls{fill:#fff;stroke:#5b6b7c;stroke-width:1.4}.port{fill:#8694a3}"
 )
 _MARKER: Final = (
-    '<marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
-    'orient="auto"><path d="M0 0L8 4L0 8z" fill="#8694a3"/></marker>'
+    '<marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+    'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#8694a3"/></marker>'
 )
 
 

@@ -20,7 +20,6 @@ Array: TypeAlias = np.ndarray[Any, Any]
 _BATCH: Final = 1
 _OTHER: Final = 32
 _WORDS: Final = (b"stone", b"wall", b"graph", b"node", b"edge", b"field", b"rain", b"hill")
-_SMALL_INT: Final = 10
 _MAX_MADE_UP: Final = 2**28  # elements; more is a mistake in a shape rather than an input
 
 
@@ -128,7 +127,7 @@ def made_up(
     shape: Sequence[int] | None,
     rng: np.random.Generator,
 ) -> Array:
-    """An input of that dtype: numbers in [0, 1), small ints, words. Unknown sizes get a default.
+    """An input of that dtype: numbers in [0, 1), the ints 0 and 1, words. Unknown sizes get a default.
 
     Raises ``BadRequest`` (``cannot-make-input``) for resources, variants and absurd shapes.
     """
@@ -145,8 +144,8 @@ def made_up(
     if dtype.label == "bool":
         return rng.integers(0, 2, full).astype(bool)
     if dtype.is_integer or dtype.is_quantized:
-        narrow = dtype.label in ("int2", "uint2", "int4", "uint4")
-        return rng.integers(0, 2 if narrow else _SMALL_INT, full).astype(dtype.np)
+        # 0 and 1 are valid indices of nearly everything that a model looks up.
+        return rng.integers(0, 2, full).astype(dtype.np)
     values = rng.random(full)
     return (values + 1j * rng.random(full) if dtype.is_complex else values).astype(dtype.np)
 
