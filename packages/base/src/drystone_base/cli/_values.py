@@ -127,7 +127,7 @@ def made_up(
     shape: Sequence[int] | None,
     rng: np.random.Generator,
 ) -> Array:
-    """An input of that dtype: numbers in [0, 1), the ints 0 and 1, words. Unknown sizes get a default.
+    """An input of that dtype: numbers in [0, 1), ints 0 and 1, words. Unknown sizes get a default.
 
     Raises ``BadRequest`` (``cannot-make-input``) for resources, variants and absurd shapes.
     """
