@@ -92,7 +92,7 @@ def save(
     if stated is not None:
         set_signatures(meta, stated)
     stateful = kept or add_saver(graph, meta)
-    _drop_stated_shapes(graph)
+    _spell_out(graph)
     set_init(graph, meta, [*_table_initializers(source, meta, graph), *init])
     known = source.loaded.assets if isinstance(source, Model) else {}
     files = set_assets(meta, known, assets or {})
@@ -106,11 +106,17 @@ def save(
     new_folder(Path(path), fill)
 
 
-def _drop_stated_shapes(graph: Graph) -> None:
-    """TensorFlow works shapes out itself, and refuses a graph that states wrong ones."""
+def _spell_out(graph: Graph) -> None:
+    """Change what TensorFlow would take otherwise than we do.
+
+    A handle without shared name is named by its node here; in TensorFlow all such are one variable.
+    Stated shapes are but hints, but TensorFlow refuses a graph that states wrong ones.
+    """
     for node in graph:
         if _STATED in node.attrs:
             graph.remove_attr(node, _STATED)
+        if node.op == "VarHandleOp" and not node.attr("shared_name"):
+            graph.set_attr(node, "shared_name", node.name)
 
 
 def _session_of(source: Model | Session | Graph) -> Session:
@@ -138,7 +144,7 @@ def _saver_of(source: Model | Session, keys: Mapping[str, str]) -> tuple[Session
     """A session with the source's state whose graph has a saver: the source's own, or a new one."""
     session, meta = _session_of(source), _meta_of(source)
     if _can_save(session.graph, meta.saver_def):
-        return session, meta.saver_def
+        return _beside(session, session.graph), meta.saver_def
     graph = session.graph.copy()
     if not add_saver(graph, meta, keys):
         raise BadRequest(

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from learning_graph import learning_graph
-from shared_data import REPO
+from oracle import difference
+from shared_data import MODELS, REPO, WHY_NOT, inference_models, tolerance
 
 import drystone_base as ds
+from drystone_base.ops.attrs import TensorAttr
 
 tf: Any = pytest.importorskip(
     "tensorflow", reason="tensorflow is not installed; run nox -s tf_parity"
@@ -123,6 +125,65 @@ def test_variables_tables_and_assets_through_the_v2_loader(
     got = function(x=tf.constant(X), words=tf.constant(WORDS))
     for name, value in want.items():
         np.testing.assert_allclose(got[name].numpy(), value, rtol=1e-6, err_msg=name)
+
+
+LABELS = (
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "bool", "string"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+
+
+FLOAT8 = ("float8_e5m2", "float8_e4m3fn")  # TensorFlow has no Assign for them
+
+
+@pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
+def test_variables_of_every_dtype(resource: bool, tmp_path: Path) -> None:
+    graph = ds.Graph()
+    labels = (*LABELS, *FLOAT8) if resource else LABELS
+    values = {}
+    for label in labels:
+        dtype = ds.as_dtype(label)
+        drawn = np.random.default_rng(3).standard_normal((2, 3)) * 9
+        value = drawn.astype("S").astype(object) if label == "string" else drawn.astype(dtype.np)
+        values[label] = value
+        attrs = {"dtype": dtype, "value": TensorAttr(array=value)}
+        first = graph.add("Const", f"{label}/first", attrs=attrs)
+        attrs = {"dtype": dtype, "shape": (2, 3)}
+        node = graph.add("VarHandleOp" if resource else "VariableV2", label, attrs=attrs)
+        if resource:
+            graph.add("AssignVariableOp", f"{label}/set", [node, first], attrs={"dtype": dtype})
+            graph.add("ReadVariableOp", f"{label}/get", [node], attrs={"dtype": dtype})
+        else:
+            graph.add("Assign", f"{label}/set", [node, first], attrs={"T": dtype})
+            graph.add("Identity", f"{label}/get", [node], attrs={"T": dtype})
+    session = ds.Session(graph)
+    session.run([f"{label}/set" for label in labels])
+    ds.save(session, tmp_path / "m")
+    with tf.Graph().as_default(), v1.Session() as theirs:
+        v1.saved_model.load(theirs, ["serve"], str(tmp_path / "m"))
+        for label in labels:
+            got = theirs.run(f"{label}/get:0")
+            assert got.tolist() == values[label].tolist(), label
+
+
+REAL = [
+    m for m in inference_models() if m["name"] in ("guesslang", "textgenrnn", "musicnn-mtt-vgg")
+]
+
+
+@pytest.mark.skipif(not REAL, reason=WHY_NOT)
+@pytest.mark.parametrize("row", REAL, ids=lambda r: r["name"])
+def test_real_models_saved_again(row: dict[str, Any], tmp_path: Path) -> None:
+    ds.save(ds.load(MODELS / row["name"] / row["file"]), tmp_path / "m")
+    ref = next(r for r in row["refs"] if r["kind"] != "train")
+    data = np.load(MODELS / row["name"] / ref["file"], allow_pickle=True)
+    feeds = {tensor: data[key] for tensor, key in ref["inputs"].items()}
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.saved_model.load(session, ["serve"], str(tmp_path / "m"))
+        got = session.run(list(ref["outputs"]), feeds)
+    for value, key in zip(got, ref["outputs"].values(), strict=True):
+        assert difference(np.asarray(value), data[key]) <= tolerance(row)
+    assert tf.saved_model.load(str(tmp_path / "m")).signatures
 
 
 class Learner(tf.Module):  # type: ignore[misc]

@@ -266,6 +266,13 @@ def test_two_handles_are_one_variable_and_scopes_stay_apart(tmp_path: Path) -> N
     assert meta.saver_def.restore_op_name == "save_1/restore_all"
 
 
+def test_a_handle_without_shared_name_gets_its_nodes(session: ds.Session, tmp_path: Path) -> None:
+    """In TensorFlow all handles without one are the same variable."""
+    ds.save(session, tmp_path / "m")
+    assert session.graph["b"].attr("shared_name") == ""
+    assert ds.load(tmp_path / "m").graph["b"].attr("shared_name") == "b"
+
+
 def test_a_table_behind_a_reference(tmp_path: Path) -> None:
     graph = ds.Graph()
     table = graph.add("MutableHashTable", "old", attrs={"key_dtype": INT64, "value_dtype": FLOAT32})
