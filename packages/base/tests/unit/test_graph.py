@@ -6,7 +6,15 @@ import pytest
 from drystone_abi.protos import GraphDef
 from drystone_base import dtypes
 from drystone_base.errors import BadModelFile, GraphError
-from drystone_base.graph import Graph, from_text, reachable, to_text, topological_order, validate
+from drystone_base.graph import (
+    Graph,
+    conditional_nodes,
+    from_text,
+    reachable,
+    to_text,
+    topological_order,
+    validate,
+)
 from drystone_base.graph._wire import LARGE
 from drystone_base.ops.attrs import TensorAttr
 
@@ -182,3 +190,18 @@ def test_attribute_edits_survive_a_round_trip() -> None:
     assert again["a"].attr("shape") == (2, -1)
     assert again["sum"].device == "/CPU:0"
     assert again["b"].attr("shape") is None
+
+
+def test_nodes_of_branches_and_loops_are_conditional() -> None:
+    text = """
+    node { name: "x" op: "Placeholder" } node { name: "p" op: "Placeholder" }
+    node { name: "s" op: "Switch" input: "x" input: "p" } node { name: "t" op: "Neg" input: "s:1" }
+    node { name: "f" op: "Neg" input: "s" } node { name: "m" op: "Merge" input: "f" input: "t" }
+    node { name: "e" op: "Enter" input: "m" }
+    node { name: "lm" op: "Merge" input: "e" input: "n" }
+    node { name: "c" op: "LoopCond" input: "p2" } node { name: "p2" op: "Enter" input: "p" }
+    node { name: "ls" op: "Switch" input: "lm" input: "c" }
+    node { name: "n" op: "NextIteration" input: "ls:1" } node { name: "out" op: "Exit" input: "ls" }
+    """
+    inside = {n.name for n in conditional_nodes(from_text(text))}
+    assert inside == {"s", "t", "f", "e", "lm", "c", "p2", "ls", "n"}

@@ -151,9 +151,12 @@ def made_up(
 
 
 def fill_shape(shape: Sequence[int] | None) -> tuple[int, ...]:
-    """The shape with sizes in place of unknown ones: 1 for the first dimension, 32 for others."""
+    """The shape with sizes in place of unknown ones: 1 for the first dimension, 32 for others.
+
+    An input of unknown rank is a scalar: most often a flag or a rate.
+    """
     if shape is None:
-        return (_BATCH,)
+        return ()
     return tuple(d if d >= 0 else (_OTHER if k else _BATCH) for k, d in enumerate(shape))
 
 

@@ -4,7 +4,7 @@ from drystone_base.graph.functions import Body, Function, FunctionLibrary, body_
 from drystone_base.graph.graph import Graph, parse_tensor_name
 from drystone_base.graph.node import Node, Output, output_name, placeholder_shape
 from drystone_base.graph.pbtxt import from_text, to_text
-from drystone_base.graph.topology import reachable, topological_order
+from drystone_base.graph.topology import conditional_nodes, reachable, topological_order
 from drystone_base.graph.validate import validate
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Node",
     "Output",
     "body_to_function",
+    "conditional_nodes",
     "from_text",
     "output_name",
     "parse_tensor_name",

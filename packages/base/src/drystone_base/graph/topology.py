@@ -8,7 +8,13 @@ from typing import Final
 from drystone_base.errors import GraphError
 from drystone_base.graph.node import Node, Output
 
-__all__ = ["MERGE_OPS", "NEXT_ITERATION_OPS", "reachable", "topological_order"]
+__all__ = [
+    "MERGE_OPS",
+    "NEXT_ITERATION_OPS",
+    "conditional_nodes",
+    "reachable",
+    "topological_order",
+]
 
 NEXT_ITERATION_OPS: Final = frozenset({"NextIteration", "RefNextIteration"})
 MERGE_OPS: Final = frozenset({"Merge", "RefMerge", "_XlaMerge"})
@@ -44,6 +50,29 @@ def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> 
     if len(order) < len(waiting):
         _fail_cycle({n for n, k in waiting.items() if k})
     return order
+
+
+def conditional_nodes(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes that may be dead or belong to one iteration: inside a branch or a loop of frames.
+
+    A branch begins at a Switch and ends at a Merge; a loop begins at an Enter and ends at an Exit.
+    """
+    depth: dict[Node, int] = {}
+    for node in topological_order(nodes):
+        outside = max((depth.get(s, 0) for s in _waits_for(node)), default=0)
+        depth[node] = max(0, outside + _step(node))
+    return {node for node, levels in depth.items() if levels}
+
+
+def _step(node: Node) -> int:
+    """How many branches or loops a node enters or, below zero, leaves."""
+    op = node.op.removeprefix("Ref")
+    sources = [source.op for source, _ in node.inputs]
+    if op in ("Switch", "_SwitchN"):
+        return 0 if "LoopCond" in sources else 1
+    if node.op in MERGE_OPS:
+        return 0 if any(s in NEXT_ITERATION_OPS for s in sources) else -1
+    return {"Enter": 1, "Exit": -1}.get(op, 0)
 
 
 def _fail_cycle(stuck: set[Node]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_abi.protos import MetaGraphDef
 from drystone_base.dtypes import DType
-from drystone_base.graph import Graph, Node, placeholder_shape
+from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import Shape
 
@@ -25,6 +25,8 @@ _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _NO_SINK: Final = frozenset(
     {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const", "VariableV2", "Variable", "NoOp", "Assert"}
 )
+# Ops at which branches and loops of frames begin.
+_OPENERS: Final = frozenset({"Switch", "RefSwitch", "_SwitchN", "Enter", "RefEnter"})
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> 
     """Placeholders as inputs, sinks as outputs, in the order of the graph.
 
     A sink is a node with outputs that no node reads or waits for and that depends on an input
-    (where there are inputs), but is no assignment. Names are node names, with ``:k``
-    for outputs beyond the first. Placeholders that no node reads are left out, and so are
-    nodes named in ``ignore``.
+    (where there are inputs), but is no assignment and not inside a branch or a loop. Names are
+    node names, with ``:k`` for outputs beyond the first. Placeholders that no node reads are left
+    out, and so are nodes named in ``ignore``.
     """
     outputs: dict[str, TensorSpec] = {}
     users: dict[Node, list[Node]] = {}
@@ -84,9 +86,11 @@ def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> 
     heads = [n for n in graph if n.op in _PLACEHOLDERS and n in users and n.name not in ignore]
     inputs = {n.name: _placeholder_spec(n) for n in heads}
     reached = _downstream(heads, users) if heads else None
+    inside = conditional_nodes(graph) if any(n.op in _OPENERS for n in graph) else set()
     for node in graph:
         sink = node not in users and node not in waited_for and node.op not in _NO_SINK
-        if sink and node.name not in ignore and (reached is None or node in reached):
+        named = node.name not in ignore and node not in inside
+        if sink and named and (reached is None or node in reached):
             outputs.update(_sink_specs(node))
     return Signature("default", inputs, outputs)
 
