@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
+from drystone_base._families import Families
 from drystone_base.errors import KernelError
 
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
-__all__ = ["Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel"]
+__all__ = ["KERNELS", "Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Kernel: TypeAlias = Callable[..., Any]
@@ -74,8 +73,7 @@ class Call:
             self.fail(check, **parts)
 
 
-_KERNELS: Final[dict[str, Kernel]] = {}
-_loaded = False
+KERNELS: Final[Families[Kernel]] = Families("drystone_base.kernels", "the reference kernel")
 
 
 def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
@@ -84,36 +82,14 @@ def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
     The function takes a :class:`Call` and the flat inputs, and returns one array, a sequence of
     arrays for an op with several outputs or a list output, or ``()`` for an op without outputs.
     """
-
-    def register(function: Kernel) -> Kernel:
-        for op in ops:
-            if op in _KERNELS:
-                raise ValueError(f"op {op!r} already has the reference kernel {_KERNELS[op]!r}")
-            _KERNELS[op] = function
-        return function
-
-    return register
-
-
-def _load_families() -> None:
-    """Import every module of this package once, so that each registers its kernels."""
-    global _loaded
-    if _loaded:
-        return
-    package = importlib.import_module("drystone_base.kernels")
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"drystone_base.kernels.{module.name}")
-    _loaded = True
+    return KERNELS.register(*ops)
 
 
 def find_kernel(op: str) -> Kernel | None:
     """The reference kernel of ``op``, or None."""
-    _load_families()
-    return _KERNELS.get(op)
+    return KERNELS.find(op)
 
 
 def all_ops() -> Sequence[str]:
     """Every op that has a reference kernel, sorted."""
-    _load_families()
-    return sorted(_KERNELS)
+    return sorted(KERNELS.load_all())

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
+from drystone_base._families import Families
 from drystone_base.dtypes import DType
 from drystone_base.errors import ShapeError
 
 __all__ = [
     "MAX_PARTIAL",
+    "SHAPES",
     "UNKNOWN",
     "FunctionInference",
     "Handle",
@@ -260,30 +260,14 @@ class ShapeCall:
         return max(a, b) if max(a, b) > 1 else UNKNOWN
 
 
-_FUNCTIONS: Final[dict[str, ShapeFunction]] = {}
-_loaded = False
+SHAPES: Final[Families[ShapeFunction]] = Families("drystone_base.ops.shapes", "a shape function")
 
 
 def shape(*ops: str) -> Callable[[ShapeFunction], ShapeFunction]:
     """Register the decorated function as the shape function of ``ops``."""
-
-    def register(function: ShapeFunction) -> ShapeFunction:
-        for op in ops:
-            if op in _FUNCTIONS:
-                raise ValueError(f"op {op!r} already has a shape function {_FUNCTIONS[op]!r}")
-            _FUNCTIONS[op] = function
-        return function
-
-    return register
+    return SHAPES.register(*ops)
 
 
 def find_shape_function(op: str) -> ShapeFunction | None:
     """The shape function of ``op``, or None."""
-    global _loaded
-    if not _loaded:
-        package = importlib.import_module("drystone_base.ops.shapes")
-        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
-            if not module.name.startswith("_"):
-                importlib.import_module(f"drystone_base.ops.shapes.{module.name}")
-        _loaded = True
-    return _FUNCTIONS.get(op)
+    return SHAPES.find(op)

@@ -1,0 +1,69 @@
+"""Write which module registers which op, for kernels and shape functions; `--check` only compares.
+
+Run from the repository root, with drystone installed:
+`python -m ci.scripts.families_index [--check]`.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ci.scripts.project import ROOT
+from drystone_base._families import Families
+from drystone_base.kernels._registry import KERNELS
+from drystone_base.ops.shapes._registry import SHAPES
+
+__all__ = ["main", "outdated", "render"]
+
+Family = Families[Callable[..., Any]]
+
+
+def render(families: Family) -> str:
+    """Text of the package's ``_index.py``."""
+    modules: dict[str, list[str]] = {}
+    for op, module in sorted(families.registered().items()):
+        modules.setdefault(module.rpartition(".")[2], []).append(op)
+    lines = [
+        textwrap.fill(" ".join([name, *ops]), 96, subsequent_indent="  ", break_on_hyphens=False)
+        for name, ops in sorted(modules.items())
+    ]
+    return (
+        '"""Module and ops that it registers; `python -m ci.scripts.families_index` writes it."""\n'
+        '\nfrom typing import Final\n\n__all__ = ["INDEX"]\n\nINDEX: Final = """\n'
+        + "\n".join(lines)
+        + '\n"""\n'
+    )
+
+
+def outdated() -> dict[Path, str]:
+    """The files on disk that differ from what `render` gives, with the text they should have."""
+    source = ROOT / "packages" / "base" / "src"
+    texts = {source.joinpath(*f.package.split("."), "_index.py"): render(f) for f in _ALL}
+    return {
+        file: text
+        for file, text in texts.items()
+        if not file.exists() or file.read_text(encoding="utf-8") != text
+    }
+
+
+_ALL: tuple[Family, ...] = (KERNELS, SHAPES)
+
+
+def main() -> int:
+    """Write the files, or with `--check` exit 1 when one is outdated."""
+    stale = outdated()
+    if stale and "--check" in sys.argv[1:]:
+        print("op index: outdated; run python -m ci.scripts.families_index")
+        return 1
+    for file, text in stale.items():
+        file.write_text(text, encoding="utf-8")
+    print("op index: written" if stale else "op index: up to date")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""Module and ops that it registers; `python -m ci.scripts.families_index` writes it."""
+
+from typing import Final
+
+__all__ = ["INDEX"]
+
+INDEX: Final = """
+activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
+  Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
+cast Bitcast Cast CheckNumerics CheckNumericsV2
+checkpoint MergeV2Checkpoints Restore RestoreSlice RestoreV2 SaveV2 ShardedFilename
+  ShardedFilespec
+comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
+  Select SelectV2
+control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration RefSwitch
+  Switch _Arg _DeviceArg _DeviceRetval _Retval _SwitchN
+convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
+  Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
+  Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+  DepthwiseConv2dNativeBackpropInput _FusedConv2D _FusedDepthwiseConv2dNative
+data_format DataFormatDimMap DataFormatVecPermute
+decode_raw DecodeCompressed DecodePaddedRaw DecodeRaw
+dilation Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+edit_distance EditDistance
+einsum Einsum
+elementwise_binary AccumulateNV2 Add AddN AddV2 ApproximateEqual Atan2 Complex Div DivNoNan
+  FloorDiv FloorMod Maximum Minimum Mod Mul MulNoNan NextAfter Pow RealDiv SquaredDifference Sub
+  TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
+elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Conj Cos Cosh Exp
+  Expm1 Floor Imag Inv InvGrad Invert IsFinite IsInf IsNan Log Log1p LogicalNot Neg OnesLike
+  PopulationCount Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad
+  Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad ZerosLike
+files MatchingFiles ReadFile WriteFile
+functional Case DeviceIndex FakeParam For If PartitionedCall RemoteCall StatefulPartitionedCall
+  StatelessCase StatelessIf StatelessWhile While
+gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
+histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
+identity Const ControlTrigger Copy CopyHost DeepCopy EnsureShape GuaranteeConst HostConst
+  Identity IdentityN NoOp Placeholder PlaceholderV2 PlaceholderWithDefault PreventGradient
+  Snapshot StopGradient _ArrayToList _EagerConst _ListToArray
+image ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad
+  ResizeNearestNeighbor ResizeNearestNeighborGrad ScaleAndTranslate ScaleAndTranslateGrad
+image_color AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+image_crop CropAndResize ExtractImagePatches ExtractVolumePatches
+joining Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
+linalg BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse
+  BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve BatchSelfAdjointEig
+  BatchSelfAdjointEigV2 BatchSvd Cholesky CholeskyGrad Eig LogMatrixDeterminant Lu
+  MatrixDeterminant MatrixInverse MatrixSolve MatrixSolveLs MatrixTriangularSolve Qr
+  SelfAdjointEig SelfAdjointEigV2 Svd
+logging_ops Assert Print PrintV2 Timestamp
+lookup AnonymousHashTable AnonymousMutableDenseHashTable AnonymousMutableHashTable
+  AnonymousMutableHashTableOfTensors HashTable HashTableV2 InitializeTable
+  InitializeTableFromTextFile InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExport
+  LookupTableExportV2 LookupTableFind LookupTableFindV2 LookupTableImport LookupTableImportV2
+  LookupTableInsert LookupTableInsertV2 LookupTableRemoveV2 LookupTableSize LookupTableSizeV2
+  MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
+  MutableHashTableOfTensorsV2 MutableHashTableV2
+loss InTopK InTopKV2 SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 Cross MatMul SparseMatMul _FusedMatMul
+matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag
+  DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
+  MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+nms CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
+  NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+normalization BatchNormWithGlobalNormalization FusedBatchNorm FusedBatchNormGrad
+  FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+  _FusedBatchNormEx
+ordering LowerBound NthElement Reverse ReverseSequence ReverseV2 Roll TopK TopKV2 UpperBound
+  Where
+padding MirrorPad MirrorPadGrad Pad PadV2
+parsing DecodeCSV DecodeJSONExample ParseExample ParseExampleV2 ParseSingleExample ParseTensor
+  SerializeTensor
+pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
+  MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradGradWithArgmax
+  MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
+quantize Dequantize FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
+  FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
+  FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize QuantizeAndDequantizeV2
+  QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad QuantizeV2
+queue FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2
+  QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
+  QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany QueueEnqueueManyV2
+  QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2 RandomShuffleQueue
+  RandomShuffleQueueV2
+ragged RaggedFillEmptyRows RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor
+ragged_variant RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
+random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
+  StatelessMultinomial StatelessRandomGetAlg StatelessRandomGetKeyCounter
+  StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
+  StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+  StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
+  StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2 TruncatedNormal
+range BroadcastArgs BroadcastGradientArgs LinSpace Range
+reduction All Any ArgMax ArgMin Cumprod Cumsum CumulativeLogsumexp EuclideanNorm L2Loss Max Mean
+  Min Prod Sum
+scatter InplaceAdd InplaceSub InplaceUpdate ResourceScatterAdd ResourceScatterDiv
+  ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd
+  ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
+  ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin
+  ScatterMul ScatterNd ScatterNdAdd ScatterNdMax ScatterNdMin ScatterNdNonAliasingAdd
+  ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate TensorScatterAdd TensorScatterMax
+  TensorScatterMin TensorScatterSub TensorScatterUpdate
+segment SegmentMax SegmentMaxV2 SegmentMean SegmentMin SegmentMinV2 SegmentProd SegmentProdV2
+  SegmentSum SegmentSumV2 SparseSegmentMean SparseSegmentMeanGrad SparseSegmentMeanGradV2
+  SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
+  SparseSegmentSqrtNGradV2 SparseSegmentSqrtNWithNumSegments SparseSegmentSum
+  SparseSegmentSumGrad SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments UnsortedSegmentMax
+  UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
+sets DenseToDenseSetOperation DenseToSparseSetOperation SetSize SparseToSparseSetOperation
+shape_ops BroadcastTo ConjugateTranspose Empty ExpandDims Fill InvertPermutation Rank Reshape
+  Shape ShapeN Size Squeeze Tile TileGrad Transpose
+signal BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D FFT FFT2D FFT3D IFFT
+  IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
+slicing ResourceStridedSliceAssign Slice StridedSlice StridedSliceAssign StridedSliceGrad
+  TensorStridedSliceUpdate
+space_batch BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND SpaceToDepth
+sparse RaggedFillEmptyRowsGrad SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad
+  SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense
+sparse_count DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
+  SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
+  SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+special BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
+  BesselK1e BesselY0 BesselY1 Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin
+  Igamma Igammac Lgamma Ndtri Polygamma Spence Zeta
+stack Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2
+stitching DynamicPartition DynamicStitch ParallelDynamicStitch
+string_format StringFormat
+string_join ReduceJoin StringJoin UnsortedSegmentJoin
+string_split StringNGrams StringSplit StringSplitV2
+strings AsString DecodeBase64 EncodeBase64 RegexFullMatch RegexReplace StaticRegexFullMatch
+  StaticRegexReplace StringLength StringLower StringStrip StringToHashBucket
+  StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
+  UnicodeScript UnicodeTranscode
+tensor_array TensorArray TensorArrayClose TensorArrayCloseV2 TensorArrayCloseV3
+  TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3 TensorArrayGather
+  TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
+  TensorArrayGradWithShape TensorArrayPack TensorArrayRead TensorArrayReadV2 TensorArrayReadV3
+  TensorArrayScatter TensorArrayScatterV2 TensorArrayScatterV3 TensorArraySize TensorArraySizeV2
+  TensorArraySizeV3 TensorArraySplit TensorArraySplitV2 TensorArraySplitV3 TensorArrayUnpack
+  TensorArrayV2 TensorArrayV3 TensorArrayWrite TensorArrayWriteV2 TensorArrayWriteV3
+tensor_list EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2
+  TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem
+  TensorListLength TensorListPopBack TensorListPushBack TensorListPushBackBatch
+  TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
+  TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam
+  ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum
+  ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
+  ResourceApplyAdaMax ResourceApplyAdadelta ResourceApplyAdagrad ResourceApplyAdagradDA
+  ResourceApplyAdagradV2 ResourceApplyAdam ResourceApplyAdamWithAmsgrad ResourceApplyAddSign
+  ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyFtrlV2
+  ResourceApplyGradientDescent ResourceApplyKerasMomentum ResourceApplyMomentum
+  ResourceApplyPowerSign ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent
+  ResourceApplyRMSProp ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad
+  ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2 ResourceSparseApplyCenteredRMSProp
+  ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2 ResourceSparseApplyKerasMomentum
+  ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
+  ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp SparseApplyAdadelta
+  SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp
+  SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
+  SparseApplyProximalGradientDescent SparseApplyRMSProp
+unicode UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
+unique ListDiff Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
+variables Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp
+  CountUpTo DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized
+  ReadVariableOp ResourceCountUpTo TemporaryVariable VarHandleOp VarIsInitializedOp Variable
+  VariableShape VariableV2 _ReadVariablesOp _VarHandlesOp
+"""
