@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -95,7 +95,8 @@ class Refusal(str):
 
     message: str
 
-    def __new__(cls, status: str, message: str = "") -> Refusal:
+    def __new__(cls, status: str, message: str = "") -> Self:
+        """A refusal with a status name."""
         made = super().__new__(cls, status)
         made.message = message
         return made
@@ -189,6 +190,21 @@ def theirs(item: Case) -> list[Any] | str:
         flat.extend(value) if isinstance(value, list) else flat.append(value)
     flat += [v.value() for v in variables.values()]
     return [_array(_plain(v)) for v in flat]
+
+
+def refuses_in_graph(item: Case) -> bool:
+    """Whether TensorFlow refuses to put the case into a graph, where its shapes are inferred.
+
+    Run at once, op by op, it does not infer them, and some kernels then look at less.
+    """
+    import tensorflow as tf
+
+    with tf.Graph().as_default():
+        try:
+            getattr(tf.raw_ops, item.op)(**_raw_arguments(item, {}))
+        except ValueError:
+            return True
+    return False
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:

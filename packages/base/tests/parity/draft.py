@@ -36,13 +36,15 @@ class Rule:
 
     ``draw`` holds drawers by the name of an input or attribute; ``dims`` the range of named
     dimensions. ``special`` lets floats be NaN, infinite, zero and extreme. ``tol`` multiplies the
-    tolerance of the dtype, ``why`` says for what reason. ``compared`` is as in a golden case.
+    tolerance of the dtype (a number, or one a dtype), ``why`` says for what reason.
+    ``compared`` is as in a golden case. ``types`` are the dtypes that the first input takes in
+    turn, ``spoil`` lets one case in ten be wrong or odd in one place.
     """
 
     draw: Mapping[str, Drawer] = field(default_factory=dict)
     dims: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     special: bool = True
-    tol: float = 1.0
+    tol: float | Mapping[str, float] = 1.0
     why: str = ""
     compared: int | None = None
     types: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ class Draft:
         self.rng = np.random.default_rng([zlib.crc32(op.name.encode()), seed])
         self.dims: dict[str, int] = {}
         self.prefix: tuple[int, ...] | None = None
+        self.parts: list[dict[str, Array]] = []  # of inputs that come in several pieces
         self.making = ""  # the input or attribute being drawn
         self._named = named
         self._made: dict[str, Any] = {}
@@ -169,7 +172,7 @@ class Draft:
         return self._integers(kind, count, odd)
 
     def _floats(self, count: int, odd: bool) -> Array:
-        out = self.rng.normal(size=count) * self.pick(0.1, 1.0, 1.0, 10.0)
+        out: Array = self.rng.normal(size=count) * self.pick(0.1, 1.0, 1.0, 10.0)
         if self.chance(0.1):
             out = np.round(out)
         if odd:

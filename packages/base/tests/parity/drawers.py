@@ -10,9 +10,22 @@ import numpy as np
 from parity.draft import Draft, Drawer
 
 __all__ = [
-    "axes_of", "axis_of", "below", "broadcast_with", "choice", "fixed", "integers", "like",
-    "positive", "scalar", "shape_of", "shaped", "some", "unit", "vector",
-]  # fmt: skip
+    "axes_of",
+    "axis_of",
+    "below",
+    "broadcast_with",
+    "choice",
+    "fixed",
+    "integers",
+    "like",
+    "positive",
+    "scalar",
+    "shape_of",
+    "shaped",
+    "some",
+    "unit",
+    "vector",
+]
 
 WRONG = 0.06  # share of axes, indices and sizes that are out of range
 
@@ -70,7 +83,7 @@ def positive(spec: str) -> Drawer:
 
 def fixed(value: Any) -> Drawer:
     """Always the same, also for an attribute."""
-    return lambda d: value
+    return lambda _: value
 
 
 def choice(*values: Any) -> Drawer:

@@ -12,6 +12,7 @@ from oracle import Case
 from drystone_base.errors import DrystoneError
 from parity.differences import known_difference
 from parity.digest import Digest
+from parity.rules import rule_of
 
 __all__ = ["Verdict", "case_dtype", "judge", "tolerance"]
 
@@ -55,24 +56,24 @@ def case_dtype(item: Case) -> str:
     return next((x for x in labels), str(item.attrs.get("dtype", "none")))
 
 
-def tolerance(dtype: np.dtype[Any], factor: float) -> float:
+def tolerance(op: str, dtype: np.dtype[Any]) -> float:
     """What two answers in ``dtype`` may differ by; integers, booleans and strings not at all."""
-    if dtype.name.startswith("float8"):
-        return 0.0
-    return TOLERANCE.get(dtype.name, 0.0) * factor
+    factor = rule_of(op).tol
+    more = factor if isinstance(factor, int | float) else factor.get(dtype.name, 1.0)
+    return TOLERANCE.get(dtype.name, 0.0) * more
 
 
-def judge(item: Case, want: list[Any] | str, factor: float = 1.0) -> Verdict:
-    """How our answer to a case compares with TensorFlow's."""
+def judge(item: Case, want: list[Any] | str, slack: float = 1.0) -> Verdict:
+    """How our answer to a case compares with TensorFlow's; ``slack`` widens tolerances."""
     if isinstance(want, str) and want.startswith("skip"):
         return Verdict("skipped", text=want)
-    found = _compare(item, want, factor)
+    found = _compare(item, want, slack)
     if found.kind == "differs" and known_difference(item, want):
         return Verdict("known", text=found.text)
     return found
 
 
-def _compare(item: Case, want: list[Any] | str, factor: float) -> Verdict:
+def _compare(item: Case, want: list[Any] | str, slack: float) -> Verdict:
     try:
         with np.errstate(all="ignore"):
             got = oracle.ours(item)
@@ -90,17 +91,17 @@ def _compare(item: Case, want: list[Any] | str, factor: float) -> Verdict:
         return Verdict("differs", text=f"got {got}, want outputs: {_refused(item)}")
     if isinstance(want, str):
         return Verdict("differs", text=f"got outputs, want {want}: {_said(want)}")
-    return _compare_values(item, got, want, factor)
+    return _compare_values(item, got, want, slack)
 
 
-def _compare_values(item: Case, got: list[Any], want: list[Any], factor: float) -> Verdict:
+def _compare_values(item: Case, got: list[Any], want: list[Any], slack: float) -> Verdict:
     if len(got) != len(want):
         return Verdict("differs", text=f"got {len(got)} outputs, want {len(want)}")
     worst = 0.0
     for k, (a, b) in enumerate(zip(got[: item.compared], want, strict=False)):
         a = np.asarray(a)
         found = difference(a, b)
-        if found > tolerance(b.dtype, factor):
+        if found > tolerance(item.op, b.dtype) * slack:
             text = f"output {k} differs by {found:.2g}: got {_brief(a)}, want {_brief(b)}"
             return Verdict("differs", found, text)
         worst = max(worst, found)

@@ -62,13 +62,16 @@ def load() -> list[Entry]:
 
 
 def update(entries: Sequence[Entry], *, whole: bool) -> None:
-    """Write the cases that agree, and the summary; unless ``whole``, other ops' stay as they are."""
+    """Write the cases that agree, and the summary; others stay unless ``whole``."""
     ops = {row["op"] for row in entries}
     kept = [] if whole else [row for row in load() if row["op"] not in ops]
     counted = {} if whole else json.loads(SUMMARY.read_text(encoding="utf-8"))
     counted = {op: rows for op, rows in counted.items() if op not in ops} | summary(entries)
-    rows = [{k: row[k] for k in ("op", "seed", "inputs", "answer")} for row in entries
-            if "answer" in row]  # fmt: skip
+    rows = [
+        {k: row[k] for k in ("op", "seed", "inputs", "answer")}
+        for row in entries
+        if "answer" in row
+    ]
     kept = sorted([*kept, *rows], key=lambda row: (row["op"], row["seed"]))
     text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in kept)
     FILE.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))

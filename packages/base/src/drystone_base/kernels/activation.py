@@ -79,19 +79,18 @@ def feature_grad(call: Call, gradients: Array, features: Array) -> Array:
     """The gradient at ``features``; TF ``ReluGrad``, ``Relu6Grad``, ``LeakyReluGrad``, ..."""
     _check_same(call, gradients, features)
     dy, x = widen(gradients), widen(features)
-    zero = dy.dtype.type(0)
     match call.op:
         case "ReluGrad":
-            out = np.where(x > 0, dy, zero)
+            out = dy * (x > 0).astype(dy.dtype)  # NaN stays NaN
         case "Relu6Grad":
-            out = np.where((x > 0) & (x < 6), dy, zero)
+            out = dy * ((x > 0) & (x < 6)).astype(dy.dtype)
         case "LeakyReluGrad":
             out = np.where(x > 0, dy, dy * dy.dtype.type(call.attrs["alpha"]))
         case "SoftplusGrad":
             out = dy / (np.exp(-x) + 1)
         case _:
             out = dy / np.square(np.abs(x) + 1)
-    return out.astype(gradients.dtype, copy=False)
+    return np.asarray(out).astype(gradients.dtype, copy=False)
 
 
 @kernel("EluGrad", "SeluGrad")
@@ -106,7 +105,7 @@ def output_grad(call: Call, gradients: Array, outputs: Array) -> Array:
     else:
         scale, alpha = kind(_SELU_SCALE), kind(_SELU_SCALE * _SELU_ALPHA)
         out = np.where(y < 0, dy * (y + alpha), dy * scale)
-    return out.astype(gradients.dtype, copy=False)
+    return np.asarray(out).astype(gradients.dtype, copy=False)
 
 
 @quiet

@@ -72,12 +72,23 @@ def decode_compressed(call: Call, values: Array) -> Array:
 
 
 def _inflate(call: Call, data: bytes, kind: str) -> bytes:
+    if not data and kind == "ZLIB":
+        return b""
     try:
         machine = zlib.decompressobj(31 if kind == "GZIP" else 15)
         out = machine.decompress(data, byte_limit())
     except zlib.error as error:
-        call.fail("the data must be compressed as declared", found=repr(data[:16]), inner=error)
+        call.fail(
+            "the data must be compressed as declared",
+            found=repr(data[:16]),
+            status="DATA_LOSS",
+            inner=error,
+        )
     call.require(
-        machine.eof, "the compressed data must be whole", found=f"{len(data)} bytes", needed="more"
+        machine.eof,
+        "the compressed data must be whole",
+        found=f"{len(data)} bytes",
+        needed="more",
+        status="DATA_LOSS",
     )
     return out

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.dtypes import VARIANT
-from drystone_base.kernels._elementwise import Function, broadcast_shape, unary
+from drystone_base.kernels._elementwise import Function, unary
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank, zeros_like_variants
 from drystone_base.kernels._widen import quiet, widen
@@ -168,8 +168,14 @@ def _gradient(function: Function) -> Function:
 
     @quiet
     def run(call: Call, y: Array, dy: Array) -> Array:
-        broadcast_shape(call, y, dy)
-        return np.asarray(function(widen(y), widen(dy))).astype(y.dtype, copy=False)
+        call.require(
+            y.size == dy.size,
+            "output and gradient must have equally many elements",
+            found=f"{list(y.shape)} and {list(dy.shape)}",
+            needed="equal shapes",
+        )
+        out = function(widen(y), widen(dy).reshape(y.shape))
+        return np.asarray(out).astype(y.dtype, copy=False)
 
     return run
 

@@ -100,6 +100,12 @@ def gather_nd(call: Call, params: Array, indices: Array) -> Array:
     limits, shape = params.shape[:depth], (*indices.shape[:-1], *params.shape[depth:])
     check_size(call, shape, params.dtype)
     ignore = call.attrs.get("bad_indices_policy") == "IGNORE"
+    call.require(
+        params.size or not math.prod(indices.shape[:-1]),
+        "params must have elements where indices are given",
+        found=list(params.shape),
+        needed="no empty dimension, or no indices",
+    )
     bad = bad_rows(call, indices, limits, ignore=ignore)
     if bad.any():
         safe = np.where(bad[..., None], 0, indices)
@@ -150,8 +156,8 @@ def unravel_index(call: Call, indices: Array, dims: Array) -> Array:
     """The index vectors, one in each column, of row-major positions in a shape ``dims``."""
     shape = int_vector(call, dims, "dims")
     call.require(
-        indices.ndim <= 1 and all(d > 0 for d in shape),
-        "indices must be a scalar or vector, dimensions above 0",
+        indices.ndim <= 1 and indices.size and all(d > 0 for d in shape),
+        "indices must be a scalar or vector that is not empty, dimensions above 0",
         found=f"indices {list(indices.shape)}, dims {list(shape)}",
         needed="rank 0 or 1, dimensions of 1 or more",
     )

@@ -76,11 +76,15 @@ def ragged_bincount(call: Call, splits: Array, values: Array, size: Array, weigh
     """Occurrences (or summed weights) of 0 ... size-1 in each ragged row: [rows, size]."""
     count = _bin_count(call, size)
     _checked(call, values, weights)
-    lengths = np.diff(splits)
+    lengths = np.diff(splits) if splits.ndim == 1 else splits
     call.require(
-        splits.size > 0 and splits[0] == 0 and splits[-1] == values.size and (lengths >= 0).all(),
+        splits.ndim == 1
+        and splits.size > 0
+        and splits[0] == 0
+        and splits[-1] == values.size
+        and (lengths >= 0).all(),
         "splits must rise from 0 to the number of values",
-        found=splits.tolist()[:8],
+        found=splits.ravel()[:8].tolist(),
         needed=f"0 ... {values.size}",
     )
     rows = np.repeat(np.arange(lengths.size), lengths)

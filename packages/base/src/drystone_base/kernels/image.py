@@ -106,6 +106,8 @@ def _area(call: Call, size: int, out: int) -> Taps:
     pixel = start[:, None] + np.arange(width)
     edge = pixel.astype(np.float32)
     covered = np.minimum(edge + 1, high[:, None]) - np.maximum(edge, low[:, None])
+    if scale == 0:  # aligned corners of a single pixel
+        covered, scale = np.ones_like(covered), covered.dtype.type(1)
     weight = np.maximum(covered, 0) / scale
     return Taps(np.clip(pixel, 0, size - 1), weight.astype(np.float32))
 

@@ -92,6 +92,22 @@ def _check_crop(
     return rows, columns
 
 
+def _without_ends(call: Call, images: Array) -> Array:
+    """Volumes cut to what the windows of SAME padding span, where that is less than there is.
+
+    TensorFlow centres such windows, for this op alone.
+    """
+    if call.attrs["padding"] != "SAME":
+        return images
+    cuts = [slice(None)]
+    rows = zip(images.shape[1:-1], call.attrs["ksizes"][1:-1], call.attrs["strides"][1:-1],
+               strict=True)  # fmt: skip
+    for size, window, stride in rows:
+        spare = max(size - (max(-(-size // max(stride, 1)) - 1, 0) * stride + window), 0)
+        cuts.append(slice(spare // 2, size - (spare - spare // 2)))
+    return images[tuple(cuts)]
+
+
 @kernel("ExtractImagePatches", "ExtractVolumePatches")
 def extract_patches(call: Call, images: Array) -> Array:
     """``[N, *spatial, C] -> [N, *out, window * C]``; TF ``Extract(Image|Volume)Patches``."""
@@ -103,6 +119,8 @@ def extract_patches(call: Call, images: Array) -> Array:
         found=f"{list(images.shape)}, ksizes {list(sizes)}",
         needed=f"rank {rank}",
     )
+    if rank == 5:
+        images = _without_ends(call, images)
     window = window_of(call, images.shape[1:-1], sizes[1:-1], data_format="NHWC")
     shape = (images.shape[0], *window.out, window.taps * images.shape[-1])
     check_size(call, shape, images.dtype)

@@ -195,11 +195,17 @@ def qr(call: Call, x: Array) -> tuple[Array, Array]:
 def svd(call: Call, x: Array) -> tuple[Array, ...]:
     """Singular values, and U and V with ``x = U diag(s) V^H`` (or scalar zeros); TF ``Svd``."""
     _check(call, x, square=False)
+    # The library may never return from a matrix that is not finite; its answer is NaN.
+    lost: Array = np.asarray(~np.isfinite(widen(x)).all((-2, -1)))
+    whole = np.where(lost[..., None, None], 0, widen(x)).astype(widen(x).dtype, copy=False)
     if not call.attrs["compute_uv"]:
-        values = _attempt(call, lambda m: np.linalg.svd(m, compute_uv=False), widen(x))
+        values = _attempt(call, lambda m: np.linalg.svd(m, compute_uv=False), whole)
+        values[lost] = np.nan
         return values.astype(x.dtype), np.zeros((), x.dtype), np.zeros((), x.dtype)
     full = call.attrs["full_matrices"]
-    u, values, vh = _attempt(call, np.linalg.svd, widen(x), full)
+    u, values, vh = _attempt(call, np.linalg.svd, whole, full)
+    for part in (u, values, vh):
+        part[lost] = np.nan
     return values.astype(x.dtype), u.astype(x.dtype), _adjoint(vh).astype(x.dtype)
 
 

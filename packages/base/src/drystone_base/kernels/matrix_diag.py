@@ -120,6 +120,9 @@ def matrix_diag_v3(
     call: Call, diagonal: Array, k: Array, rows: Array, columns: Array, padding: Array
 ) -> Array:
     """Matrices with the given diagonals ``k`` and ``padding`` elsewhere; TF ``MatrixDiagV3``."""
+    scalars = {"num_rows": rows, "num_cols": columns, "padding_value": padding}
+    for name, size in scalars.items():
+        call.require(size.ndim == 0, f"{name} must be a scalar", found=list(size.shape))
     span = _diagonals(call, k)
     count = span[1] - span[0] + 1
     call.require(

@@ -52,6 +52,12 @@ def batch_norm(
     """Outputs y, mean, variance and the two reserve spaces of a FusedBatchNorm node."""
     source = widen(_source(call, x))
     _check_vectors(call, source.shape[-1], scale=scale, offset=offset)
+    call.require(
+        mean.ndim == 1 and variance.ndim == 1,
+        "mean and variance must be vectors, if empty ones",
+        found=f"{list(mean.shape)} and {list(variance.shape)}",
+        needed="rank 1",
+    )
     epsilon = source.dtype.type(call.attrs["epsilon"])
     kind = scale.dtype
     if not call.attrs["is_training"]:

@@ -95,6 +95,9 @@ def reverse(call: Call, x: Array, dims: Array) -> Array:
         found=list(dims.shape),
         needed=[x.ndim],
     )
+    call.require(
+        x.ndim == 0 or x.shape[0], "the first dimension must not be empty", found=list(x.shape)
+    )
     return np.flip(x, tuple(np.flatnonzero(dims).tolist()))
 
 

@@ -43,7 +43,8 @@ def pad(call: Call, x: Array, paddings: Array, value: Array | None = None) -> Ar
             needed="rank 0",
         )
         out[...] = value
-    out[tuple(slice(a, a + d) for d, (a, _) in zip(x.shape, pairs, strict=True))] = x
+    inner = (slice(a, a + d) for d, (a, _) in zip(x.shape, pairs, strict=True))
+    out[(..., *inner)] = x  # "..." for scalars: a scalar of strings would be put in whole
     return out
 
 

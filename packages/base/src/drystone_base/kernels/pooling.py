@@ -184,6 +184,7 @@ def _across_batch(index: Array, source: Array) -> Array:
 @quiet
 def max_pool_with_argmax(call: Call, x: Array) -> tuple[Array, Array]:
     """Maxima and their flat indices ``(y * W + x) * C + c``; TF ``MaxPoolWithArgmax``."""
+    call.require(x.size, "the input must not be empty", found=list(x.shape))
     source = _source(call, x)
     best, index = _argmax(source, pool_window(call, source.shape[1:-1]))
     if call.attrs["include_batch_in_index"]:
@@ -199,7 +200,24 @@ def _scatter(index: Array, grad: Array, like: Array) -> Array:
     return total.reshape(like.shape).astype(grad.dtype, copy=False)
 
 
-@kernel("MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad")
+@kernel("MaxPool3DGrad")
+@quiet
+def max_pool_3d_grad(call: Call, x: Array, y: Array, dy: Array) -> Array:
+    """The gradient goes to every element that equals its window's maximum; ``MaxPool3DGrad``."""
+    source, best, grad = (channels_last(v, _layout(call)) for v in (x, y, dy))
+    window = pool_window(call, source.shape[1:-1])
+    _check_gradient(call, grad, (x.shape[0], *window.out, source.shape[-1]))
+    _check_gradient(call, best, grad.shape)
+    inside = window.pad(np.ones((1, *source.shape[1:]), np.int8)) > 0
+    padded = window.pad(source)
+    total = np.zeros(padded.shape, widen(grad).dtype)
+    for at, tap in window.each_tap(padded):
+        taken = (tap == best) & window.tap(inside, at)
+        window.tap(total, at)[...] += widen(grad) * taken
+    return from_channels_last(window.crop(total).astype(dy.dtype), _layout(call))
+
+
+@kernel("MaxPoolGrad", "MaxPoolGradV2")
 @quiet
 def max_pool_grad(call: Call, x: Array, y: Array, dy: Array, *dynamic: Array) -> Array:
     """The gradient goes to each window's first maximum; TF ``MaxPoolGrad``."""
@@ -217,6 +235,9 @@ def max_pool_grad(call: Call, x: Array, y: Array, dy: Array, *dynamic: Array) ->
 def max_pool_grad_grad(call: Call, x: Array, y: Array, dx: Array, *dynamic: Array) -> Array:
     """What the input's gradient holds at each window's maximum; TF ``MaxPoolGradGrad``."""
     source, grad = _source(call, x), channels_last(dx, _layout(call))
+    call.require(
+        x.size or call.op != "MaxPool3DGradGrad", "the input must not be empty", found=list(x.shape)
+    )
     _check_gradient(call, grad, source.shape)
     window = pool_window(call, source.shape[1:-1], *_sizes(call, dynamic))
     _check_gradient(

@@ -30,18 +30,18 @@ def _from_seed(call: Call, seed: Array) -> Stream:
 
 def _from_key(call: Call, key: Array, counter: Array, alg: Array) -> Stream:
     call.require(alg.ndim == 0, "alg must be a scalar", found=list(alg.shape))
+    call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
+    call.require(
+        counter.ndim == 1 and counter.size >= 2,
+        "counter must be two numbers",
+        found=list(counter.shape),
+    )
     call.require(
         int(alg) in (_PHILOX, _AUTOMATIC),
         "the algorithm must be Philox",
         found=int(alg),
         needed=f"{_PHILOX} (Philox) or {_AUTOMATIC} (automatic)",
         status="UNIMPLEMENTED" if int(alg) == 2 else "INVALID_ARGUMENT",
-    )
-    call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
-    call.require(
-        counter.ndim == 1 and counter.size >= 2,
-        "counter must be two numbers",
-        found=list(counter.shape),
     )
     return Stream(int(key[0]), int(counter[0]) | int(counter[1]) << 64)
 
@@ -63,6 +63,12 @@ def _draw(call: Call, shape: Array, stream: Stream) -> Array:
 @kernel(*_DRAWS)
 def from_seed(call: Call, shape: Array, seed: Array) -> Array:
     """Numbers of type ``dtype`` from two seeds: uniform, normal, truncated, or any integers."""
+    call.require(
+        seed.dtype.kind == "i" or 0 in np.atleast_1d(shape),
+        "the seed must be signed",
+        found=seed.dtype,
+        needed="int32 or int64",
+    )
     return _draw(call, shape, _from_seed(call, seed))
 
 

@@ -38,6 +38,13 @@ def _prod(x: Array, axes: tuple[int, ...], keep: bool) -> Any:
 
 def _mean(x: Array, axes: tuple[int, ...], keep: bool) -> Any:
     count = math.prod(x.shape[a] for a in axes)
+    if x.dtype.kind == "c":
+        total = np.asarray(_sum(x, axes, keep))
+        count = max(count, 1)  # zero of nothing, unlike real numbers
+        out = np.empty(total.shape, x.dtype)
+        # By parts: an infinite one would make the other NaN.
+        out.real, out.imag = (part / part.dtype.type(count) for part in (total.real, total.imag))
+        return out
     if x.dtype.kind not in "iu":
         return _sum(x, axes, keep) / x.dtype.type(count)
     # Integers add up in 64 bits, and the mean is cut towards zero, as C divides.
@@ -97,9 +104,9 @@ def arg_extreme(call: Call, x: Array, dimension: Array) -> Array:
     axis = wrap_axis(call, int(dimension), x.ndim, "dimension")
     out_shape = x.shape[:axis] + x.shape[axis + 1 :]
     target = call.attrs["output_type"].np
+    call.require(x.shape[axis] > 0, "the reduced axis must not be empty", found=list(x.shape))
     if math.prod(out_shape) == 0:
         return np.zeros(out_shape, target)
-    call.require(x.shape[axis] > 0, "the reduced axis must not be empty", found=list(x.shape))
     wide = widen(x)
     if wide.dtype.kind == "f":
         worst = -np.inf if call.op == "ArgMax" else np.inf

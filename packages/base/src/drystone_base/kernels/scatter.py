@@ -64,7 +64,7 @@ def _write_of(call: Call, dtype: np.dtype[Any]) -> Write:
         "only numbers can be accumulated",
         found=dtype,
         needed="a numeric type",
-        status="UNIMPLEMENTED",
+        status="INVALID_ARGUMENT" if call.op.startswith("Inplace") else "UNIMPLEMENTED",
     )
     return _WRITES[name]
 
@@ -120,6 +120,12 @@ def _into_places(call: Call, out: Array, indices: Array, updates: Array, write: 
         needed="[..., n, k]",
     )
     depth = indices.shape[-1]
+    call.require(
+        out.size or not (indices.size or updates.size),
+        "a tensor without elements takes no indices",
+        found=f"{list(indices.shape)} indices for {list(out.shape)}",
+        needed="no indices",
+    )
     call.require(
         depth <= out.ndim,
         "an index must not be longer than the rank of the tensor",

@@ -46,6 +46,11 @@ def sparse_segments(
     call.require(indices.ndim == 1, "indices must be a vector", found=list(indices.shape))
     check_sorted(call, ids, indices.size)
     if num_segments:
+        call.require(
+            num_segments[0].size == 1,
+            "num_segments must be a scalar",
+            found=list(num_segments[0].shape),
+        )
         count = segment_count(call, num_segments[0].reshape(()), ids)
     else:
         count = int(ids[-1]) + 1 if ids.size else 0
@@ -67,6 +72,8 @@ _GRADIENTS_V2: Final = tuple(f"{name}V2" for name in _GRADIENTS)
 def _spread(call: Call, grad: Array, indices: Array, ids: Array, dim: Array) -> tuple[Array, int]:
     """The scaled gradient row of each gathered row, and the dense row count."""
     call.require(indices.ndim == 1, "indices must be a vector", found=list(indices.shape))
+    call.require(grad.ndim > 0, "the gradient must have rows", found="a scalar")
+    call.require(dim.ndim == 0, "the number of rows must be a scalar", found=list(dim.shape))
     call.require(
         ids.shape == indices.shape,
         "there must be one segment id for each index",

@@ -95,6 +95,9 @@ def sparse_reshape(
         needed=f"[n, {len(old)}]",
     )
     call.require(
+        all(d >= 0 for d in old), "dimensions must not be negative", found=list(old), needed="0+"
+    )
+    call.require(
         new.count(-1) <= 1 and all(d >= -1 for d in new),
         "a new shape may hold one -1 and no other negative number",
         found=new,

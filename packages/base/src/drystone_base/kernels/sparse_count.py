@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from drystone_base.kernels._indices import bad_rows
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._sparse import check_sparse, check_splits
 
@@ -66,16 +67,10 @@ def sparse_count(
     call.require(
         shape.size in (1, 2), "the tensor must be a vector or matrix", found=shape.tolist()
     )
+    bad_rows(call, indices, shape.tolist())
     if shape.size == 1:
         return _counted(call, values, weights, [0] * values.size, None)
-    rows = indices[:, 0].tolist()
-    call.require(
-        all(0 <= row < shape[0] for row in rows),
-        "indices must lie inside the tensor",
-        found=rows[:10],
-        needed=f"rows in [0, {shape[0]})",
-    )
-    return _counted(call, values, weights, rows, int(shape[0]))
+    return _counted(call, values, weights, indices[:, 0].tolist(), int(shape[0]))
 
 
 @kernel("RaggedCountSparseOutput")

@@ -117,6 +117,8 @@ def sparse_add_grad(
 def sparse_sparse_extreme(call: Call, *args: Array) -> tuple[Array, Array]:
     """The larger (smaller) of two sparse tensors' elements, with 0 for absent ones."""
     _check_pair(call, args[:3], args[3:])
+    for place, _, dims in (args[:3], args[3:]):
+        bad_rows(call, place, dims.tolist())
     indices, left, right = _aligned(args[:3], args[3:])
     return indices, (np.maximum if call.op.endswith("Maximum") else np.minimum)(left, right)
 
@@ -127,6 +129,9 @@ def _reduced(
     """Index vectors that remain in order, their reduced values, and the dimensions that remain."""
     check_sparse(call, indices, values, shape)
     bad_rows(call, indices, shape.tolist())
+    call.require(
+        axes.ndim <= 1, "reduction_axes must be a scalar or vector", found=list(axes.shape)
+    )
     gone = {wrap_axis(call, int(a), shape.size, "reduction_axes") for a in axes.reshape(-1)}
     kept = [k for k in range(shape.size) if k not in gone]
     groups, classes = group_rows(indices[:, kept])
@@ -186,10 +191,13 @@ def sparse_dense_elementwise(
         return np.asarray(values * others)
     if call.op.endswith("Add"):
         return np.asarray(values + others)
+    call.require(
+        (others != 0).all(), "the dense tensor divides: it must not be zero there", found=0,
+        needed="not 0",
+    )  # fmt: skip
     if values.dtype.kind not in "iu":
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(values / others)
-    call.require(others.all(), "integers must not be divided by zero", found=0, needed="not 0")
     quotient = np.abs(values) // np.abs(others)
     signed: Array = np.where((values < 0) == (others < 0), quotient, -quotient)
     return signed.astype(values.dtype)

@@ -14,7 +14,8 @@ def _vector(d: Draft, values: Any) -> Any:
 
 def _reshape(d: Draft) -> Any:
     """Factors of the size, perhaps with a -1."""
-    left, out = int(np.size(d["tensor"])), []
+    left = int(np.size(d["tensor"]))
+    out: list[int] = []
     while left > 1 and len(out) < 4:
         factor = d.pick(*[k for k in range(1, left + 1) if left % k == 0])
         out.append(factor)
@@ -63,8 +64,13 @@ def _strided(other: str, kind: str) -> Any:
         if "count" not in d.dims:
             d.dims["count"] = d.size(0, np.ndim(d[other]) + d.chance(0.2))
         if kind == "strides":
-            return _vector(d, [d.pick(1, 1, 1, 2, -1, -2, 0 if d.chance(0.1) else 3)
-                               for _ in range(d.dims["count"])])  # fmt: skip
+            return _vector(
+                d,
+                [
+                    d.pick(1, 1, 1, 2, -1, -2, 0 if d.chance(0.1) else 3)
+                    for _ in range(d.dims["count"])
+                ],
+            )
         return _vector(d, [d.size(-6, 6) for _ in range(d.dims["count"])])
 
     return draw
@@ -183,7 +189,7 @@ def _along(d: Draft) -> Any:
     """Indices for GatherV2, whose leading dimensions match where batch_dims says so."""
     params, batch, axis = d["params"], d["batch_dims"], int(d["axis"])
     axis = axis + params.ndim if axis < 0 else axis
-    top = params.shape[axis] if axis < params.ndim else 1
+    top = params.shape[axis] if 0 <= axis < params.ndim else 1
     shape = (*params.shape[: max(batch, 0)], *d.any_shape(2))
     out = d.rng.integers(0, max(top, 1), shape)
     if out.size and d.chance(0.06):
@@ -290,12 +296,14 @@ RULES: dict[str, Rule] = {
     "Reshape": Rule({"shape": _reshape}),
     "Squeeze": Rule({"squeeze_dims": _one_squeezable}),
     "Tile TileGrad": Rule(
-        {"multiples": lambda d: d.rng.integers(0, 4, np.ndim(d["input"])).astype(d.dtype("multiples").np)}
+        {
+            "multiples": lambda d: d.rng.integers(0, 4, np.ndim(d["input"])).astype(
+                d.dtype("multiples").np
+            )
+        }
     ),
     "Slice": Rule({"begin": _begin, "size": _slice_size}),
-    "StridedSlice": Rule(
-        {"strides": _strided("input", "strides"), **_ENDS} | _MASKS
-    ),
+    "StridedSlice": Rule({"strides": _strided("input", "strides"), **_ENDS} | _MASKS),
     "Concat": Rule({"N": choice(2, 3), "values": _concat, "concat_dim": _concat_axis}),
     "ConcatV2": Rule({"N": choice(2, 3), "values": _concat, "axis": _concat_axis}),
     "ConcatOffset": Rule({"N": choice(2, 3), "shape": _offset_shapes, "concat_dim": _offset_axis}),
@@ -308,61 +316,96 @@ RULES: dict[str, Rule] = {
         },
         spoil=False,
     ),
-    "Split": Rule(
-        {"split_dim": scalar(0, 1), "num_split": choice(1, 2, 3), "value": _splittable}
-    ),
+    "Split": Rule({"split_dim": scalar(0, 1), "num_split": choice(1, 2, 3), "value": _splittable}),
     "SplitV": Rule(
-        {"split_dim": axis_of("value"), "size_splits": _split_sizes, "num_split": choice(1, 2, 3),
-         "value": some(4, 1)}
+        {
+            "split_dim": axis_of("value"),
+            "size_splits": _split_sizes,
+            "num_split": choice(1, 2, 3),
+            "value": some(4, 1),
+        }
     ),
     "Unpack": Rule({"axis": choice(0, 0, 1, -1, -2), "value": _unpacked, "num": _num}),
     "EnsureShape": Rule(
         {"shape": lambda d: tuple(d.pick(n, n, n, -1) for n in np.shape(d["input"]))}
     ),
-    "PlaceholderWithDefault": Rule({"shape": lambda d: None}),
+    "PlaceholderWithDefault": Rule({"shape": lambda _: None}),
     "Gather": Rule({"params": some(3, 1), "indices": _rows("params")}),
     "GatherV2": Rule(
-        {"params": some(4, 1), "batch_dims": choice(0, 0, 0, 1), "indices": _along,
-         "axis": axis_of("params")}
+        {
+            "params": some(4, 1),
+            "batch_dims": choice(0, 0, 0, 1),
+            "indices": _along,
+            "axis": axis_of("params"),
+        }
     ),
     "GatherNd": Rule(
-        {"params": some(3, 1), "indices": _points(_tensor_shape("params")),
-         "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE")}
+        {
+            "params": some(3, 1),
+            "indices": _points(_tensor_shape("params")),
+            "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE"),
+        }
     ),
     "OneHot": Rule(
-        {"indices": lambda d: d.rng.integers(0 if d["TI"] == "uint8" else -2, 6, d.any_shape(3)).astype(
-            d.dtype("indices").np), "depth": scalar(0, 5), "on_value": shaped(""),
-         "off_value": shaped(""), "axis": axis_of("indices", 1)}
+        {
+            "indices": lambda d: d.rng.integers(
+                0 if d["TI"] == "uint8" else -2, 6, d.any_shape(3)
+            ).astype(d.dtype("indices").np),
+            "depth": scalar(0, 5),
+            "on_value": shaped(""),
+            "off_value": shaped(""),
+            "axis": axis_of("indices", 1),
+        }
     ),
-    "UnravelIndex": Rule({"dims": integers("k", 1, 4), "indices": below("top", "n")},
-                         dims={"k": (1, 3), "top": (1, 2), "n": (0, 5)}),
+    "UnravelIndex": Rule(
+        {"dims": integers("k", 1, 4), "indices": below("top", "n")},
+        dims={"k": (1, 3), "top": (1, 2), "n": (0, 5)},
+    ),
     "ScatterNd": Rule(
-        {"shape": lambda d: _vector(d, (d.size(1, 4), *d.any_shape(2))),
-         "indices": _points(_stored), "updates": _updates(_stored),
-         "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE")}
+        {
+            "shape": lambda d: _vector(d, (d.size(1, 4), *d.any_shape(2))),
+            "indices": _points(_stored),
+            "updates": _updates(_stored),
+            "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE"),
+        }
     ),
     "ScatterNdNonAliasingAdd": Rule(
-        {"input": some(3, 1), "indices": _points(_tensor_shape("input")),
-         "updates": _updates(_tensor_shape("input")),
-         "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE")}
+        {
+            "input": some(3, 1),
+            "indices": _points(_tensor_shape("input")),
+            "updates": _updates(_tensor_shape("input")),
+            "bad_indices_policy": choice("", "", "", "ERROR", "IGNORE"),
+        }
     ),
-    "TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate":
-        Rule(_SCATTER),
+    "TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate": Rule(
+        _SCATTER
+    ),
     "InplaceAdd InplaceSub InplaceUpdate": Rule(
-        {"x": some(3, 1), "i": _inplace_rows,
-         "v": lambda d: d.tensor("v", (d["i"].size, *d["x"].shape[1:]))}, spoil=False
+        {
+            "x": some(3, 1),
+            "i": _inplace_rows,
+            "v": lambda d: d.tensor("v", (d["i"].size, *d["x"].shape[1:])),
+        },
+        spoil=False,
     ),
     "Pad PadV2 MirrorPadGrad": Rule({"paddings": _pads("input"), "constant_values": shaped("")}),
     "MirrorPad": Rule({"input": some(4, 1), "paddings": _mirror}),
     "Reverse": Rule({"dims": _flags}),
     "ReverseV2": Rule({"axis": lambda d: np.atleast_1d(axes_of("tensor")(d))}),
     "ReverseSequence": Rule(
-        {"input": some(4, 2), "seq_dim": choice(1, 1, 0), "batch_dim": choice(0, 0, 1),
-         "seq_lengths": _sequence}
+        {
+            "input": some(4, 2),
+            "seq_dim": choice(1, 1, 0),
+            "batch_dim": choice(0, 0, 1),
+            "seq_lengths": _sequence,
+        }
     ),
     "Roll": Rule(
-        {"input": some(4, 1), "axis": lambda d: axes_of("input")(d),
-         "shift": lambda d: d.rng.integers(-7, 8, d["axis"].shape).astype(d.dtype("shift").np)}
+        {
+            "input": some(4, 1),
+            "axis": lambda d: axes_of("input")(d),
+            "shift": lambda d: d.rng.integers(-7, 8, d["axis"].shape).astype(d.dtype("shift").np),
+        }
     ),
     "TopK": Rule({"input": some(3, 1), "k": choice(0, 1, 1, 2)}),
     "TopKV2": Rule({"input": some(3, 1), "k": scalar(0, 2)}),
@@ -384,4 +427,4 @@ RULES: dict[str, Rule] = {
     "Cumsum Cumprod CumulativeLogsumexp": Rule({"axis": axis_of("x")}),
     "Max Min Sum Prod Mean EuclideanNorm All Any": Rule({"reduction_indices": axes_of("input")}),
     "ShapeN": Rule({"N": choice(1, 2, 3)}),
-}  # fmt: skip
+}

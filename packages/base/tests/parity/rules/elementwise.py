@@ -1,7 +1,27 @@
 """Element by element: most ops need no rule."""
 
-from parity.draft import Rule
+from typing import Any
+
+from parity.draft import Draft, Rule
 from parity.drawers import choice, fixed, like, some, unit
+
+_CAST = (
+    "float32",
+    "int32",
+    "uint8",
+    "int64",
+    "float64",
+    "complex64",
+    "int8",
+    "uint16",
+    "int16",
+    "float16",
+    "bfloat16",
+    "uint32",
+    "bool",
+    "uint64",
+    "complex128",
+)
 
 RULES: dict[str, Rule] = {
     "InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad": Rule({"dy": like("y")}),
@@ -56,31 +76,26 @@ RULES: dict[str, Rule] = {
     "Conj": Rule({"T": fixed("complex64")}),
 }
 
-_CAST = (
-    "float32", "int32", "uint8", "int64", "float64", "complex64", "int8", "uint16", "int16",
-    "float16", "bfloat16", "uint32", "bool", "uint64", "complex128",
-)  # fmt: skip
 
-
-def _within(d, low, high):
+def _within(d: Draft, low: float, high: float) -> Any:
     shape = d.any_shape(3)
     return d.rng.uniform(low, high, shape).astype(d.dtype(d.making).np)
 
 
-def _orders(d):
+def _orders(d: Draft) -> Any:
     return d.rng.integers(0, 4, d.any_shape(3)).astype(d.dtype("a").np)
 
 
-def _bound(d):
+def _bound(d: Draft) -> Any:
     shape = () if d.chance(0.5) else d["t"].shape
     return d.tensor(d.making, shape)
 
 
-def _condition(d):
+def _condition(d: Draft) -> Any:
     shape = d["t"].shape
     return d.tensor("condition", d.pick(shape, shape, (), shape[:1]))
 
 
-def _end(d):
+def _end(d: Draft) -> Any:
     value = d.size(-9, 20) / d.pick(1, 1, 2, 4)
     return d.rng.permutation([value])[0].astype(d.dtype(d.making).np)

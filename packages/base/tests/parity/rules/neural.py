@@ -6,8 +6,17 @@ import numpy as np
 
 from parity.draft import Draft, Drawer, Rule
 from parity.drawers import (
-    below, choice, fixed, integers, like, positive, scalar, shape_of, shaped, some, unit,
-)  # fmt: skip
+    below,
+    choice,
+    fixed,
+    integers,
+    like,
+    positive,
+    scalar,
+    shaped,
+    some,
+    unit,
+)
 
 
 def _windows(rank: int, most: int = 3) -> Drawer:
@@ -40,7 +49,7 @@ def _conv_output(rank: int, filter_dims: str, output: str) -> Drawer:
     """A gradient of the shape that the forward convolution gives."""
 
     def draw(d: Draft) -> Any:
-        pads = d["explicit_paddings"] if "explicit_paddings" in d else []
+        pads = d["explicit_paddings"] if "explicit_paddings" in d.op.attrs else []
         kernel = [d.dim(n) for n in filter_dims.split()][:rank]
         sizes = [d.dim(n) for n in "uvw"[:rank]]
         out = []
@@ -62,14 +71,22 @@ def _sizes(spec: str) -> Drawer:
 
 
 DIMS = {
-    "b": (0, 3), "u": (3, 7), "v": (3, 7), "w": (3, 6), "f": (1, 3), "g": (1, 3), "h": (1, 3),
-    "i": (1, 4), "o": (1, 4), "m": (1, 2),
-}  # fmt: skip
+    "b": (0, 3),
+    "u": (3, 7),
+    "v": (3, 7),
+    "w": (3, 6),
+    "f": (1, 3),
+    "g": (1, 3),
+    "h": (1, 3),
+    "i": (1, 4),
+    "o": (1, 4),
+    "m": (1, 2),
+}
 PADDING = choice("SAME", "VALID", "SAME", "VALID", "EXPLICIT")
 
 
 def _conv(rank: int, filter_spec: str, output: str, **more: Any) -> Rule:
-    inner = "uvw"[:rank]
+    inner, still = "uvw"[:rank], bool(more.pop("still", False))
     spec = " ".join(["b", *inner, "i"])
     grad = _conv_output(rank, filter_spec, output)
     draw: dict[str, Drawer] = {
@@ -79,14 +96,20 @@ def _conv(rank: int, filter_spec: str, output: str, **more: Any) -> Rule:
         "input_sizes": _sizes(spec),
         "out_backprop": grad,
         "strides": _strides(rank, 3, same=bool(more.pop("square", False))),
-        "dilations": _dilations(rank),
+        "dilations": fixed([1] * (rank + 2)) if still else _dilations(rank),
         "explicit_paddings": _explicit(rank),
     }
     padding = PADDING if rank == 2 else choice("SAME", "VALID")
     formats = {"data_format": lambda d: d.op.attrs["data_format"].default}
-    types = {"types": ("float32", "float64", "float16", "bfloat16", "int32")}
-    return Rule(draw | {"padding": padding} | formats, dims=DIMS, special=False, tol=4,
-                why="sums in another order", **types, **more)  # fmt: skip
+    return Rule(
+        draw | {"padding": padding} | formats,
+        dims=DIMS,
+        special=False,
+        tol=4,
+        why="sums in another order",
+        types=("float32", "float64", "float16", "bfloat16", "int32"),
+        **more,
+    )
 
 
 def _pool(rank: int, value: str, **more: Drawer) -> Rule:
@@ -114,8 +137,12 @@ def _pooled(rank: int) -> Drawer:
         sizes = [d.dim(n) for n in "uvw"[:rank]]
         k, s = d["ksize"], d["strides"]
         same = d["padding"] == "SAME"
-        out = [-(-n // s[j + 1]) if same else max(n - int(k[j + 1]) + int(s[j + 1]), 0) // int(s[j + 1])
-               for j, n in enumerate(sizes)]  # fmt: skip
+        out = [
+            -(-n // s[j + 1])
+            if same
+            else max(n - int(k[j + 1]) + int(s[j + 1]), 0) // int(s[j + 1])
+            for j, n in enumerate(sizes)
+        ]
         return d.tensor(d.making, (d.dim("b"), *out, d.dim("i")), False)
 
     return draw
@@ -128,7 +155,7 @@ def _max_pooled(rank: int) -> Drawer:
         from drystone_base.kernels._testing import run_op
 
         op = "MaxPool" if rank == 2 else "MaxPool3D"
-        attrs = {k: [int(v) for v in d[k]] for k in ("ksize", "strides")}
+        attrs: dict[str, Any] = {k: [int(v) for v in d[k]] for k in ("ksize", "strides")}
         return run_op(op, d["orig_input"], padding=d["padding"], **attrs)[0]
 
     return draw
@@ -164,8 +191,15 @@ def _batch_norm(gradient: bool) -> Rule:
     if not gradient:
         draw |= {"mean": _empty_when_training(-1), "variance": _empty_when_training(0.1)}
     dims = {"b": (1, 3), "h": (1, 4), "w": (2, 4), "c": (1, 4)}
-    return Rule(draw, dims=dims, special=False, tol=20, why="differences of close numbers",
-                compared=3 if not gradient else 3, types=("float32",))  # fmt: skip
+    return Rule(
+        draw,
+        dims=dims,
+        special=False,
+        tol=20,
+        why="differences of close numbers",
+        compared=3,
+        types=("float32",),
+    )
 
 
 def _bias(d: Draft) -> Any:
@@ -204,8 +238,10 @@ def _nd_input(d: Draft) -> Any:
 
 
 def _nd_margins(d: Draft) -> Any:
-    out = [[d.size(0, 1) * int(n) if d.op.name == "SpaceToBatchND" else d.size(0, 1) for _ in "ab"]
-           for n in d["block_shape"]]  # fmt: skip
+    out = [
+        [d.size(0, 1) * int(n) if d.op.name == "SpaceToBatchND" else d.size(0, 1) for _ in "ab"]
+        for n in d["block_shape"]
+    ]
     return np.array(out).reshape(-1, 2).astype(d.dtype(d.making).np)
 
 
@@ -213,10 +249,10 @@ _SPATIAL = {"b": (0, 2), "h": (1, 3), "w": (1, 3), "c": (1, 3)}
 _POOL_IN = {"input": shaped("b u v i"), "grad": _pooled(2), "orig_input": shaped("b u v i")}
 
 RULES: dict[str, Rule] = {
-    "Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv2DBackpropFilterV2 Conv2DBackpropInputV2":
-        _conv(2, "f g i o", "o"),
-    "Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 Conv3DBackpropFilter Conv3DBackpropInput":
-        _conv(3, "f g h i o", "o"),
+    "Conv2D Conv2DBackpropFilter Conv2DBackpropInput "
+    "Conv2DBackpropFilterV2 Conv2DBackpropInputV2": _conv(2, "f g i o", "o"),
+    "Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 "
+    "Conv3DBackpropFilter Conv3DBackpropInput": _conv(3, "f g h i o", "o"),
     "DepthwiseConv2dNative": _conv(2, "f g i m", "im", square=True),
     "AvgPool": _pool(2, "value"),
     "AvgPool3D MaxPool3D": _pool(3, "input"),
@@ -225,74 +261,181 @@ RULES: dict[str, Rule] = {
     "AvgPoolGrad": _pool(2, "value", orig_input_shape=_sizes("b u v i"), grad=_pooled(2)),
     "AvgPool3DGrad": _pool(3, "value", orig_input_shape=_sizes("b u v w i"), grad=_pooled(3)),
     "MaxPoolGrad": _pool(2, "orig_input", orig_output=_max_pooled(2), grad=_pooled(2)),
-    "MaxPoolGradV2": _pool(2, "orig_input", orig_output=_max_pooled(2), grad=_pooled(2),
-                           ksize=_window_input(), strides=_window_input()),
-    "MaxPool3DGrad": _pool(3, "orig_input", orig_output=_max_pooled(3), grad=_pooled(3),
-                           T=lambda d: d["TInput"]),
+    "MaxPoolGradV2": _pool(
+        2,
+        "orig_input",
+        orig_output=_max_pooled(2),
+        grad=_pooled(2),
+        ksize=_window_input(),
+        strides=_window_input(),
+    ),
+    "MaxPool3DGrad": _pool(
+        3, "orig_input", orig_output=_max_pooled(3), grad=_pooled(3), T=lambda d: d["TInput"]
+    ),
     "MaxPoolGradGrad": _pool(2, "orig_input", orig_output=_max_pooled(2), grad=like("orig_input")),
-    "MaxPool3DGradGrad":
-        _pool(3, "orig_input", orig_output=_max_pooled(3), grad=like("orig_input")),
+    "MaxPool3DGradGrad": _pool(
+        3, "orig_input", orig_output=_max_pooled(3), grad=like("orig_input")
+    ),
     "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3": _batch_norm(False),
     "FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3": _batch_norm(True),
-    "LRN": Rule({"input": shaped("b h w c"), "depth_radius": choice(1, 2, 5), "bias": choice(1.0, 2.0),
-                 "alpha": choice(1.0, 0.1), "beta": choice(0.5, 0.75, 1.0)}, special=False),
-    "LRNGrad": Rule({n: shaped("b h w c") for n in ("input_grads", "input_image", "output_image")}
-                    | {"depth_radius": choice(1, 2), "bias": choice(1.0, 2.0), "alpha": fixed(1.0),
-                       "beta": choice(0.5, 0.75)}, special=False, tol=10),
+    "LRN": Rule(
+        {
+            "input": shaped("b h w c"),
+            "depth_radius": choice(1, 2, 5),
+            "bias": choice(1.0, 2.0),
+            "alpha": choice(1.0, 0.1),
+            "beta": choice(0.5, 0.75, 1.0),
+        },
+        special=False,
+    ),
+    "LRNGrad": Rule(
+        {n: shaped("b h w c") for n in ("input_grads", "input_image", "output_image")}
+        | {
+            "depth_radius": choice(1, 2),
+            "bias": choice(1.0, 2.0),
+            "alpha": fixed(1.0),
+            "beta": choice(0.5, 0.75),
+        },
+        special=False,
+        tol=10,
+    ),
     "BiasAdd BiasAddV1": Rule({"value": some(4, 2), "bias": _bias}),
     "BiasAddGrad": Rule({"out_backprop": some(4, 2)}, special=False),
     "Softmax LogSoftmax": Rule({"logits": some(3, 1)}),
-    "SoftmaxCrossEntropyWithLogits": Rule({"features": shaped("n c", False), "labels": _labels},
-                                          dims={"c": (1, 5), "n": (0, 4)}, tol=4),
+    "SoftmaxCrossEntropyWithLogits": Rule(
+        {"features": shaped("n c", False), "labels": _labels},
+        dims={"c": (1, 5), "n": (0, 4)},
+        tol=4,
+    ),
     "SparseSoftmaxCrossEntropyWithLogits": Rule(
-        {"features": shaped("n c", False), "labels": below("c", "n")}, dims={"c": (1, 5)}, tol=4),
-    "InTopK": Rule({"predictions": shaped("n c"), "targets": below("c", "n"), "k": choice(1, 2, 0)},
-                   dims={"c": (1, 5)}),
-    "InTopKV2": Rule({"predictions": shaped("n c"), "targets": below("c", "n"), "k": scalar(0, 3)},
-                     dims={"c": (1, 5)}),
+        {"features": shaped("n c", False), "labels": below("c", "n")}, dims={"c": (1, 5)}, tol=4
+    ),
+    "InTopK": Rule(
+        {"predictions": shaped("n c"), "targets": below("c", "n"), "k": choice(1, 2, 0)},
+        dims={"c": (1, 5)},
+    ),
+    "InTopKV2": Rule(
+        {"predictions": shaped("n c"), "targets": below("c", "n"), "k": scalar(0, 3)},
+        dims={"c": (1, 5)},
+    ),
     "Dilation2D": Rule(
-        {"input": shaped("b u v i"), "filter": shaped("f g i"), "strides": _strides(2, 2),
-         "rates": _dilations(2)}, dims=DIMS, special=False),
+        {
+            "input": shaped("b u v i"),
+            "filter": shaped("f g i"),
+            "strides": _strides(2, 2),
+            "rates": _dilations(2),
+        },
+        dims=DIMS,
+        special=False,
+    ),
     "SpaceToDepth DepthToSpace": Rule(
-        {"block_size": choice(2, 3), "input": _blocks, "data_format": fixed("NHWC")}, dims=_SPATIAL),
-    "SpaceToBatch": Rule({"block_size": choice(2, 3), "input": _blocks,
-                          "paddings": fixed(np.zeros((2, 2), np.int32))}, dims=_SPATIAL),
-    "BatchToSpace": Rule({"block_size": choice(2, 3), "input": _blocks,
-                          "crops": integers("2 2", 0, 1)}, dims=_SPATIAL),
+        {"block_size": choice(2, 3), "input": _blocks, "data_format": fixed("NHWC")}, dims=_SPATIAL
+    ),
+    "SpaceToBatch": Rule(
+        {
+            "block_size": choice(2, 3),
+            "input": _blocks,
+            "paddings": fixed(np.zeros((2, 2), np.int32)),
+        },
+        dims=_SPATIAL,
+    ),
+    "BatchToSpace": Rule(
+        {"block_size": choice(2, 3), "input": _blocks, "crops": integers("2 2", 0, 1)},
+        dims=_SPATIAL,
+    ),
     "SpaceToBatchND BatchToSpaceND": Rule(
-        {"block_shape": integers("k", 1, 3), "input": _nd_input, "paddings": _nd_margins,
-         "crops": _nd_margins}, dims={"k": (0, 3)}),
+        {
+            "block_shape": integers("k", 1, 3),
+            "input": _nd_input,
+            "paddings": _nd_margins,
+            "crops": _nd_margins,
+        },
+        dims={"k": (0, 3)},
+    ),
     "L2Loss": Rule(special=False),
     "BatchNormWithGlobalNormalization": Rule({"t": shaped("b h w c")}),
     "DepthwiseConv2dNativeBackpropFilter": Rule(
-        _conv(2, "f g i m", "im", square=True).draw | {"out_backprop": _depth_output},
-        dims=DIMS, special=False, tol=4, why="sums in another order"),
+        dict(_conv(2, "f g i m", "im", square=True, still=True).draw)
+        | {"out_backprop": _depth_output},
+        dims=DIMS,
+        special=False,
+        tol=4,
+        why="sums in another order",
+    ),
     "DepthwiseConv2dNativeBackpropInput": Rule(
-        _conv(2, "f g i m", "im", square=True).draw | {"out_backprop": _depth_output},
-        dims=DIMS, special=False, tol=4, why="sums in another order"),
-    "Conv": Rule({"input": shaped("b u v i"), "filter": shaped("f g i o"),
-                  "strides": _strides(2), "dilations": _dilations(2), "padding": choice("SAME", "VALID"),
-                  "data_format": fixed("CHANNELS_LAST"), "explicit_paddings": fixed([]),
-                  "batch_dims": fixed(1), "groups": fixed(1)}, dims=DIMS, special=False, tol=4,
-                 why="sums in another order"),
+        dict(_conv(2, "f g i m", "im", square=True, still=True).draw)
+        | {"out_backprop": _depth_output},
+        dims=DIMS,
+        special=False,
+        tol=4,
+        why="sums in another order",
+    ),
+    "Conv": Rule(
+        {
+            "input": shaped("b u v i"),
+            "filter": shaped("f g i o"),
+            "strides": _strides(2),
+            "dilations": _dilations(2),
+            "padding": choice("SAME", "VALID"),
+            "data_format": fixed("CHANNELS_LAST"),
+            "explicit_paddings": fixed([]),
+            "batch_dims": fixed(1),
+            "groups": fixed(1),
+        },
+        dims=DIMS,
+        special=False,
+        tol=4,
+        why="sums in another order",
+    ),
     "MaxPoolGradWithArgmax": Rule(
-        {"input": shaped("b u v i"), "grad": _pooled(2), "ksize": _windows(2), "strides": _strides(2),
-         "argmax": lambda d: d.rng.integers(0, d.dim("u") * d.dim("v") * d.dim("i"),
-                                            d["grad"].shape).astype(d.dtype("argmax").np)},
-        dims=DIMS, special=False, spoil=False),
+        {
+            "input": shaped("b u v i"),
+            "grad": _pooled(2),
+            "ksize": _windows(2),
+            "strides": _strides(2),
+            "argmax": lambda d: d.rng.integers(
+                0, d.dim("u") * d.dim("v") * d.dim("i"), d["grad"].shape
+            ).astype(d.dtype("argmax").np),
+        },
+        dims=DIMS,
+        special=False,
+        spoil=False,
+    ),
     "MaxPoolGradGradWithArgmax": Rule(
-        {"input": shaped("b u v i"), "grad": like("input"), "ksize": _windows(2),
-         "strides": _strides(2),
-         "argmax": lambda d: d.rng.integers(0, d.dim("u") * d.dim("v") * d.dim("i"),
-                                            _pooled(2)(d).shape).astype(d.dtype("argmax").np)},
-        dims=DIMS, special=False, spoil=False),
+        {
+            "input": shaped("b u v i"),
+            "grad": like("input"),
+            "ksize": _windows(2),
+            "strides": _strides(2),
+            "argmax": lambda d: d.rng.integers(
+                0, d.dim("u") * d.dim("v") * d.dim("i"), _pooled(2)(d).shape
+            ).astype(d.dtype("argmax").np),
+        },
+        dims=DIMS,
+        special=False,
+        spoil=False,
+    ),
     "ExtractImagePatches": Rule(
-        {"images": shaped("b u v i"), "ksizes": _windows(2), "strides": _strides(2),
-         "rates": _dilations(2)}, dims=DIMS),
+        {
+            "images": shaped("b u v i"),
+            "ksizes": _windows(2),
+            "strides": _strides(2),
+            "rates": _dilations(2),
+        },
+        dims=DIMS,
+    ),
     "ExtractVolumePatches": Rule(
-        {"input": shaped("b u v w i"), "ksizes": _windows(3), "strides": _strides(3)}, dims=DIMS),
+        {"input": shaped("b u v w i"), "ksizes": _windows(3), "strides": _strides(3)}, dims=DIMS
+    ),
     "Dilation2DBackpropInput Dilation2DBackpropFilter": Rule(
-        {"input": shaped("b u v i"), "filter": shaped("f g i"), "strides": _strides(2, 2),
-         "rates": fixed([1, 1, 1, 1]),
-         "out_backprop": lambda d: _conv_output(2, "f g", "i")(d)}, dims=DIMS, special=False),
-}  # fmt: skip
+        {
+            "input": shaped("b u v i"),
+            "filter": shaped("f g i"),
+            "strides": _strides(2, 2),
+            "rates": fixed([1, 1, 1, 1]),
+            "out_backprop": lambda d: _conv_output(2, "f g", "i")(d),
+        },
+        dims=DIMS,
+        special=False,
+    ),
+}

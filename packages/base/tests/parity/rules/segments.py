@@ -52,7 +52,7 @@ def _grad_ids(d: Draft) -> Any:
 # Sparse tensors: indices, values and shape under the names that the op gives them
 
 
-def coordinates(shape_name: str, key: str = "", most: int = 6) -> Drawer:
+def coordinates(shape_name: str, most: int = 6) -> Drawer:
     """Sorted, distinct coordinates within a shape; now and then one outside."""
 
     def draw(d: Draft) -> Any:
@@ -114,22 +114,22 @@ def _matrix_rows(d: Draft) -> Any:
 
 def _concat_parts(kind: str) -> Drawer:
     def draw(d: Draft) -> Any:
-        made = getattr(d, "parts", None)
-        if made is None:
-            made = [_part(d, k) for k in range(d["N"])]
-            d.parts = made
-        return [p[kind] for p in made]
+        d.parts = d.parts or [_part(d) for _ in range(d["N"])]
+        return [p[kind] for p in d.parts]
 
     return draw
 
 
-def _part(d: Draft, k: int) -> dict[str, Array]:
+def _part(d: Draft) -> dict[str, Array]:
     shape = [d.dim("a"), d.size(1, 3)]
     count = d.size(0, shape[0] * shape[1])
     flat = np.sort(d.rng.permutation(shape[0] * shape[1])[:count])
     found = np.stack(np.unravel_index(flat, shape), -1).astype(np.int64)
-    return {"indices": found, "values": d.values(d.dtype("values"), (count,)),
-            "shapes": np.array(shape, np.int64)}  # fmt: skip
+    return {
+        "indices": found,
+        "values": d.values(d.dtype("values"), (count,)),
+        "shapes": np.array(shape, np.int64),
+    }
 
 
 def _splits(top: int = 4) -> Drawer:
@@ -168,121 +168,242 @@ _LOOKUP_GRAD = {
 }
 _SIZES = {"lookups": (0, 6)}
 _COUNTS = {"minlength": choice(-1, 0, 3, 8), "maxlength": choice(-1, 2, 8)}
-_SETS = {"set_operation": choice("a-b", "b-a", "intersection", "union"), "T": choice(
-    "int32", "int64", "string", "int8")}  # fmt: skip
+_SETS = {
+    "set_operation": choice("a-b", "b-a", "intersection", "union"),
+    "T": choice("int32", "int64", "string", "int8"),
+}
 _A = _sparse("a_indices", "a_values", "a_shape")
-_B = {"b_indices": coordinates("b_shape"), "b_values": values_at("b_indices"),
-      "b_shape": same_shape("a_shape")}  # fmt: skip
+_B = {
+    "b_indices": coordinates("b_shape"),
+    "b_values": values_at("b_indices"),
+    "b_shape": same_shape("a_shape"),
+}
 _INPUT = _sparse("input_indices", "input_values", "input_shape")
 _PLAIN = _sparse("indices", "values", "dense_shape")
 
 RULES: dict[str, Rule] = {
     "SegmentMax SegmentMin SegmentMean SegmentProd SegmentSum": Rule(_SEGMENT),
     "SegmentMaxV2 SegmentMinV2 SegmentProdV2 SegmentSumV2": Rule(
-        _SEGMENT | {"num_segments": scalar(5, 7)}),
-    "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum":
-        Rule(_UNSORTED),
+        _SEGMENT | {"num_segments": scalar(5, 7)}
+    ),
+    "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum": Rule(_UNSORTED),
     "SparseSegmentMean SparseSegmentSqrtN SparseSegmentSum SparseSegmentMeanWithNumSegments "
     "SparseSegmentSqrtNWithNumSegments SparseSegmentSumWithNumSegments": Rule(_LOOKUP, _SIZES),
     "SparseSegmentMeanGrad SparseSegmentSqrtNGrad SparseSegmentSumGrad": Rule(_LOOKUP_GRAD, _SIZES),
     "SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2 SparseSegmentSumGradV2": Rule(
-        _LOOKUP_GRAD, _SIZES),
+        _LOOKUP_GRAD, _SIZES
+    ),
     "Bincount": Rule({"arr": _small("n"), "size": scalar(0, 7), "weights": _weights("arr")}),
-    "DenseBincount": Rule({"input": lambda d: _small(d.pick("n", "n m"))(d), "size": scalar(0, 7),
-                           "weights": _weights("input")}),
-    "RaggedBincount": Rule({"values": _small("n"), "splits": _splits(), "size": scalar(0, 7),
-                            "weights": _weights("values")}),
+    "DenseBincount": Rule(
+        {
+            "input": lambda d: _small(d.pick("n", "n m"))(d),
+            "size": scalar(0, 7),
+            "weights": _weights("input"),
+        }
+    ),
+    "RaggedBincount": Rule(
+        {
+            "values": _small("n"),
+            "splits": _splits(),
+            "size": scalar(0, 7),
+            "weights": _weights("values"),
+        }
+    ),
     "SparseBincount": Rule(
-        {"indices": coordinates("dense_shape"), "dense_shape": dense_shape(1, 2),
-         "values": lambda d: _cast(d, d.rng.integers(0, 6, len(d["indices"]))),
-         "size": scalar(0, 7), "weights": _weights("values")}),
+        {
+            "indices": coordinates("dense_shape"),
+            "dense_shape": dense_shape(1, 2),
+            "values": lambda d: _cast(d, d.rng.integers(0, 6, len(d["indices"]))),
+            "size": scalar(0, 7),
+            "weights": _weights("values"),
+        }
+    ),
     "DenseCountSparseOutput": Rule(
-        _COUNTS | {"values": lambda d: _small(d.pick("n", "n m"))(d), "weights": _weights("values")}),
+        _COUNTS | {"values": lambda d: _small(d.pick("n", "n m"))(d), "weights": _weights("values")}
+    ),
     "RaggedCountSparseOutput": Rule(
-        _COUNTS | {"values": _small("n"), "splits": _splits(), "weights": _weights("values")}),
+        _COUNTS | {"values": _small("n"), "splits": _splits(), "weights": _weights("values")}
+    ),
     "SparseCountSparseOutput": Rule(
-        _COUNTS | {"indices": coordinates("dense_shape"), "dense_shape": dense_shape(1, 2),
-                   "values": lambda d: _cast(d, d.rng.integers(0, 6, len(d["indices"]))),
-                   "weights": _weights("values")}),
-    "HistogramFixedWidth": Rule({"value_range": lambda d: _cast(d, d.pick([0, 5], [-3, 3], [2, 1])),
-                                 "nbins": scalar(1, 7)}, special=False),
+        _COUNTS
+        | {
+            "indices": coordinates("dense_shape"),
+            "dense_shape": dense_shape(1, 2),
+            "values": lambda d: _cast(d, d.rng.integers(0, 6, len(d["indices"]))),
+            "weights": _weights("values"),
+        }
+    ),
+    "HistogramFixedWidth": Rule(
+        {"value_range": lambda d: _cast(d, d.pick([0, 5], [-3, 3], [2, 1])), "nbins": scalar(1, 7)},
+        special=False,
+    ),
     "Bucketize": Rule({"boundaries": choice([], [0.0], [-1.0, 0.0, 2.5], [2.0, 1.0])}),
     "DenseToDenseSetOperation": Rule(_SETS | {"set1": shaped("b n"), "set2": shaped("b m")}),
     "DenseToSparseSetOperation": Rule(
-        _SETS | {"set1": lambda d: d.tensor("set1", (int(d["set2_shape"][0]), d.dim("n"))),
-                 "set2_shape": dense_shape(2, 2), "set2_indices": coordinates("set2_shape"),
-                 "set2_values": values_at("set2_indices")}),
+        _SETS
+        | {
+            "set1": lambda d: d.tensor("set1", (int(d["set2_shape"][0]), d.dim("n"))),
+            "set2_shape": dense_shape(2, 2),
+            "set2_indices": coordinates("set2_shape"),
+            "set2_values": values_at("set2_indices"),
+        }
+    ),
     "SparseToSparseSetOperation": Rule(
-        _SETS | {"set1_shape": dense_shape(2, 2), "set1_indices": coordinates("set1_shape"),
-                 "set1_values": values_at("set1_indices"), "set2_shape": same_shape("set1_shape"),
-                 "set2_indices": coordinates("set2_shape"),
-                 "set2_values": values_at("set2_indices")}),
-    "SetSize": Rule({"set_shape": dense_shape(2, 3), "set_indices": coordinates("set_shape"),
-                     "set_values": values_at("set_indices")}),
+        _SETS
+        | {
+            "set1_shape": dense_shape(2, 2),
+            "set1_indices": coordinates("set1_shape"),
+            "set1_values": values_at("set1_indices"),
+            "set2_shape": same_shape("set1_shape"),
+            "set2_indices": coordinates("set2_shape"),
+            "set2_values": values_at("set2_indices"),
+        }
+    ),
+    "SetSize": Rule(
+        {
+            "set_shape": dense_shape(2, 3),
+            "set_indices": coordinates("set_shape"),
+            "set_values": values_at("set_indices"),
+        }
+    ),
     "EditDistance": Rule(
-        {"hypothesis_shape": dense_shape(2, 2), "hypothesis_indices": coordinates("hypothesis_shape"),
-         "hypothesis_values": values_at("hypothesis_indices"),
-         "truth_shape": same_shape("hypothesis_shape"), "truth_indices": coordinates("truth_shape"),
-         "truth_values": values_at("truth_indices")}),
-    "SparseAdd": Rule(_A | _B | {"thresh": choice(np.float32(0), np.float32(0.5)),
-                                 "T": fixed("float32")}),
+        {
+            "hypothesis_shape": dense_shape(2, 2),
+            "hypothesis_indices": coordinates("hypothesis_shape"),
+            "hypothesis_values": values_at("hypothesis_indices"),
+            "truth_shape": same_shape("hypothesis_shape"),
+            "truth_indices": coordinates("truth_shape"),
+            "truth_values": values_at("truth_indices"),
+        }
+    ),
+    "SparseAdd": Rule(
+        _A | _B | {"thresh": choice(np.float32(0), np.float32(0.5)), "T": fixed("float32")}
+    ),
     "SparseSparseMaximum SparseSparseMinimum": Rule(_A | _B),
     "SparseTensorDenseAdd": Rule(_A | {"b": _of_shape("a_shape")}),
-    "SparseTensorDenseMatMul": Rule(_A | {"a_shape": dense_shape(2, 2), "b": _matrix_rows,
-                                          "a_values": values_at("a_indices", False)},
-                                    dims={"k": (1, 3)}, tol=4, why="sums in another order"),
+    "SparseTensorDenseMatMul": Rule(
+        _A
+        | {
+            "a_shape": dense_shape(2, 2),
+            "b": _matrix_rows,
+            "a_values": values_at("a_indices", False),
+        },
+        dims={"k": (1, 3)},
+        tol=4,
+        why="sums in another order",
+    ),
     "SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul": Rule(
-        _sparse("sp_indices", "sp_values", "sp_shape") | {"dense": _of_shape("sp_shape")}),
-    "SparseSoftmax": Rule(_sparse("sp_indices", "sp_values", "sp_shape")
-                          | {"sp_shape": dense_shape(2, 3)}, special=False),
+        _sparse("sp_indices", "sp_values", "sp_shape") | {"dense": _of_shape("sp_shape")}
+    ),
+    "SparseSoftmax": Rule(
+        _sparse("sp_indices", "sp_values", "sp_shape") | {"sp_shape": dense_shape(2, 3)},
+        special=False,
+    ),
     "SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse": Rule(
-        _INPUT | {"reduction_axes": _sparse_axes("input_shape")}, special=False),
+        _INPUT | {"reduction_axes": _sparse_axes("input_shape")}, special=False
+    ),
     "SparseReorder": Rule(_INPUT),
-    "SparseReshape": Rule({"input_indices": coordinates("input_shape"), "input_shape": dense_shape(),
-                           "new_shape": _reshaped}),
-    "SparseConcat": Rule({"N": choice(1, 2, 3), "concat_dim": choice(1, -1, 0, 1),
-                          "indices": _concat_parts("indices"), "values": _concat_parts("values"),
-                          "shapes": _concat_parts("shapes")}, dims={"a": (1, 3)}, spoil=False),
+    "SparseReshape": Rule(
+        {
+            "input_indices": coordinates("input_shape"),
+            "input_shape": dense_shape(),
+            "new_shape": _reshaped,
+        }
+    ),
+    "SparseConcat": Rule(
+        {
+            "N": choice(2, 3),
+            "concat_dim": choice(1, -1, 0, 1),
+            "indices": _concat_parts("indices"),
+            "values": _concat_parts("values"),
+            "shapes": _concat_parts("shapes"),
+        },
+        dims={"a": (1, 3)},
+        spoil=False,
+    ),
     "SparseSlice": Rule(
         _sparse("indices", "values", "shape")
-        | {"start": lambda d: _cast(d, [d.size(0, int(n)) for n in d["shape"]]),
-           "size": lambda d: _cast(d, [d.size(0, 4) for n in d["shape"]])}),
-    "SparseSplit": Rule(_sparse("indices", "values", "shape")
-                        | {"split_dim": scalar(0, 0), "num_split": choice(1, 2)}),
+        | {
+            "start": lambda d: _cast(d, [d.size(0, int(n)) for n in d["shape"]]),
+            "size": lambda d: _cast(d, [d.size(0, 4) for n in d["shape"]]),
+        }
+    ),
+    "SparseSplit": Rule(
+        _sparse("indices", "values", "shape")
+        | {"split_dim": scalar(0, 0), "num_split": choice(1, 2)}
+    ),
     "SparseToDense": Rule(
-        {"output_shape": dense_shape(), "sparse_indices": coordinates("output_shape"),
-         "sparse_values": values_at("sparse_indices"), "default_value": shaped("")}),
-    "SparseFillEmptyRows": Rule(_PLAIN | {"dense_shape": dense_shape(2, 2),
-                                          "default_value": shaped("")}),
+        {
+            "output_shape": dense_shape(),
+            "sparse_indices": coordinates("output_shape"),
+            "sparse_values": values_at("sparse_indices"),
+            "default_value": shaped(""),
+        }
+    ),
+    "SparseFillEmptyRows": Rule(
+        _PLAIN | {"dense_shape": dense_shape(2, 2), "default_value": shaped("")}
+    ),
     "SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad": Rule(
-        {"reverse_index_map": lambda d: _cast(d, d.rng.permutation(len(d["grad_values"]))),
-         "grad_values": shaped("n")}),
+        {
+            "reverse_index_map": lambda d: _cast(d, d.rng.permutation(len(d["grad_values"]))),
+            "grad_values": shaped("n"),
+        }
+    ),
     "RaggedFillEmptyRows": Rule(
-        {"value_rowids": lambda d: _cast(d, np.sort(d.rng.integers(0, 4, d.dim("n")))),
-         "values": shaped("n"), "nrows": scalar(4, 5), "default_value": shaped("")}),
-    "RaggedRange": Rule({"starts": _small("n"), "limits": integers("n", 0, 9),
-                         "deltas": integers("n", 1, 3)}),
+        {
+            "value_rowids": lambda d: _cast(d, np.sort(d.rng.integers(0, 4, d.dim("n")))),
+            "values": shaped("n"),
+            "nrows": scalar(4, 5),
+            "default_value": shaped(""),
+        }
+    ),
+    "RaggedRange": Rule(
+        {"starts": _small("n"), "limits": integers("n", 0, 9), "deltas": integers("n", 1, 3)}
+    ),
     "RaggedGather": Rule(
-        {"PARAMS_RAGGED_RANK": fixed(1), "OUTPUT_RAGGED_RANK": fixed(1),
-         "params_nested_splits": lambda d: [np.array([0, 2, 2, 5]).astype(d["Tsplits"])],
-         "params_dense_values": shaped("5 a"), "indices": below(3, "n")}),
+        {
+            "PARAMS_RAGGED_RANK": fixed(1),
+            "OUTPUT_RAGGED_RANK": fixed(1),
+            "params_nested_splits": lambda d: [np.array([0, 2, 2, 5]).astype(d["Tsplits"])],
+            "params_dense_values": shaped("5 a"),
+            "indices": below(3, "n"),
+        }
+    ),
     "RaggedTensorToSparse": Rule(
-        {"RAGGED_RANK": fixed(1), "rt_nested_splits": lambda d: [
-            np.array(d.pick([0, 2, 2, 5], [0, 5], [0, 1, 5])).astype(d["Tsplits"])],
-         "rt_dense_values": shaped("5")}),
+        {
+            "RAGGED_RANK": fixed(1),
+            "rt_nested_splits": lambda d: [
+                np.array(d.pick([0, 2, 2, 5], [0, 5], [0, 1, 5])).astype(d["Tsplits"])
+            ],
+            "rt_dense_values": shaped("5"),
+        }
+    ),
     "RaggedTensorToTensor": Rule(
-        {"num_row_partition_tensors": fixed(1), "row_partition_types": fixed(["ROW_SPLITS"]),
-         "row_partition_tensors": lambda d: [
-             np.array(d.pick([0, 2, 2, 5], [0, 5], [0, 1, 5])).astype(d["Tindex"])],
-         "values": shaped("5"), "default_value": shaped(""),
-         "shape": lambda d: _cast(d, d.pick([-1, -1], [3, 4], [-1, 2], [2, -1]))}),
+        {
+            "num_row_partition_tensors": fixed(1),
+            "row_partition_types": fixed(["ROW_SPLITS"]),
+            "row_partition_tensors": lambda d: [
+                np.array(d.pick([0, 2, 2, 5], [0, 5], [0, 1, 5])).astype(d["Tindex"])
+            ],
+            "values": shaped("5"),
+            "default_value": shaped(""),
+            "shape": lambda d: _cast(d, d.pick([-1, -1], [3, 4], [-1, 2], [2, -1])),
+        }
+    ),
     "SparseAddGrad": Rule(
-        {"sum_indices": lambda d: np.array([[0], [1], [3]], np.int64), "a_indices": fixed(
-            np.array([[0], [3]], np.int64)), "b_indices": fixed(np.array([[1], [3]], np.int64)),
-         "backprop_val_grad": shaped("3")}),
+        {
+            "sum_indices": fixed(np.array([[0], [1], [3]], np.int64)),
+            "a_indices": fixed(np.array([[0], [3]], np.int64)),
+            "b_indices": fixed(np.array([[1], [3]], np.int64)),
+            "backprop_val_grad": shaped("3"),
+        }
+    ),
     "SparseSliceGrad": Rule(
-        {"input_indices": fixed(np.array([[0, 1], [1, 0], [1, 2]], np.int64)),
-         "input_start": fixed(np.array([1, 0], np.int64)),
-         "output_indices": fixed(np.array([[0, 0], [0, 2]], np.int64)),
-         "backprop_val_grad": shaped("2")}),
-}  # fmt: skip
+        {
+            "input_indices": fixed(np.array([[0, 1], [1, 0], [1, 2]], np.int64)),
+            "input_start": fixed(np.array([1, 0], np.int64)),
+            "output_indices": fixed(np.array([[0, 0], [0, 2]], np.int64)),
+            "backprop_val_grad": shaped("2"),
+        }
+    ),
+}
