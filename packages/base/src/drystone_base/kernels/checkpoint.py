@@ -107,14 +107,21 @@ def merge_v2_checkpoints(call: Call, prefixes: Array, destination: Array) -> Any
     return ()
 
 
+def _scalars(call: Call, *values: Array) -> None:
+    shapes = [list(v.shape) for v in values]
+    call.require(not any(shapes), "name and numbers must be scalars", found=shapes, needed="rank 0")
+
+
 @kernel("ShardedFilename")
-def sharded_filename(_: Call, base: Array, shard: Array, shards: Array) -> Array:
+def sharded_filename(call: Call, base: Array, shard: Array, shards: Array) -> Array:
     """``base-0000N-of-0000M``."""
+    _scalars(call, base, shard, shards)
     suffix = f"-{int(shard):05d}-of-{int(shards):05d}".encode()
     return string_array([base.item() + suffix], ())
 
 
 @kernel("ShardedFilespec")
-def sharded_filespec(_: Call, base: Array, shards: Array) -> Array:
+def sharded_filespec(call: Call, base: Array, shards: Array) -> Array:
     """The pattern that the names of all shards match."""
+    _scalars(call, base, shards)
     return string_array([base.item() + f"-?????-of-{int(shards):05d}".encode()], ())
