@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from model_files import meta_graph, model_graph, write_saved_model
 from tiny_models import affine, constant, echo, placeholder, unsupported, write
 
 from drystone_base.cli._app import app
@@ -61,6 +62,18 @@ def test_an_inner_tensor_can_be_fed(tmp_path: Path) -> None:
     done = drystone("run", model, "--inputs", values, "--fetch", "y:0", "--outputs", str(out))
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load(out)["y:0"], np.maximum(X, 0))
+
+
+def test_a_tag_chooses_the_graph(tmp_path: Path) -> None:
+    serve, train = meta_graph(model_graph()), meta_graph(model_graph())
+    train.meta_info_def.tags[:] = ["train", "gpu"]
+    train.signature_def["fit"].CopyFrom(train.signature_def.pop("serving_default"))
+    model = str(write_saved_model(tmp_path / "m", serve, train))
+    done = drystone("run", model, "--tag", "gpu", "--tag", "train", "--signature", "fit")
+    assert done.exit_code == 0, done.output
+    assert drystone("run", model, "--signature", "fit").exit_code != 0
+    done = drystone("run", model, "--tag", "gpu")
+    assert (done.exit_code, "found: {serve}; {gpu, train}" in done.output) == (3, True)
 
 
 def test_strings_go_in_and_out_as_bytes(tmp_path: Path) -> None:

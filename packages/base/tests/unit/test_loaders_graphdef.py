@@ -102,7 +102,9 @@ def test_without_inputs_every_sink_is_an_output() -> None:
 )
 def test_other_formats_are_named(tmp_path: Path, name: str, raw: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(raw)
-    assert f"is {words}" in error_of("format-not-supported", tmp_path / name)
+    text = error_of("format-not-supported", tmp_path / name)
+    assert f"is {words}" in text
+    assert ("model.export(FOLDER)" in text) == (name in ("m.h5", "m.keras"))
 
 
 def test_paths_that_hold_no_model(tmp_path: Path) -> None:

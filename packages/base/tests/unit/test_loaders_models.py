@@ -101,6 +101,33 @@ def test_tags_choose(tmp_path: Path) -> None:
     assert "needed: {train}" in text
 
 
+def test_tag_sets_that_overlap_are_told_apart(tmp_path: Path) -> None:
+    sets = (("serve",), ("train",), ("serve", "gpu"), ())
+    metas = [meta_graph(model_graph()) for _ in sets]
+    for meta, tags in zip(metas, sets, strict=True):
+        meta.meta_info_def.tags[:] = tags
+        meta.meta_info_def.tensorflow_version = "+".join(tags)
+    folder = write_saved_model(tmp_path / "m", *metas)
+    for tags in sets:
+        meta_read = load_model(folder, tags=tags).meta
+        assert meta_read is not None
+        assert meta_read.meta_info_def.tensorflow_version == "+".join(tags)
+    text = error_of("no-such-tags", folder, tags=["gpu"])
+    assert "found: {serve}; {train}; {gpu, serve}; {}" in text
+
+
+def test_hub_models_need_no_tags(tmp_path: Path) -> None:
+    hub = meta_graph(model_graph())
+    hub.meta_info_def.ClearField("tags")
+    train = meta_graph(model_graph())
+    train.meta_info_def.tags[:] = ["train"]
+    alone = write_saved_model(tmp_path / "alone", train)
+    assert load_model(alone).tags == ("train",)
+    both = write_saved_model(tmp_path / "both", train, hub)
+    assert load_model(both).tags == ()
+    assert load_model(both, tags=["train"]).tags == ("train",)
+
+
 def test_without_signatures_placeholders_and_sinks_serve(tmp_path: Path) -> None:
     loaded = load_model(saved(tmp_path, signature=False))
     assert list(loaded.signatures) == ["default"]

@@ -1,4 +1,4 @@
-"""Readers of model files: GraphDef, MetaGraph with checkpoint, SavedModel."""
+"""Readers of model files: GraphDef, MetaGraph with checkpoint, SavedModel, TensorFlow.js."""
 
 from drystone_base.loaders._loaded import LoadedModel, Signature, TensorSpec, default_signature
 from drystone_base.loaders._recognise import load_model

@@ -59,7 +59,7 @@ class LoadedModel:
     graph: Graph
     signatures: dict[str, Signature]
     path: Path
-    kind: Literal["savedmodel", "graphdef", "metagraph"]
+    kind: Literal["savedmodel", "graphdef", "metagraph", "tfjs"]
     init_steps: list[InitStep] = field(default_factory=list)
     variables: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     tags: tuple[str, ...] = ()

@@ -29,6 +29,7 @@ __all__ = [
     "collection",
     "from_message",
     "hidden_signature",
+    "leaves_folder",
     "parse_meta",
     "parse_text",
     "path_tensor",
@@ -192,8 +193,13 @@ def asset_files(meta: MetaGraphDef, folder: Path) -> dict[str, Path]:
     return {a.tensor_info.name: _asset(a.filename, folder) for a in meta.asset_file_def}
 
 
+def leaves_folder(name: str) -> bool:
+    """Whether a relative file name is absolute, climbs out of its folder or hides that it does."""
+    return _UNSAFE.search(name) is not None
+
+
 def _asset(filename: str, folder: Path) -> Path:
-    if not filename or _UNSAFE.search(filename):
+    if not filename or leaves_folder(filename):
         raise BadModelFile(
             f"an asset of {folder.parent} has an unsafe name",
             check="an asset's name must be relative and stay inside the assets folder",

@@ -14,10 +14,12 @@ from drystone_base.loaders.checkpoint import latest_checkpoint
 from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.loaders.meta_graph import load_meta_graph
 from drystone_base.loaders.saved_model import load_saved_model
+from drystone_base.loaders.tfjs import load_tfjs
 
 __all__ = ["load_model"]
 
 SAVED_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt")
+TFJS_FILE: Final = "model.json"
 
 
 def load_model(
@@ -26,10 +28,10 @@ def load_model(
     tags: Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> LoadedModel:
-    """Read a SavedModel folder, a MetaGraph (``.meta``) or a GraphDef (``.pb``, ``.pbtxt``).
+    """Read a SavedModel, MetaGraph (``.meta``), GraphDef (``.pb``, ``.pbtxt``) or ``model.json``.
 
-    A folder that holds one MetaGraph or GraphDef stands for that file; of several MetaGraphs the
-    one of the latest checkpoint counts. ``tags`` choose a
+    A folder that holds one of them stands for that file; of several MetaGraphs the one of the
+    latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
@@ -42,6 +44,8 @@ def load_model(
         return load_saved_model(found, tags)
     if found.suffix == ".meta":
         return load_meta_graph(found, checkpoint)
+    if found.suffix == ".json":
+        return load_tfjs(found)
     return load_graphdef(found)
 
 
@@ -62,11 +66,13 @@ def _inside(folder: Path) -> Path:
                 return named[0]
         if found:
             break
+    if (folder / TFJS_FILE).is_file():
+        return folder / TFJS_FILE
     raise BadModelFile(
         f"{folder} does not hold one model",
-        check="a folder must hold a SavedModel, or exactly one MetaGraph or GraphDef",
+        check="a folder must hold a SavedModel or model.json, or exactly one MetaGraph or GraphDef",
         found=", ".join(p.name for p in sorted(folder.iterdir())[:8]) or "an empty folder",
-        needed="saved_model.pb, one *.meta, or one *.pb",
+        needed="saved_model.pb, one *.meta, one *.pb, or model.json",
         remedy="give the path of the file that you mean",
         code="no-model-found",
         status="NOT_FOUND",

@@ -53,12 +53,14 @@ def refuse_foreign(data: memoryview, path: Path) -> None:
     kind = foreign_format(data, path.name)
     if kind is None:
         return
+    keras = "in Keras, model.export(FOLDER) writes a SavedModel: load that folder"
+    export = "export the model as a SavedModel with TensorFlow, then load that folder"
     raise BadModelFile(
         f"{path} is {kind}, which cannot be loaded",
         check="the file must be a TensorFlow graph",
         found=kind,
-        needed="a SavedModel folder, a GraphDef (.pb, .pbtxt) or a MetaGraph (.meta)",
-        remedy="export the model as a SavedModel with TensorFlow, then load that folder",
+        needed="a SavedModel folder, a GraphDef (.pb, .pbtxt), a MetaGraph or model.json",
+        remedy=keras if "Keras" in kind else export,
         code="format-not-supported",
         status="UNIMPLEMENTED",
     )

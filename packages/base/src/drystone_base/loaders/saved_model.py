@@ -39,9 +39,9 @@ _INIT_COLLECTIONS: Final = ("saved_model_main_op", "legacy_init_op", "saved_mode
 def load_saved_model(path: Path, tags: Iterable[str] | None = None) -> LoadedModel:
     """The SavedModel whose ``saved_model.pb`` (or ``.pbtxt``) is ``path``.
 
-    ``tags`` must equal the tags of one of its MetaGraphs; without them it is the one for serving,
-    or the only one. Raises ``BadModelFile`` (``bad-saved-model``, ``no-such-tags``,
-    ``unsafe-asset``, ``missing-asset``), ``CheckpointError``, ``GraphError``.
+    ``tags`` must equal the tags of one of its MetaGraphs; without them it is the only one, the
+    one for serving, or the one without tags. Raises ``BadModelFile`` (``bad-saved-model``,
+    ``no-such-tags``, ``unsafe-asset``, ``missing-asset``), ``CheckpointError``, ``GraphError``.
     """
     folder = path.parent
     parts = _choose(_read(path), tags, path)
@@ -89,7 +89,8 @@ def _choose(metas: Sequence[MetaParts], tags: Iterable[str] | None, path: Path) 
     if tags is None:
         if len(metas) == 1:
             return metas[0]
-        wanted = _SERVE
+        # Hub modules leave the graph for inference without tags.
+        wanted = frozenset() if _SERVE not in sets and frozenset() in sets else _SERVE
     else:
         wanted = frozenset([tags] if isinstance(tags, str) else tags)
     if wanted in sets:
