@@ -11,6 +11,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import KernelError
+from drystone_base.tensor import read_only
 
 __all__ = ["ResourceHandle", "ResourceManager", "Step", "Variable", "handle_array", "resource_of"]
 
@@ -49,7 +50,7 @@ class Variable:
 
     def write(self, value: np.ndarray[Any, Any]) -> None:
         """Replace the value; the caller must not change ``value`` afterwards."""
-        self.value = value
+        self.value = read_only(value)
 
 
 class ResourceHandle:

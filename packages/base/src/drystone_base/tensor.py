@@ -12,7 +12,7 @@ from drystone_base import dtypes
 from drystone_base.dtypes import DType, from_number, from_numpy
 from drystone_base.errors import GraphError
 
-__all__ = ["MAX_EXPANSION", "from_proto", "string_array", "to_proto"]
+__all__ = ["MAX_EXPANSION", "from_proto", "read_only", "string_array", "to_proto"]
 
 # A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such
 # a tensor is kept as a broadcast view of its last value instead of being written out.
@@ -32,6 +32,15 @@ _FIELD: Final[dict[DType, str]] = {
     dtypes.BFLOAT16: "half_val",
 }
 _FLOAT8: Final = frozenset(d for d in map(from_number, range(24, 29)))
+
+
+def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same values in an array that refuses to be written; no copy."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def string_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -117,7 +126,7 @@ def _expand(
 
 
 def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndarray[Any, Any]:
-    """The array that a ``TensorProto`` holds; read-only where it shares the file's bytes.
+    """The array that a ``TensorProto`` holds, read-only; it may share the file's bytes.
 
     ``content`` stands for ``proto.tensor_content`` when the bytes were left in the file. Raises
     ``GraphError`` (``bad-tensor``, ``bad-dtype``) for values that do not fit.
@@ -128,8 +137,8 @@ def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndar
     shape = _shape(proto)
     if content is not None or (proto.tensor_content and dtype is not dtypes.STRING):
         raw = content if content is not None else memoryview(proto.tensor_content)
-        return _from_content(raw, dtype, shape)
-    return _expand(_typed_values(proto, dtype), dtype, shape)
+        return read_only(_from_content(raw, dtype, shape))
+    return read_only(_expand(_typed_values(proto, dtype), dtype, shape))
 
 
 def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:

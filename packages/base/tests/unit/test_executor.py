@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import drystone_base as ds
 from drystone_base import Session, SessionConfig
 from drystone_base.errors import BadRequest, GraphError, KernelError, UnsupportedOp
 from drystone_base.graph import from_text
+from drystone_base.ops.attrs import TensorAttr
 
 F = 'attr { key: "T" value { type: DT_INT32 } }'
 
@@ -205,3 +207,22 @@ def test_make_callable_checks_the_argument_count() -> None:
     assert call(4) == -4
     with pytest.raises(BadRequest, match="one value per feed"):
         call()
+
+
+def test_what_a_session_holds_cannot_be_changed_from_outside() -> None:
+    floats = ds.as_dtype("float32")
+    graph = ds.Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": floats, "shape": (2,)})
+    v = graph.add("VariableV2", "v", attrs={"dtype": floats, "shape": (2,)})
+    graph.add("Assign", "assign", [v, x], attrs={"T": floats})
+    value = TensorAttr(array=np.zeros(2, np.float32))
+    graph.add("Const", "c", attrs={"dtype": floats, "value": value})
+    session = ds.Session(graph)
+    fed = np.ones(2, np.float32)
+    session.run("assign", {"x": fed})
+    fed[:] = 5
+    for name, want in (("v", [1, 1]), ("c", [0, 0])):
+        result = session.run(name)
+        with pytest.raises(ValueError, match="read-only"):
+            result[:] = 9
+        assert result.tolist() == want

@@ -11,7 +11,7 @@ import numpy as np
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
-from drystone_base.tensor import from_proto, to_proto
+from drystone_base.tensor import from_proto, read_only, to_proto
 
 __all__ = [
     "FunctionRef",
@@ -58,12 +58,12 @@ class TensorAttr:
         content: memoryview | None = None,
     ) -> None:
         self._proto = proto
-        self._array = array
+        self._array = None if array is None else read_only(array)
         self.content = content
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
-        """The tensor's value; read-only where it points into a file."""
+        """The tensor's value, read-only; it may point into a file."""
         if self._array is None:
             assert self._proto is not None
             self._array = from_proto(self._proto, self.content)
