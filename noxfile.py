@@ -195,5 +195,5 @@ def bench(session: nox.Session) -> None:
 def tf_parity(session: nox.Session) -> None:
     """drystone beside an installed TensorFlow: imports in both orders, same answers."""
     install_wheels(session, "test", "tf_parity")
-    session.env |= {"TF_ENABLE_ONEDNN_OPTS": "0", "TF_CPP_MIN_LOG_LEVEL": "3"}  # plain kernels
+    session.env.update(TF_ENABLE_ONEDNN_OPTS="0", TF_CPP_MIN_LOG_LEVEL="3")  # plain kernels
     pytest(session, "tf_parity", *folders("tests/tf_parity"))
