@@ -1,7 +1,8 @@
 """Write the small checkpoints under packages/base/tests/unit/data/checkpoints with TensorFlow.
 
 Run it with a Python that has TensorFlow 2.21. `plain` holds one tensor of each dtype, `sharded` a
-partitioned variable over two shards; `test_loaders_checkpoint.py` expects these values.
+partitioned variable over two shards; `v1` has a checkpoint of the older form and a sharded one with
+its MetaGraph. `test_loaders_checkpoint.py` and `test_loaders_v1.py` expect these values.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ DTYPES = [
     *("int4", "int8", "int16", "int32", "int64"),
     *("uint4", "uint8", "uint16", "uint32", "uint64", "complex64", "complex128"),
 ]
+V1_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "complex64", "complex128")
 
 
 def plain() -> None:
@@ -57,12 +59,43 @@ def sharded() -> None:
     )
 
 
+def first_form() -> None:
+    """V1 checkpoints: most dtypes, a partitioned variable; two shards with their MetaGraph."""
+    v1, folder = tf.compat.v1, TARGET / "v1"
+    with tf.Graph().as_default(), v1.Session() as session:
+        values = {n: np.arange(6).reshape(2, 3).astype(np.dtype(n)) for n in DTYPES[:3]}
+        values |= {n: np.arange(6).reshape(2, 3).astype(n) for n in V1_INTEGERS}
+        values |= {"bool": [True, False], "string": [b"one", b""], "scalar": np.float32(2.5)}
+        values["empty"] = np.zeros([0, 3], np.float32)
+        for name, value in values.items():
+            v1.get_variable(name, initializer=tf.constant(value), use_resource=False)
+        v1.get_variable(
+            "parted",
+            initializer=tf.reshape(tf.range(8.0), (4, 2)),
+            partitioner=v1.fixed_size_partitioner(2),
+            use_resource=False,
+        )
+        session.run(v1.global_variables_initializer())
+        saver = v1.train.Saver(write_version=v1.train.SaverDef.V1)
+        saver.save(session, str(folder / "plain"), write_meta_graph=False, write_state=False)
+    config = v1.ConfigProto(device_count={"CPU": 2})
+    with tf.Graph().as_default(), v1.Session(config=config) as session:
+        for k, value in enumerate(([1.0, 2.0], [3, 4])):
+            with tf.device(f"/cpu:{k}"):
+                v1.get_variable(f"w{k}", initializer=tf.constant(value), use_resource=False)
+        session.run(v1.global_variables_initializer())
+        saver = v1.train.Saver(write_version=v1.train.SaverDef.V1, sharded=True)
+        saver.save(session, str(folder / "sharded"), write_state=False)
+
+
 if __name__ == "__main__":
     TARGET.mkdir(parents=True, exist_ok=True)
     for old in TARGET.glob("*.*-*"):
         old.unlink()
     plain()
     sharded()
+    (TARGET / "v1").mkdir(exist_ok=True)
+    first_form()
     sys.stdout.write(
-        "\n".join(f"{p.stat().st_size:6} {p.name}" for p in sorted(TARGET.iterdir())) + "\n"
+        "\n".join(f"{p.stat().st_size:6} {p.name}" for p in sorted(TARGET.rglob("*"))) + "\n"
     )

@@ -116,6 +116,12 @@ if TYPE_CHECKING:
         SignatureDef,
         TensorInfo,
     )
+    from drystone_abi.protos.saved_slices_pb2 import (
+        SavedSlice,
+        SavedSliceMeta,
+        SavedTensorSliceMeta,
+        SavedTensorSlices,
+    )
     from drystone_abi.protos.structure_pb2 import (
         BoundedTensorSpecProto,
         DictValue,
@@ -240,6 +246,10 @@ _MODULE_OF = {
     "SavedObject": "object_graph",
     "SavedObjectGraph": "object_graph",
     "SavedResource": "object_graph",
+    "SavedSlice": "saved_slices",
+    "SavedSliceMeta": "saved_slices",
+    "SavedTensorSliceMeta": "saved_slices",
+    "SavedTensorSlices": "saved_slices",
     "SavedUserObject": "object_graph",
     "SavedVariable": "object_graph",
     "SaverDef": "saved_model",
@@ -359,6 +369,10 @@ __all__ = [
     "SavedObject",
     "SavedObjectGraph",
     "SavedResource",
+    "SavedSlice",
+    "SavedSliceMeta",
+    "SavedTensorSliceMeta",
+    "SavedTensorSlices",
     "SavedUserObject",
     "SavedVariable",
     "SaverDef",

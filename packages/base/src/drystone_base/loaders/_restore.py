@@ -12,16 +12,18 @@ from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.errors import CheckpointError
-from drystone_base.graph import Graph, parse_tensor_name
+from drystone_base.graph import Graph, Node, parse_tensor_name
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._meta import path_tensor
-from drystone_base.loaders.checkpoint import BundleReader
+from drystone_base.loaders.checkpoint import BundleReader, V1Reader, open_checkpoint, parse_slice
 
 __all__ = ["has_saver", "restore", "variable_keys", "variable_names"]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+_ASSIGNS: Final = frozenset({"Assign", "AssignVariableOp"})
+_RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
 _VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
 
@@ -35,16 +37,45 @@ def restore(
 ) -> tuple[list[InitStep], dict[str, np.ndarray[Any, Any]]]:
     """Steps to run and values to assign, by shared name, that restore a checkpoint.
 
-    The graph's own saver is run where there is one. Otherwise variables are found through the
-    object graphs of model and checkpoint, then by name. Raises ``CheckpointError``.
+    The graph's own saver is run where there is one; for a V1 checkpoint it is only read, as the
+    ops that it runs know V2. Otherwise variables are found through the object graphs of model and
+    checkpoint, then by name. Raises ``CheckpointError``.
     """
     saver = meta.saver_def
-    reader = BundleReader(prefix)
+    reader = open_checkpoint(prefix)
+    if isinstance(reader, V1Reader):
+        plain = {n: reader.tensor(n) for n in variable_names(graph) if n in reader}
+        return [], plain | _as_saver(graph, reader)
     if has_saver(graph, saver):
         given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
         return [([saver.restore_op_name], given)], {}
     keys = variable_keys(graph, meta.object_graph_def, reader)
     return [], {name: reader.tensor(key) for name, key in keys.items()}
+
+
+def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, Any]]:
+    """What the graph's restoring nodes would assign, by shared name."""
+    values: dict[str, np.ndarray[Any, Any]] = {}
+    for node in graph:
+        if node.op not in _ASSIGNS or len(node.inputs) < 2:
+            continue
+        (variable, _), (source, index) = node.inputs[:2]
+        if source.op == "Identity" and source.inputs:
+            source, index = source.inputs[0]
+        if source.op not in _RESTORES or variable.op not in _VARIABLES:
+            continue
+        names, *slices = [_texts(n) for n, _ in source.inputs[1:]] or [[]]
+        if all(index < len(texts) for texts in (names, *slices)):
+            part = parse_slice(slices[0][index]) if slices else None
+            value = reader.part(names[index], part[1]) if part else reader.tensor(names[index])
+            values[variable.attr("shared_name") or variable.name] = value
+    return values
+
+
+def _texts(node: Node) -> list[str]:
+    """The strings of a constant."""
+    array = node.attr("value").array if node.op == "Const" else np.empty(0, object)
+    return [v.decode("utf-8", "surrogateescape") for v in array.ravel().tolist()]
 
 
 def has_saver(graph: Graph, saver: SaverDef) -> bool:

@@ -23,7 +23,7 @@ from drystone_base.loaders._meta import (
     signatures,
 )
 from drystone_base.loaders._restore import restore
-from drystone_base.loaders.checkpoint import latest_checkpoint
+from drystone_base.loaders.checkpoint import latest_checkpoint, v1_files
 from drystone_base.loaders.checkpoint.bundle import index_path
 from drystone_base.loaders.graphdef import refuse_foreign
 
@@ -96,7 +96,7 @@ def _read(path: Path) -> MetaParts:
 
 def _beside(path: Path) -> Path | None:
     own = path.with_suffix("")
-    if index_path(own).is_file():
+    if index_path(own).is_file() or v1_files(own):
         return own
     stated = latest_checkpoint(path.parent)
     found = [p.with_suffix("") for p in path.parent.glob("*.index")]
@@ -106,5 +106,7 @@ def _beside(path: Path) -> Path | None:
 def _checkpoint_size(prefix: Path | None) -> int:
     if prefix is None:
         return 0
+    if not index_path(prefix).is_file():
+        return sum(f.stat().st_size for f in v1_files(prefix))
     files = [index_path(prefix), *prefix.parent.glob(f"{prefix.name}.data-*")]
     return sum(f.stat().st_size for f in files)

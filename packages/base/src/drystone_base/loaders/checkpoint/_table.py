@@ -15,9 +15,10 @@ from drystone_base.errors import CheckpointError
 from drystone_base.graph._wire import write_varint
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 
-__all__ = ["corrupt", "read_table", "read_varint", "write_table"]
+__all__ = ["MAGIC", "corrupt", "read_table", "read_varint", "write_table"]
 
 _MAGIC: Final = 0xDB4775248B80FB57
+MAGIC: Final = struct.pack("<Q", _MAGIC)
 _FOOTER: Final = 48
 _TRAILER: Final = 5
 _RESTART_INTERVAL: Final = 16

@@ -345,7 +345,7 @@ def _open_index(path: Path) -> memoryview:
             check="a V2 checkpoint is PREFIX.index with PREFIX.data-* beside it",
             found=error.found,
             needed=path.name,
-            remedy="give the prefix without .index or .data-*; V1 checkpoints must be converted",
+            remedy="give the prefix without .index or .data-*; V1 needs the .meta file",
             code="checkpoint-missing-index",
             status="NOT_FOUND",
         ) from error

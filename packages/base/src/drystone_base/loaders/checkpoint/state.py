@@ -12,6 +12,7 @@ from drystone_abi.protos import CheckpointState
 from drystone_base.errors import CheckpointError
 from drystone_base.loaders._files import map_file, replace_file
 from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.loaders.checkpoint.v1 import v1_files
 
 __all__ = ["latest_checkpoint", "state_latest"]
 
@@ -29,7 +30,7 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
         return None
     stated = Path(folder) / state.model_checkpoint_path
     beside = Path(folder) / Path(state.model_checkpoint_path).name
-    found = [p for p in (stated, beside) if index_path(p).is_file()]
+    found = [p for p in (stated, beside) if index_path(p).is_file() or v1_files(p)]
     return found[0] if found else None
 
 

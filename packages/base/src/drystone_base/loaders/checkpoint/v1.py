@@ -1,0 +1,158 @@
+"""Reader of TensorFlow's first form of checkpoints (V1): one table, or one for each shard.
+
+The first entry of a table lists its tensors with shape, dtype and slices; every other entry holds
+the values of one slice under the key that the slice has in V2 bundles too. Source: TensorFlow
+``saved_tensor_slice.proto``.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import SavedSliceMeta, SavedTensorSlices, TensorProto, TensorShapeProto
+from drystone_base.dtypes import from_number
+from drystone_base.errors import CheckpointError, GraphError
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders.checkpoint._slices import SliceSpec, extents, from_proto, slice_key
+from drystone_base.loaders.checkpoint._table import MAGIC, corrupt, read_table
+from drystone_base.loaders.checkpoint.bundle import BundleReader, Entry, index_path
+from drystone_base.ops.attrs import decode_shape
+from drystone_base.tensor import from_proto as read_tensor
+
+__all__ = ["V1Reader", "open_checkpoint", "v1_files"]
+
+_FORM: Final = "a complete TensorFlow V1 checkpoint"
+_SHARD: Final = re.compile(r"-(\d{5}|\?{5})-of-(\d{5})$")
+
+
+def open_checkpoint(prefix: str | os.PathLike[str]) -> BundleReader:
+    """The reader for a checkpoint of either form; an index file makes it V2."""
+    if not index_path(prefix).is_file() and v1_files(prefix):
+        return V1Reader(prefix)
+    return BundleReader(prefix)
+
+
+def v1_files(prefix: str | os.PathLike[str]) -> list[Path]:
+    """The files of a V1 checkpoint: the one of that name, or shards; empty when there are none.
+
+    A name may end in ``-?????-of-0000N``, as TensorFlow writes it for shards. Raises
+    ``CheckpointError`` (``checkpoint-missing-shard``).
+    """
+    path = Path(prefix)
+    if path.is_file():
+        return [path] if _is_table(path) else []
+    stem = _SHARD.sub("", path.name)
+    found = sorted(path.parent.glob(f"{glob.escape(stem)}-[0-9]*-of-[0-9]*"))
+    files = [p for p in found if _SHARD.sub("", p.name) == stem and _is_table(p)]
+    counts = {p.name.rpartition("-")[2] for p in files}
+    if files and (len(counts) > 1 or len(files) != int(min(counts))):
+        raise CheckpointError(
+            f"checkpoint {path} lacks a shard",
+            check="every shard of a V1 checkpoint must be present, and none of another",
+            found=", ".join(p.name for p in files[:8]),
+            needed=f"{int(min(counts))} files {stem}-*-of-{min(counts)}",
+            remedy="copy all shards into one folder",
+            code="checkpoint-missing-shard",
+            status="NOT_FOUND",
+        )
+    return files
+
+
+def _is_table(path: Path) -> bool:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - len(MAGIC), 0))
+        return file.read() == MAGIC
+
+
+class V1Reader(BundleReader):
+    """Reads tensors of a V1 checkpoint by name, as ``BundleReader`` does those of a V2 one.
+
+    Blocks are verified when the file is opened; tensors are copies, for they lie in it as protos.
+    """
+
+    def __init__(self, prefix: str | os.PathLike[str]) -> None:
+        self.prefix = self._where = os.fspath(prefix)
+        self._entries: dict[bytes, memoryview] = {}
+        self._found: dict[str, Entry] = {}
+        for path in v1_files(prefix):
+            items = read_table(map_file(path), str(path))
+            key, value = next(items, (None, memoryview(b"")))
+            if key != b"":
+                raise corrupt(str(path), "the first entry must list the tensors", key, _FORM)
+            for meta in self._parse(SavedTensorSlices, value, "the list").meta.tensor:
+                self._add(meta)
+            self._entries.update(items)
+        self._names = sorted(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def entry(self, name: str) -> Entry:
+        """Dtype, full shape and stored slices; raises ``checkpoint-no-tensor``."""
+        if name not in self._found:
+            self._no_tensor(name)
+        return self._found[name]
+
+    def _add(self, meta: SavedSliceMeta) -> None:
+        """Enter a tensor, or more slices of one that another shard has a part of."""
+        name = meta.name
+        try:
+            dtype, shape = from_number(meta.type).base, decode_shape(meta.shape)
+        except GraphError as error:
+            check = f"tensor {name!r} must have a known dtype and shape"
+            raise corrupt(self._where, check, error, _FORM) from error
+        before = self._found.get(name)
+        same = before is None or (before.dtype, before.shape) == (dtype, shape)
+        if shape is None or min(shape, default=0) < 0 or not same:
+            check = f"tensor {name!r} must have one full shape and dtype"
+            raise corrupt(self._where, check, shape, _FORM)
+        slices = (*(before.slices if before else ()), *map(from_proto, meta.slice))
+        self._found[name] = Entry(name, dtype, shape, 0, 0, 0, 0, slices)
+
+    def tensor(self, name: str) -> np.ndarray[Any, Any]:
+        """The tensor, assembled from its slices."""
+        entry = self.entry(name)
+        return self._assemble(entry, tuple(slice(0, d) for d in entry.shape))
+
+    def part(self, name: str, spec: SliceSpec) -> np.ndarray[Any, Any]:
+        """A part of a tensor; raises ``checkpoint-slice`` where it is outside or not stored."""
+        entry = self.entry(name)
+        return self._assemble(entry, extents(spec, entry.shape, name))
+
+    def _read_slice(self, entry: Entry, spec: SliceSpec) -> np.ndarray[Any, Any]:
+        raw = self._entries.get(slice_key(entry.name, spec))
+        if raw is None:
+            check = f"slice {spec} of {entry.name!r} must be stored"
+            raise corrupt(self._where, check, "no entry of its key", _FORM)
+        data = self._parse(SavedTensorSlices, raw, repr(entry.name)).data.data
+        shape = [s.stop - s.start for s in extents(spec, entry.shape, entry.name)]
+        count, needed = (
+            _count(data),
+            math.prod(shape) * (2 if "complex" in entry.dtype.label else 1),
+        )
+        if count != needed:
+            check = f"slice {spec} of {entry.name!r} must have all its values"
+            raise corrupt(self._where, check, f"{count} values", f"{needed} values")
+        proto = TensorProto()
+        proto.CopyFrom(data)
+        proto.dtype = entry.dtype.number  # type: ignore[assignment]
+        dims = [TensorShapeProto.Dim(size=n) for n in shape]
+        proto.tensor_shape.CopyFrom(TensorShapeProto(dim=dims))
+        try:
+            return read_tensor(proto)
+        except GraphError as error:
+            check = f"slice {spec} of {entry.name!r} must fit"
+            raise corrupt(self._where, check, error.found, error.needed) from error
+
+
+def _count(data: TensorProto) -> int:
+    """How many values a proto states; their field follows from the dtype."""
+    return sum(len(value) for field, value in data.ListFields() if field.name.endswith("_val"))
