@@ -13,6 +13,7 @@ from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import op_def
 from drystone_base.ops.shapes._registry import ShapeCall, find_shape_function
+from drystone_base.policy import Access
 from drystone_base.state import ResourceManager
 
 Functions = dict[str, Callable[..., list[Any]]]
@@ -38,7 +39,7 @@ class Bench:
 
     def __init__(self, functions: Functions | None = None) -> None:
         self.functions = functions or {}
-        self.runtime = Runtime(ResourceManager(), self._invoke)
+        self.runtime = Runtime(ResourceManager(), self._invoke, access=Access.anywhere())
 
     def _invoke(self, _: Runtime, function: FunctionRef, args: Sequence[Any]) -> list[Any]:
         return self.functions[function.name](*args)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from drystone_base.model import load as load
     from drystone_base.ops.inference import Inference as Inference
     from drystone_base.ops.inference import infer as infer
+    from drystone_base.policy import Access as Access
     from drystone_base.saving import restore_checkpoint as restore_checkpoint
     from drystone_base.saving import save as save
     from drystone_base.saving import save_checkpoint as save_checkpoint
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 # Where each public name lives. Modules are imported when a name is first asked for, so that
 # `import drystone_base` costs next to nothing.
 _HOME = {
+    "Access": "policy",
     "BadModelFile": "errors",
     "BadRequest": "errors",
     "CheckpointError": "errors",
@@ -63,6 +65,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Access",
     "BadModelFile",
     "BadRequest",
     "CheckpointError",

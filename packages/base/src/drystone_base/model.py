@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.loaders import LoadedModel, Signature, load_model
+from drystone_base.policy import Access, checkpoint_files
 from drystone_base.session import Session, SessionConfig
 from drystone_base.state import Variable
 
@@ -78,6 +80,7 @@ class Model:
     def __init__(self, loaded: LoadedModel, config: SessionConfig | None = None) -> None:
         self.loaded = loaded
         self.session = Session(loaded.graph, config)
+        self._open_own_files()
         self.signatures = {
             name: SignatureFunction(self.session, name, signature)
             for name, signature in loaded.signatures.items()
@@ -91,6 +94,12 @@ class Model:
     def graph(self) -> Graph:
         """The model's graph."""
         return self.loaded.graph
+
+    def _open_own_files(self) -> None:
+        """Let ops read the folder of the model."""
+        path = self.loaded.path
+        own = path if path.is_dir() else path.parent
+        self.session.access = self.session.access.with_read(own)
 
     def _initialise(self) -> None:
         for name, value in self.loaded.variables.items():
@@ -146,6 +155,12 @@ def load(
     """Load a SavedModel directory, a GraphDef (``.pb``, ``.pbtxt``) or a MetaGraph with checkpoint.
 
     ``tags`` choose a MetaGraph of a SavedModel; ``checkpoint`` is the prefix to restore a MetaGraph
-    from. Raises ``BadModelFile`` and ``GraphError`` for files that cannot be read.
+    from. Ops of the model may read files of its own folder and of ``checkpoint``, and what
+    ``config.access`` opens. Raises ``BadModelFile`` and ``GraphError`` for files that cannot be
+    read, ``KernelError`` (``access-denied``) where initialisation asks for others.
     """
+    if checkpoint is not None:
+        config = config or SessionConfig()
+        access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
+        config = replace(config, access=access)
     return Model(load_model(path, tags=tags, checkpoint=checkpoint), config)

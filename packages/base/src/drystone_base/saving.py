@@ -25,6 +25,7 @@ from drystone_base.loaders._write import (
 from drystone_base.loaders.checkpoint import BundleReader, state_latest
 from drystone_base.model import Model
 from drystone_base.ops.inference import Inference, infer
+from drystone_base.policy import checkpoint_files
 from drystone_base.session import Session
 
 __all__ = ["restore_checkpoint", "save", "save_checkpoint"]
@@ -57,6 +58,7 @@ def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) 
     graph, objects = _session_of(source).graph, _meta_of(source).object_graph_def
     keys = variable_keys(graph, objects, BundleReader(prefix))
     session, saver = _saver_of(source, keys)
+    session.access = session.access.with_read(*checkpoint_files(prefix))
     session.run(saver.restore_op_name, {saver.filename_tensor_name: path_tensor(Path(prefix))})
 
 
@@ -136,7 +138,7 @@ def _meta_of(source: Model | Session | Graph) -> MetaGraphDef:
 def _beside(session: Session, graph: Graph) -> Session:
     """A session of another graph with the same state."""
     other = Session(graph, session.config)
-    other.resources = session.resources
+    other.resources, other.access = session.resources, session.access
     return other
 
 
@@ -164,6 +166,8 @@ def _can_save(graph: Graph, saver: SaverDef) -> bool:
 
 
 def _run_save(session: Session, saver: SaverDef, prefix: Path) -> None:
+    files = checkpoint_files(prefix)
+    session.access = session.access.with_read(*files).with_write(*files)
     session.run(saver.save_tensor_name, {saver.filename_tensor_name: path_tensor(prefix)})
 
 

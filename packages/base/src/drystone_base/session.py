@@ -20,6 +20,7 @@ from drystone_base.graph import Graph, Node, Output, output_name, placeholder_sh
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
+from drystone_base.policy import Access
 from drystone_base.state import ResourceManager
 from drystone_base.tensor import string_array
 
@@ -35,12 +36,14 @@ class SessionConfig:
 
     ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is
     stopped (None: never). ``seed``: base of the streams of random ops that state no seed (None:
-    arbitrary).
+    arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
+    its own folder in any case).
     """
 
     executor: Literal["reference"] = "reference"
     deadline: float | None = None
     seed: int | None = None
+    access: Access | None = None
 
 
 class _Feed(NamedTuple):
@@ -71,6 +74,7 @@ class Session:
     def __init__(self, graph: Graph, config: SessionConfig | None = None) -> None:
         self.graph = graph
         self.config = config or SessionConfig()
+        self.access = self.config.access or Access.nothing()
         self.resources = ResourceManager()
         self.observer: Observer | None = None
         self._caller = FunctionCaller(graph.functions)
@@ -92,10 +96,12 @@ class Session:
     def run(self, fetches: Fetches, feeds: Mapping[str, Any] | None = None) -> Any:
         """Values of ``fetches``, in the same structure.
 
-        A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node without
-        outputs), or a list, tuple or dict of fetches. ``feeds`` maps tensor names to anything that
-        NumPy can turn into an array. Raises ``BadRequest`` for feeds and fetches that do not fit,
-        ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a kernel.
+        Arrays that the session goes on holding (constants, variables) are read-only: copy them to
+        change them. A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node
+        without outputs), or a list, tuple or dict of fetches. ``feeds`` maps tensor names to
+        anything that NumPy can turn into an array. Raises ``BadRequest`` for feeds and fetches that
+        do not fit, ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a
+        kernel.
         """
         given = dict(feeds or {})
         names: list[str] = []
@@ -212,7 +218,12 @@ class Session:
         limit = self.config.deadline
         deadline = None if limit is None else time.monotonic() + limit
         runtime = Runtime(
-            self.resources, self._caller, self._seeds, deadline=deadline, observer=self.observer
+            self.resources,
+            self._caller,
+            self._seeds,
+            deadline=deadline,
+            observer=self.observer,
+            access=self.access,
         )
         fetched = iter(reference.run(prepared.plan, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]

@@ -82,7 +82,8 @@ def test_both_loaders_predict_the_same(folder: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def stateful(tmp_path: Path) -> ds.Session:
     """Variables of both kinds, a table that has learnt a word, and one filled from a file."""
-    session = ds.Session(learning_graph())
+    config = ds.SessionConfig(access=ds.Access().with_read(tmp_path))
+    session = ds.Session(learning_graph(), config)
     (tmp_path / "words.txt").write_text("a\nb\n")
     session.run(["init", "learn"], {"asset:0": str(tmp_path / "words.txt")})
     session.run("step", {"x:0": X})

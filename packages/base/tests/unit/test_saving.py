@@ -48,7 +48,8 @@ def words(tmp_path: Path) -> Path:
 @pytest.fixture
 def session(words: Path) -> ds.Session:
     """A session that has learnt something."""
-    made = ds.Session(learning_graph())
+    config = ds.SessionConfig(access=ds.Access().with_read(words))
+    made = ds.Session(learning_graph(), config)
     made.run(["init", "learn"], {"asset:0": str(words)})
     made.run("step", {"x:0": X})
     return made

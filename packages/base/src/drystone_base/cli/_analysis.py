@@ -15,6 +15,7 @@ from drystone_base.graph import Node, Output, reachable
 from drystone_base.ops.attrs import FunctionRef, Shape
 from drystone_base.ops.defs import find
 from drystone_base.ops.inference import Inference, infer
+from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, Signature, TensorSpec
@@ -65,6 +66,22 @@ class Analysis:
     def unsupported(self) -> list[str]:
         """Ops of the model that are neither functions nor have a kernel, sorted."""
         return sorted(op for op in self.ops if not self._runs(op))
+
+    @cached_property
+    def outside(self) -> dict[str, int]:
+        """Nodes by op of those that reach files, a network or Python, function bodies included."""
+        counts = {op: self.ops[op] for op in sorted(OUTSIDE) if op in self.ops}
+        if "PrintV2" in counts:
+            counts["PrintV2"] = self._prints_to_files()
+        return {op: count for op, count in counts.items() if count}
+
+    def _prints_to_files(self) -> int:
+        streams = [n.attr("output_stream") for n in self.graph if n.op == "PrintV2"]
+        for function in self.graph.functions:
+            nodes = function.proto.node_def if "PrintV2" in function.ops() else ()
+            prints = (n for n in nodes if n.op == "PrintV2")
+            streams += [n.attr["output_stream"].s.decode(errors="replace") for n in prints]
+        return sum(stream.startswith("file://") for stream in streams)
 
     def _runs(self, op: str) -> bool:
         return can_run(op) or op in self.graph.functions

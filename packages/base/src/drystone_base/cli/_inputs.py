@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, Signature
     from drystone_base.model import Model
 
-__all__ = ["Request", "input_options", "load", "load_options", "request"]
+__all__ = ["Request", "access_options", "input_options", "load", "load_options", "request"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -36,6 +36,14 @@ load_options = _options(
                  help="Which MetaGraph of a SavedModel; may be repeated."),
     click.option("--checkpoint", metavar="PREFIX", type=click.Path(path_type=Path),
                  help="Checkpoint that a MetaGraph is restored from."),
+)  # fmt: skip
+
+access_options = _options(
+    click.option("--allow-read", metavar="PATH", multiple=True,
+                 help="A file or folder that ops of the model may read; may be repeated. Its own "
+                 "folder is open to it."),
+    click.option("--allow-write", metavar="PATH", multiple=True,
+                 help="A file or folder that ops of the model may write; may be repeated."),
 )  # fmt: skip
 
 input_options = _options(
@@ -62,13 +70,22 @@ class Request:
         return result
 
 
-def load(path: Path, tags: tuple[str, ...], checkpoint: Path | None) -> Model:
+def load(
+    path: Path,
+    tags: tuple[str, ...],
+    checkpoint: Path | None,
+    allow_read: tuple[str, ...],
+    allow_write: tuple[str, ...],
+) -> Model:
     """Load and initialise a model; large files show that something is going on."""
     from drystone_base.cli._output import status
     from drystone_base.model import load as load_model
+    from drystone_base.policy import Access
+    from drystone_base.session import SessionConfig
 
+    config = SessionConfig(access=Access().with_read(*allow_read).with_write(*allow_write))
     with status(f"loading {path}"):
-        return load_model(path, tags=list(tags) or None, checkpoint=checkpoint)
+        return load_model(path, tags=list(tags) or None, checkpoint=checkpoint, config=config)
 
 
 def request(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import Request, input_options, load, load_options, request
+from drystone_base.cli._inputs import (
+    Request,
+    access_options,
+    input_options,
+    load,
+    load_options,
+    request,
+)
 from drystone_base.cli._output import (
     common_options,
     duration,
@@ -46,6 +53,7 @@ Examples:
 @click.option("--profile", "wants_profile", is_flag=True,
               help="Run once more and say how the time divides among ops.")  # fmt: skip
 @load_options
+@access_options
 @common_options
 def bench(
     model: Path,
@@ -59,6 +67,8 @@ def bench(
     wants_profile: bool,
     tags: tuple[str, ...],
     checkpoint: Path | None,
+    allow_read: tuple[str, ...],
+    allow_write: tuple[str, ...],
 ) -> None:
     """Time MODEL: its loading, its first run, and the runs after.
 
@@ -66,7 +76,7 @@ def bench(
     run.
     """
     start = time.perf_counter()
-    loaded = load(model, tags, checkpoint)
+    loaded = load(model, tags, checkpoint, allow_read, allow_write)
     times: dict[str, Any] = {"load": time.perf_counter() - start}
     wanted = request(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import input_options, load, load_options, request
+from drystone_base.cli._inputs import access_options, input_options, load, load_options, request
 from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Examples:
 @click.option("--no-run", is_flag=True, help="Compare the graphs only.")
 @click.option("--limit", default=20, show_default=True, help="Rows to show of each kind.")
 @load_options
+@access_options
 @common_options
 def diff(
     first: Path,
@@ -46,6 +47,8 @@ def diff(
     limit: int,
     tags: tuple[str, ...],
     checkpoint: Path | None,
+    allow_read: tuple[str, ...],
+    allow_write: tuple[str, ...],
 ) -> None:
     """Compare two models, or two .npz files.
 
@@ -61,7 +64,7 @@ def diff(
         rows = _compare.outputs(read_npz(first), read_npz(second))
         report: dict[str, Any] = {"outputs": rows}
     else:
-        a, b = load(first, tags, checkpoint), load(second, tags, checkpoint)
+        a, b = (load(m, tags, checkpoint, allow_read, allow_write) for m in (first, second))
         report = {"graph": _compare.graphs(a.graph, b.graph)}
         if not no_run:
             options = {"inputs": inputs, "signature": signature, "seed": seed, "shapes": shapes}

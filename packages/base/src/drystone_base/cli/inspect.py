@@ -17,6 +17,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
+from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
     from drystone_base.cli._analysis import Analysis
@@ -45,8 +46,9 @@ def inspect(
 ) -> None:
     """Say what MODEL holds, and what of it can run.
 
-    Signatures, ops, functions, variables, and ops without a kernel. Nothing is run. An op without a
-    kernel matters only where a signature reaches it.
+    Signatures, ops, functions, variables, ops that reach outside the graph (files, network,
+    Python), and ops without a kernel. Nothing is run. An op without a kernel matters only where a
+    signature reaches it.
     """
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
@@ -85,6 +87,9 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "assets": sorted(loaded.assets),
         "signatures": {n: _signature(analysis, s) for n, s in loaded.signatures.items()},
         "ops": dict(analysis.ops.most_common()),
+        "outside": {
+            op: {"count": count, "effect": OUTSIDE[op]} for op, count in analysis.outside.items()
+        },
         "unsupported": {
             op: {
                 "count": analysis.ops[op],
@@ -130,6 +135,10 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
     print_table(f"{len(ops)} ops", ("op", "nodes", "reached", "kernel"), ops, right=("nodes",))
     if facts["functions"]:
         _print_functions(analysis, facts)
+    outside = [(op, row["count"], row["effect"]) for op, row in facts["outside"].items()]
+    if outside:
+        title = f"{len(outside)} ops that reach outside the graph"
+        print_table(title, ("op", "nodes", "what it does"), outside, right=("nodes",))
     _print_unsupported(facts)
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import Request, input_options, load, load_options, request
+from drystone_base.cli._inputs import (
+    Request,
+    access_options,
+    input_options,
+    load,
+    load_options,
+    request,
+)
 from drystone_base.cli._output import (
     common_options,
     duration,
@@ -46,6 +53,7 @@ Examples:
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1),
               help="How often to run; state is kept from run to run.")  # fmt: skip
 @load_options
+@access_options
 @common_options
 def run(
     model: Path,
@@ -58,6 +66,8 @@ def run(
     repeat: int,
     tags: tuple[str, ...],
     checkpoint: Path | None,
+    allow_read: tuple[str, ...],
+    allow_write: tuple[str, ...],
 ) -> None:
     """Run MODEL and say what comes out.
 
@@ -68,7 +78,7 @@ def run(
     --inputs, inputs are made up from the signature's shapes and the seed.
     """
     start = time.perf_counter()
-    loaded = load(model, tags, checkpoint)
+    loaded = load(model, tags, checkpoint, allow_read, allow_write)
     load_seconds = time.perf_counter() - start
     wanted = request(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from drystone_base.ops.attrs import FunctionRef
+from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Step
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ class Runtime:
     ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
     calls of each stateful random node, so that a session repeats itself from the same seed.
     ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``observer`` is
-    put around every kernel, for profiles.
+    put around every kernel, for profiles. ``access`` is what kernels ask before they open a file.
     """
 
-    __slots__ = ("_invoke", "deadline", "observer", "resources", "seeds", "step")
+    __slots__ = ("_invoke", "access", "deadline", "observer", "resources", "seeds", "step")
 
     def __init__(
         self,
@@ -42,12 +43,14 @@ class Runtime:
         step: Step | None = None,
         deadline: float | None = None,
         observer: Observer | None = None,
+        access: Access | None = None,
     ) -> None:
         self.resources = resources
         self.step = step or Step()
         self.seeds = seeds if seeds is not None else {}
         self.deadline = deadline
         self.observer = observer
+        self.access = access or Access.nothing()
         self._invoke = invoke
 
     def invoke(

@@ -9,7 +9,8 @@ from typing import Any
 from drystone_base.dtypes import DType
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.loaders.checkpoint import BundleReader, BundleWriter, merge, parse_slice
-from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.loaders.checkpoint.bundle import data_path, index_path
+from drystone_base.policy import checkpoint_parts
 from drystone_base.tensor import string_array
 
 
@@ -21,6 +22,20 @@ def _texts(tensor: Array) -> list[str]:
 def _path(call: Call, tensor: Array) -> str:
     call.require(tensor.size == 1, "a path must be one string", found=list(tensor.shape))
     return os.fsdecode(tensor.item())
+
+
+def _readable(call: Call, prefix: str) -> str:
+    """The prefix, once all files of the checkpoint may be read."""
+    call.runtime.access.check_read(call, index_path(prefix))
+    for path in checkpoint_parts(prefix):
+        call.runtime.access.check_read(call, path)
+    return prefix
+
+
+def _writable(call: Call, prefix: str) -> str:
+    for path in (index_path(prefix), data_path(prefix, 0, 1)):
+        call.runtime.access.check_write(call, path)
+    return prefix
 
 
 def _same_length(call: Call, *vectors: list[Any]) -> None:
@@ -35,7 +50,7 @@ def save_v2(call: Call, prefix: Array, names: Array, slices: Array, *tensors: Ar
     """Write a checkpoint of one shard; a slice states which part of a tensor the values are."""
     texts, specs = _texts(names), _texts(slices)
     _same_length(call, texts, specs, list(tensors))
-    with BundleWriter(_path(call, prefix)) as writer:
+    with BundleWriter(_writable(call, _path(call, prefix))) as writer:
         for name, text, tensor, dtype in zip(
             texts, specs, tensors, call.attrs["dtypes"], strict=True
         ):
@@ -52,7 +67,7 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
     """Tensors or slices of a checkpoint; views of the mapped file where that is possible."""
     texts, specs, dtypes = _texts(names), _texts(slices), call.attrs["dtypes"]
     _same_length(call, texts, specs, dtypes)
-    reader = BundleReader(_path(call, prefix))
+    reader = BundleReader(_readable(call, _path(call, prefix)))
     rows = zip(texts, specs, dtypes, strict=True)
     return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
 
@@ -60,14 +75,14 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
 @kernel("Restore")
 def restore(call: Call, pattern: Array, name: Array) -> Array:
     """One tensor of a checkpoint."""
-    reader = BundleReader(_path(call, pattern))
+    reader = BundleReader(_readable(call, _path(call, pattern)))
     return _restore(call, reader, _texts(name)[0], "", call.attrs["dt"])
 
 
 @kernel("RestoreSlice")
 def restore_slice(call: Call, pattern: Array, name: Array, part: Array) -> Array:
     """One tensor, or a slice of one, of a checkpoint."""
-    reader = BundleReader(_path(call, pattern))
+    reader = BundleReader(_readable(call, _path(call, pattern)))
     return _restore(call, reader, _texts(name)[0], _texts(part)[0], call.attrs["dt"])
 
 
@@ -94,10 +109,12 @@ def _restore(call: Call, reader: BundleReader, name: str, text: str, dtype: DTyp
 @kernel("MergeV2Checkpoints")
 def merge_v2_checkpoints(call: Call, prefixes: Array, destination: Array) -> Any:
     """Join the shards of a sharded saver into one checkpoint."""
-    paths = [os.fsdecode(p) for p in prefixes.ravel().tolist()]
+    paths = [_readable(call, os.fsdecode(p)) for p in prefixes.ravel().tolist()]
     if call.attrs["allow_missing_files"]:
         paths = [p for p in paths if index_path(p).is_file()]
     target = _path(call, destination)
+    for path in (*paths, target):  # the files of a shard are moved
+        _writable(call, path)
     merge(paths, target)
     if call.attrs["delete_old_dirs"]:
         folders = {Path(p).parent for p in paths} - {Path(target).parent}

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from pathlib import Path
+from typing import Final
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
 from drystone_base.tensor import string_array
+
+_WILDCARD: Final = re.compile(rb"[*?\[]")
 
 
 @kernel("ReadFile")
 def read_file(call: Call, filename: Array) -> Array:
     """The file's bytes; NOT_FOUND when it cannot be read."""
     path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
+    call.runtime.access.check_read(call, path)
     try:
         return string_array([path.read_bytes()], ())
     except OSError as error:
@@ -32,6 +37,7 @@ def write_file(call: Call, filename: Array, contents: Array) -> tuple[()]:
     """Write the bytes; folders are made as needed."""
     path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
     data = scalar_string(call, contents, "the contents")
+    call.runtime.access.check_write(call, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -55,6 +61,16 @@ def matching_files(call: Call, pattern: Array) -> Array:
         found=list(pattern.shape),
         needed="rank 0 or 1",
     )
-    found = {name for one in pattern.ravel().tolist() for name in glob.glob(one)}
+    found = {name for one in pattern.ravel().tolist() for name in _matches(call, one)}
     names = sorted(found)
     return string_array(names, (len(names),))
+
+
+def _matches(call: Call, pattern: bytes) -> list[bytes]:
+    """Names that match; the pattern up to its first wildcard, and every name, must be readable."""
+    access = call.runtime.access
+    access.check_read(call, os.fsdecode(_WILDCARD.split(pattern)[0]))
+    names = glob.glob(pattern)
+    for name in names:
+        access.check_read(call, os.fsdecode(name))
+    return names

@@ -65,7 +65,9 @@ def print_v2(call: Call, text: Array) -> tuple[()]:
             found=stream,
             needed="stdout, stderr, log(info), log(warning), log(error) or file://PATH",
         )
-        with Path(stream.removeprefix("file://")).open("a", encoding="utf-8") as file:
+        path = Path(stream.removeprefix("file://"))
+        call.runtime.access.check_write(call, path)
+        with path.open("a", encoding="utf-8") as file:
             file.write(line + end)
     return ()
 

@@ -49,6 +49,7 @@ def initialize_from_text_file(call: Call, handle: Any, filename: Array) -> tuple
 
 def _lines(call: Call, filename: bytes) -> list[bytes]:
     path = Path(filename.decode("utf-8", "surrogateescape"))
+    call.runtime.access.check_read(call, path)
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -1,0 +1,164 @@
+"""What a graph may reach outside itself: which files its ops may read and write."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
+
+from drystone_base.errors import KernelError
+
+if TYPE_CHECKING:
+    from drystone_base.kernels import Call
+
+__all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+_ANYWHERE: Final = Path("**")
+_SHARD: Final = re.compile(r"-(\d{5}|\?{5})-of-\d{5}$")
+
+_BY_EFFECT: Final[dict[str, str]] = {
+    "reads files": """
+        ReadFile MatchingFiles Restore RestoreSlice RestoreV2 InitializeTableFromTextFile
+        InitializeTableFromTextFileV2 ImmutableConst LoadAndRemapMatrix GenerateVocabRemapping
+        WholeFileReader WholeFileReaderV2 TextLineReader TextLineReaderV2 TFRecordReader
+        TFRecordReaderV2 FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader
+        TextLineDataset TFRecordDataset TFRecordDatasetV2 FixedLengthRecordDataset
+        FixedLengthRecordDatasetV2 CSVDataset CSVDatasetV2 LMDBDataset LoadDataset
+        ExperimentalCSVDataset ExperimentalLMDBDataset DecodeProtoV2 EncodeProto
+        MatchingFilesDataset ExperimentalMatchingFilesDataset ListSnapshotChunksDataset
+        SnapshotChunkDataset SnapshotDatasetReader SnapshotNestedDatasetReader DTensorRestoreV2""",
+    "writes files": """
+        WriteFile Save SaveSlices SaveV2 MergeV2Checkpoints PrintV2 CreateSummaryFileWriter
+        SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
+        DistributedSave DumpTensor DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount
+        DebugNumericSummary DebugNumericSummaryV2""",
+    "reads and writes files": """
+        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SqlDataset
+        ExperimentalSqlDataset CreateSummaryDbWriter""",
+    "uses the network": """
+        RpcClient RpcServer DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3
+        DataServiceDatasetV4 RegisterDataset RegisterDatasetV2""",
+    "runs Python": "PyFunc PyFuncStateless EagerPyFunc",
+}
+
+OUTSIDE: Final = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops.split()}
+"""Ops that reach outside the graph, with what they do; PrintV2 does so to ``file://`` only."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Files that the ops of a graph may read and write; nothing unless stated.
+
+    ``read`` and ``write`` are folders, with all that is in them, or files. A last part that ends in
+    ``*`` stands for all names that begin so: ``ckpt*`` is a checkpoint by its prefix; ``**`` alone
+    is every file. These paths are resolved when the object is made, and a path that an op asks for
+    when it asks, so that neither ``..`` nor a link leads out. A model from :func:`load` may read
+    its own folder beside these.
+    """
+
+    read: tuple[Path, ...] = ()
+    write: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "read", _resolve_all(self.read))
+        object.__setattr__(self, "write", _resolve_all(self.write))
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """No files: the default of a session."""
+        return cls()
+
+    @classmethod
+    def anywhere(cls) -> Self:
+        """Every file that the process itself can reach: for graphs that are trusted."""
+        return cls((_ANYWHERE,), (_ANYWHERE,))
+
+    def with_read(self, *paths: PathLike) -> Self:
+        """This, and reading ``paths``."""
+        return type(self)((*self.read, *map(Path, paths)), self.write)
+
+    def with_write(self, *paths: PathLike) -> Self:
+        """This, and writing ``paths``."""
+        return type(self)(self.read, (*self.write, *map(Path, paths)))
+
+    def check_read(self, call: Call, path: PathLike) -> None:
+        """Raise ``KernelError`` (``access-denied``) unless ``path`` may be read."""
+        if not _covered(self.read, path):
+            _deny(call, "read", path, self.read)
+
+    def check_write(self, call: Call, path: PathLike) -> None:
+        """Raise ``KernelError`` (``access-denied``) unless ``path`` may be written."""
+        if not _covered(self.write, path):
+            _deny(call, "write", path, self.write)
+
+
+def checkpoint_parts(prefix: PathLike) -> list[Path]:
+    """The files that are there of a checkpoint: index and data, or one file or shards (V1)."""
+    whole = Path(prefix).absolute()
+    stem = re.escape(_SHARD.sub("", whole.name))
+    part = re.compile(stem + r"(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
+    files = whole.parent.iterdir() if whole.parent.is_dir() else ()
+    return [path for path in files if part.fullmatch(path.name)]
+
+
+def checkpoint_files(prefix: PathLike) -> list[PathLike]:
+    """What to open for a checkpoint that a caller named: its prefix, and where its links lead."""
+    stem = _SHARD.sub("", os.path.abspath(prefix))
+    return [f"{stem}*", *(p for p in checkpoint_parts(prefix) if p.is_symlink())]
+
+
+def _resolve_all(paths: Iterable[PathLike]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(_resolve_root(Path(p)) for p in paths))
+
+
+def _resolve_root(root: Path) -> Path:
+    if root == _ANYWHERE:
+        return root
+    if root.name.endswith("*"):
+        return Path(os.path.realpath(root.parent)) / root.name
+    return Path(os.path.realpath(root))
+
+
+def _covered(roots: tuple[Path, ...], path: PathLike) -> bool:
+    if _ANYWHERE in roots:
+        return True
+    try:
+        real = os.path.realpath(path)
+    except ValueError:  # a NUL inside: no such file can be
+        return False
+    return any(_covers(os.fspath(root), real) for root in roots)
+
+
+def _covers(root: str, real: str) -> bool:
+    if root.endswith("*"):
+        return real.startswith(root[:-1])
+    return real == root or real.startswith(os.path.join(root, ""))
+
+
+def _deny(
+    call: Call, verb: Literal["read", "write"], path: PathLike, roots: tuple[Path, ...]
+) -> NoReturn:
+    name = os.fspath(path)
+    raise KernelError(
+        f"node {call.node!r} ({call.op}) may not {verb} {name!r}",
+        check=f"an op may {verb} only the files that the session's config opens",
+        found=f"a path outside of them, {_shown(name)}",
+        needed=f"a path in {' or '.join(map(str, roots))}" if roots else f"no op may {verb} files",
+        remedy=f"if you trust the model: SessionConfig(access=Access().with_{verb}({name!r})), "
+        f"on the command line --allow-{verb} {name}",
+        code="access-denied",
+        status="PERMISSION_DENIED",
+    )
+
+
+def _shown(name: str) -> str:
+    """Where a name leads, links and ``..`` followed."""
+    try:
+        return os.path.realpath(name)
+    except ValueError:
+        return repr(name)
