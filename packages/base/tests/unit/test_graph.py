@@ -1,5 +1,7 @@
 """The graph: reading, looking, editing, writing."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from drystone_base.graph import (
     validate,
 )
 from drystone_base.graph._wire import LARGE
+from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 
 TEXT = """
@@ -205,3 +208,22 @@ def test_nodes_of_branches_and_loops_are_conditional() -> None:
     """
     inside = {n.name for n in conditional_nodes(from_text(text))}
     assert inside == {"s", "t", "f", "e", "lm", "c", "p2", "ls", "n"}
+
+
+def test_equal_attributes_of_other_types_are_told_apart() -> None:
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32})
+    attrs = {"T": dtypes.FLOAT32, "alpha": 0.0}
+    graph.add("LeakyRelu", "a", [x], attrs=attrs)
+    graph.add("LeakyRelu", "b", [x], attrs=attrs)
+    graph.add("LeakyRelu", "c", [x], attrs=attrs | {"alpha": -0.0})
+    signatures = Signatures()
+    a, b, c = (signatures.of(graph[name]) for name in "abc")
+    assert a is b
+    assert c is not None
+    assert math.copysign(1, c.attrs["alpha"]) == -1
+    graph.add("Pack", "one", [x], attrs={"T": dtypes.FLOAT32, "N": 1})
+    validate(graph)
+    graph.add("Pack", "true", [x], attrs={"T": dtypes.FLOAT32, "N": True})
+    with pytest.raises(GraphError, match="attribute 'N' must be of its declared type"):
+        validate(graph)

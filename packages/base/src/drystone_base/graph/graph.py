@@ -14,7 +14,7 @@ from drystone_base.graph._wire import split_large, write_varint
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output
 
-__all__ = ["Graph", "parse_tensor_name"]
+__all__ = ["Graph", "no_cycle_collection", "parse_tensor_name"]
 
 # What TensorFlow 2.21 writes; read back by every release since 1.8.
 _PRODUCER: Final = 2422
@@ -28,7 +28,7 @@ def parse_tensor_name(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _no_cycle_collection() -> Iterator[None]:
+def no_cycle_collection() -> Iterator[None]:
     """Hold back the cycle collector while millions of objects are made that all survive."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -90,7 +90,7 @@ class Graph:
         graph = cls()
         graph._rest = rest
         graph.functions = FunctionLibrary.from_proto(proto.library)
-        with _no_cycle_collection():
+        with no_cycle_collection():
             graph._read_nodes(proto.node, contents)
         return graph
 
@@ -195,7 +195,7 @@ class Graph:
         """Users of each node with the number of edges, built on first use and then kept right."""
         if self._fan_out is None:
             index: dict[Node, dict[Node, int]] = {}
-            with _no_cycle_collection():
+            with no_cycle_collection():
                 for node in self._nodes.values():
                     for source in self._sources(node):
                         users = index.setdefault(source, {})
@@ -394,7 +394,7 @@ class Graph:
         twin = Graph()
         twin._rest.CopyFrom(self._rest)
         twin.functions = self.functions.copy()
-        with _no_cycle_collection():
+        with no_cycle_collection():
             for node in self:
                 other = Node(twin, node.name, node.op, node.device)
                 other.changed, other._proto, other._content = (

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final, NoReturn
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, GraphError
-from drystone_base.graph.graph import Graph
+from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_base.ops.defs import AttrDef, OpDef, find
 
-__all__ = ["definition_of", "output_dtypes", "validate", "validate_node"]
+__all__ = ["Signature", "Signatures", "definition_of", "output_dtypes", "validate"]
 
 _PYTHON_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     "int": int,
@@ -35,15 +36,88 @@ def definition_of(node: Node) -> OpDef | None:
     return function.signature if function else None
 
 
+class Signature:
+    """An op definition with the attributes of a node: the node's dtypes, worked out once.
+
+    ``attrs`` has the definition's defaults filled in; nobody may change it. ``checked``: the
+    attributes are known to be such as the definition asks for.
+    """
+
+    def __init__(self, definition: OpDef, attrs: Mapping[str, Any]) -> None:
+        self.definition, self.attrs = definition, attrs
+        self.checked = False
+
+    @cached_property
+    def inputs(self) -> list[DType]:
+        """Dtype of each input; raises ``KeyError`` as ``OpDef.input_types`` does."""
+        return self.definition.input_types(self.attrs)
+
+    @cached_property
+    def input_slices(self) -> dict[str, slice]:
+        """Where each argument lies in the inputs; raises ``KeyError`` likewise."""
+        return self.definition.input_slices(self.attrs)
+
+    @cached_property
+    def outputs(self) -> list[DType] | None:
+        """Dtype of each output; None when the attributes do not say."""
+        try:
+            return self.definition.output_types(self.attrs)
+        except (DrystoneError, KeyError):
+            return None
+
+
+class Signatures:
+    """The signatures of nodes during one pass over a graph, which must not change meanwhile.
+
+    Nodes of one op with equal attributes share one: a large graph has few different ones.
+    """
+
+    def __init__(self) -> None:
+        self._of_node: dict[Node, Signature | None] = {}
+        self._shared: dict[Any, Signature] = {}
+
+    def of(self, node: Node) -> Signature | None:
+        """The signature of a node, None when its op is unknown.
+
+        Raises ``GraphError`` for attributes that cannot be decoded.
+        """
+        try:
+            return self._of_node[node]
+        except KeyError:
+            found = self._of_node[node] = self._find(node)
+            return found
+
+    def _find(self, node: Node) -> Signature | None:
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same attribute.
+        key = (node.op, *[
+            (name, value.__class__, repr(value) if value.__class__ is float else value)
+            for name, value in node.attrs.items()
+        ])  # fmt: skip
+        try:
+            found = self._shared.get(key)
+        except TypeError:  # a list, a tensor or a function: such nodes share nothing
+            return _signature(node)
+        if found is None and (found := _signature(node)) is not None:
+            self._shared[key] = found
+        return found
+
+
+def _signature(node: Node) -> Signature | None:
+    definition = definition_of(node)
+    return Signature(definition, node.full_attrs()) if definition else None
+
+
 def output_dtypes(node: Node) -> list[DType] | None:
     """Dtypes of a node's outputs; None when its op is unknown or its attributes do not say."""
-    definition = definition_of(node)
-    if definition is None:
-        return None
+    return _outputs(node, Signatures())
+
+
+def _outputs(node: Node, signatures: Signatures) -> list[DType] | None:
     try:
-        return list(definition.output_types(node.full_attrs()))
-    except (DrystoneError, KeyError):
+        signature = signatures.of(node)
+    except DrystoneError:
         return None
+    return signature.outputs if signature else None
 
 
 def validate(graph: Graph, nodes: Iterable[Node] | None = None) -> None:
@@ -52,20 +126,20 @@ def validate(graph: Graph, nodes: Iterable[Node] | None = None) -> None:
     Raises ``GraphError``: ``missing-attr``, ``bad-attr``, ``wrong-fan-in``, ``bad-output-index``,
     ``dtype-mismatch``.
     """
-    outputs: dict[Node, list[DType] | None] = {}
-    for node in graph if nodes is None else nodes:
-        validate_node(node, outputs)
+    signatures = Signatures()
+    with no_cycle_collection():
+        for node in graph if nodes is None else nodes:
+            signature = signatures.of(node)
+            if signature is not None:
+                _validate_node(node, signature, signatures)
 
 
-def validate_node(node: Node, outputs: dict[Node, list[DType] | None]) -> None:
-    """Check one node; ``outputs`` caches the output dtypes of nodes seen before."""
-    definition = definition_of(node)
-    if definition is None:
-        return
-    attrs = node.full_attrs()
-    for name, declared in definition.attrs.items():
-        _check_attr(node, name, declared, attrs)
-    wanted = _input_types(node, definition, attrs)
+def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> None:
+    if not signature.checked:
+        for name, declared in signature.definition.attrs.items():
+            _check_attr(node, name, declared, signature.attrs)
+        signature.checked = True
+    wanted = _input_types(node, signature)
     if len(wanted) != len(node.inputs):
         _fail(
             node,
@@ -75,14 +149,12 @@ def validate_node(node: Node, outputs: dict[Node, list[DType] | None]) -> None:
             f"{len(wanted)} inputs",
         )
     for index, (source, slot) in enumerate(node.inputs):
-        if source not in outputs:
-            outputs[source] = output_dtypes(source)
-        _check_edge(node, index, source, slot, outputs[source], wanted[index])
+        _check_edge(node, index, source, slot, _outputs(source, signatures), wanted[index])
 
 
-def _input_types(node: Node, definition: OpDef, attrs: Mapping[str, Any]) -> list[DType]:
+def _input_types(node: Node, signature: Signature) -> list[DType]:
     try:
-        return list(definition.input_types(attrs))
+        return signature.inputs
     except KeyError as error:
         _fail(
             node, "missing-attr", "attributes that set the fan-in must be given", "nothing", error

@@ -19,10 +19,10 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.runtime import Runtime
-from drystone_base.graph.graph import Graph
+from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
-from drystone_base.graph.validate import definition_of
+from drystone_base.graph.validate import Signature, Signatures
 from drystone_base.kernels import Call, find_kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
@@ -47,7 +47,7 @@ _MAX_DEPTH: Final = 32
 _MAX_VISITS: Final = 64
 
 
-@dataclass
+@dataclass(slots=True)
 class Known:
     """What is known of a node's outputs: shapes, values (arrays or partial values) and handles."""
 
@@ -89,7 +89,8 @@ def infer(
     node's outputs are unknown.
     """
     chosen = list(graph if nodes is None else nodes)
-    return _Engine(graph, given or {}, strict, 0).run(chosen)
+    with no_cycle_collection():
+        return _Engine(graph, given or {}, strict, 0).run(chosen)
 
 
 def relax(a: Shape, b: Shape) -> Shape:
@@ -105,12 +106,22 @@ class _Engine:
     ) -> None:
         self.graph, self.given, self.strict, self.depth = graph, given, strict, depth
         self.result = Inference()
+        self.signatures = Signatures()
         self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
 
     def run(self, nodes: list[Node]) -> Inference:
         order = topological_order(nodes)
+        if any(node.op in MERGE_OPS for node in order):
+            self.settle(order)
+        else:  # without loops every node comes after all that it reads
+            for node in order:
+                self.update(node, widen=False)
+        return self.result
+
+    def settle(self, order: list[Node]) -> None:
+        """Infer nodes anew until what is known of them no longer changes."""
         rank = {node: k for k, node in enumerate(order)}
         users: dict[Node, list[Node]] = {}
         for node in order:
@@ -129,17 +140,16 @@ class _Engine:
                 if user in rank and user not in queued:
                     queued.add(user)
                     heapq.heappush(queue, rank[user])
-        return self.result
 
     def update(self, node: Node, widen: bool) -> bool:
         """Infer one node anew; whether what is known of it changed."""
         found = self.merge(node) if node.op in MERGE_OPS else self.evaluate(node)
-        for k in range(len(found.shapes)):
+        for k, shape in enumerate(found.shapes):
             if node.op in _PLACEHOLDERS:
-                found.shapes[k] = placeholder_shape(node)
-            if (node, k) in self.given:
-                found.shapes[k] = self.given[(node, k)]
-            found.shapes[k] = None if widen else self.named(node, k, found.shapes[k])
+                shape = placeholder_shape(node)
+            if self.given and (node, k) in self.given:
+                shape = self.given[(node, k)]
+            found.shapes[k] = None if widen else self.named(node, k, shape)
         before = self.result.known.get(node)
         self.result.known[node] = found
         return before is None or not _equal(before, found)
@@ -173,21 +183,22 @@ class _Engine:
         return Known([shape, ()], [None, None], [handle, None])
 
     def evaluate(self, node: Node) -> Known:
-        definition = definition_of(node)
-        if definition is None:
+        signature = self.signatures.of(node)
+        if signature is None:
             count = 1 + max((k for _, k in self.read_outputs(node)), default=0)
             return _unknown(count)
-        attrs = node.full_attrs()
+        types = signature.outputs
+        if types is None:
+            return _unknown(1)
         try:
-            types = definition.output_types(attrs)
-            call = self.call(node, definition, attrs, len(types))
+            call = self.call(node, signature, len(types))
         except (KeyError, DrystoneError):
             return _unknown(1)
         if node in self.args:
             shape, value, handle = self.args[node]
             return Known([shape], [value], [handle])
         try:
-            return self.apply(node, call, definition)
+            return self.apply(node, call, signature.definition, types)
         except ShapeError as error:
             if self.strict:
                 raise
@@ -197,32 +208,33 @@ class _Engine:
     def read_outputs(self, node: Node) -> list[Output]:
         return [user.inputs[k] for user, k in self.graph.consumers(node)]
 
-    def call(
-        self, node: Node, definition: OpDef, attrs: Mapping[str, Any], count: int
-    ) -> ShapeCall:
+    def call(self, node: Node, signature: Signature, count: int) -> ShapeCall:
         shapes: list[Shape] = []
         values: list[Any] = []
         handles: list[Handle | None] = []
         for source, k in node.inputs:
             known = self.result.known.get(source)
-            inside = known is not None and k < len(known.shapes)
-            shapes.append(known.shapes[k] if known and inside else None)
-            values.append(known.values[k] if known and inside else None)
-            handles.append(known.handles[k] if known and inside else None)
+            if known is None or k >= len(known.shapes):
+                known, k = _NOTHING, 0
+            shapes.append(known.shapes[k])
+            values.append(known.values[k])
+            handles.append(known.handles[k])
         return ShapeCall(
             node.name,
             node.op,
-            attrs,
+            signature.attrs,
             shapes,
             values,
-            list(definition.input_types(attrs)),
+            signature.inputs,
             handles,
-            definition.input_slices(attrs),
+            signature.input_slices,
             count,
             self.infer_function,
         )
 
-    def apply(self, node: Node, call: ShapeCall, definition: OpDef) -> Known:
+    def apply(
+        self, node: Node, call: ShapeCall, definition: OpDef, types: Sequence[DType]
+    ) -> Known:
         function = find_shape_function(node.op)
         if function is None:
             if node.op in self.graph.functions:
@@ -241,7 +253,6 @@ class _Engine:
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
         found: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
-        types = definition.output_types(call.attrs)
         if len(found) != len(types):  # the node's inputs contradict its attributes
             found = [None] * len(types)
         whole = [_completed(v, t) for v, t in zip(found, types, strict=True)]
@@ -253,8 +264,9 @@ class _Engine:
         nothing: list[Any] = [None] * len(shapes)
         if definition.is_stateful or not call.values or not shapes:
             return nothing
-        if not all(isinstance(v, np.ndarray) for v in call.values):
-            return propagate(call) or nothing
+        for value in call.values:
+            if not isinstance(value, np.ndarray):
+                return propagate(call) or nothing
         sizes = [math.prod(s) if s is not None and all(d >= 0 for d in s) else -1 for s in shapes]
         small = sum(v.size for v in call.values) <= _MAX_VALUE
         kernel = find_kernel(call.op)
@@ -325,6 +337,9 @@ def _refuse(*_: Any) -> list[Any]:
 
 def _unknown(count: int) -> Known:
     return Known([None] * count, [None] * count, [None] * count)
+
+
+_NOTHING: Final = _unknown(1)
 
 
 def _equal(a: Known, b: Known) -> bool:

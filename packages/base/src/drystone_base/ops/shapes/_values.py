@@ -42,10 +42,10 @@ def propagate(c: ShapeCall) -> list[Any] | None:
     if c.op in _MOVES:
         return _moved(c)
     rule = _RULES.get(c.op)
-    if rule is None:
+    if rule is None or not (dtype := _output_type(c)).is_integer:
         return None
     result = rule(c)
-    return None if result is None else [_finish(result, _output_type(c))]
+    return None if result is None else [_finish(result, dtype)]
 
 
 def _output_type(c: ShapeCall) -> DType:
@@ -69,7 +69,7 @@ def _data(c: ShapeCall, index: int) -> Items | None:
 def _finish(items: Items, dtype: DType) -> Any:
     """An array when all is known, None when nothing is."""
     flat: list[_Item] = list(items.reshape(-1))
-    if not dtype.is_integer or len(flat) > MAX_PARTIAL or all(i == _OPEN for i in flat):
+    if len(flat) > MAX_PARTIAL or all(i == _OPEN for i in flat):
         return None
     value = PartialValue(items.shape, [i.value for i in flat], [i.known for i in flat])
     array = value.array(dtype)
