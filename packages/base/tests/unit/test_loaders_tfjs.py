@@ -171,6 +171,8 @@ WRONG: list[tuple[str, Edit]] = [
     ("must fit the node's dtype", lambda m: m["modelTopology"]["node"][1]["attr"].pop("dtype")),
     ("must have a known dtype\n  found: 'float8'", lambda m: weight(m).update(dtype="float8")),
     ("must have a scale", lambda m: weight(m).update(shape=[24], quantization={"dtype": "uint8"})),
+    ("must be an object", lambda m: weight(m).update(quantization=[1])),
+    ("must be a GraphDef", lambda m: m["modelTopology"]["node"][0].update(name="\ud800")),
     ("must have a name", lambda m: weight(m).pop("name")),
     ("no weight 'w'", lambda m: weight(m).update(name="v")),
     ("paths must be a list", lambda m: m["weightsManifest"][0].update(paths="a.bin")),

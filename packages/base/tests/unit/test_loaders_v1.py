@@ -27,6 +27,7 @@ from drystone_base.loaders.checkpoint import (
 from drystone_base.loaders.checkpoint._slices import slice_key
 from drystone_base.loaders.checkpoint._table import write_table
 from drystone_base.model import load
+from drystone_base.saving import save
 
 DATA = Path(__file__).parent / "data" / "checkpoints"
 NUMBERS = (
@@ -78,6 +79,8 @@ def test_a_meta_graph_is_restored_from_shards(tmp_path: Path) -> None:
     model = load(tmp_path / "sharded.meta")
     assert [v.tolist() for v in model.run(["w0:0", "w1:0"])] == [[1, 2], [3, 4]]
     assert model.loaded.checkpoint == tmp_path / "sharded"
+    save(model, tmp_path / "again")
+    assert load(tmp_path / "again").run("w1:0").tolist() == [3, 4]
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "/gone/sharded-?????-of-00002"')
     assert latest_checkpoint(tmp_path) == tmp_path / "sharded-?????-of-00002"
     (tmp_path / "sharded-00001-of-00002").unlink()

@@ -55,6 +55,8 @@ def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None
     if not found:
         plain = default_signature(graph, ignore=_helpers(graph, meta))
         found = {plain.name: plain}
+    if prefix is not None and not index_path(prefix).is_file():
+        meta.ClearField("saver_def")  # it writes V1 checkpoints, which are only read: save anew
     return LoadedModel(
         graph,
         found,

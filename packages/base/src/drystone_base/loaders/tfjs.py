@@ -40,6 +40,11 @@ _RANK: Final = 32
 _UNFIT: Final = (TypeError, ValueError, OverflowError)
 _LENGTH: Final = 4  # bytes before each string
 _VALUES: Final = frozenset({"dtype", "tensor_shape", "version_number"})
+# What protobuf raises for JSON of another shape; SystemError for text with lone surrogates.
+_UNPARSED: Final = (
+    json_format.ParseError,
+    *(TypeError, ValueError, OverflowError, AttributeError, RecursionError, SystemError),
+)
 # The converter's own op for what TensorFlow has under another name with the same attrs.
 _RENAMED: Final = {"FusedDepthwiseConv2dNative": "_FusedDepthwiseConv2dNative"}
 
@@ -123,7 +128,7 @@ def _message(path: Path, value: Any, message: Any) -> Any:
     """Fill a protobuf message from its JSON form; newer fields are passed over."""
     try:
         return json_format.ParseDict(value, message, ignore_unknown_fields=True)
-    except (json_format.ParseError, *_UNFIT, AttributeError, RecursionError) as error:
+    except _UNPARSED as error:
         name = message.DESCRIPTOR.name
         raise _bad(path, f"the JSON must be a {name}", error, name) from error
 
@@ -170,7 +175,10 @@ def _weight(
     if weight.get("dtype") == "string":
         return _strings(path, weight, data, start)
     scaling = weight.get("quantization") or {}
-    label = scaling.get("dtype") if isinstance(scaling, dict) else None
+    if not isinstance(scaling, dict):
+        check = f"the quantization of weight {weight['name']!r} must be an object"
+        raise _bad(path, check, repr(scaling)[:80])
+    label = scaling.get("dtype")
     stored = _STORED.get(str(label or weight.get("dtype")))
     if stored is None:
         check = f"weight {weight['name']!r} must have a known dtype"
