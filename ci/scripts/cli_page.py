@@ -20,8 +20,8 @@ INTRO = """# The command line
 
 Generated from `drystone --help`. The [tutorial](tutorial.md) shows the commands at work.
 
-A MODEL is a SavedModel folder, a GraphDef (`.pb`, `.pbtxt`) or a MetaGraph (`.meta`). Files of
-arrays are `.npz` files as `numpy.savez` writes them, without pickled objects: strings are
+A MODEL is a SavedModel folder, a GraphDef (`.pb`, `.pbtxt`), a MetaGraph (`.meta`) or the
+`model.json` of a TensorFlow.js graph model. Files of arrays are `.npz` files as `numpy.savez` writes them, without pickled objects: strings are
 fixed-width bytes (dtype `S`). NumPy drops NUL bytes at the end of such strings; when that happens
 to an output, a warning says so. Outputs in bfloat16, 8-bit floats and 4-bit integers are saved as
 float32 and int32, which hold every value of them.

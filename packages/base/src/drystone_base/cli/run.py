@@ -71,7 +71,8 @@ def run(
 ) -> None:
     """Run MODEL and say what comes out.
 
-    MODEL is a SavedModel folder, a GraphDef (.pb, .pbtxt) or a MetaGraph (.meta).
+    MODEL is a SavedModel folder, a GraphDef (.pb, .pbtxt), a MetaGraph (.meta) or the
+    model.json of a TensorFlow.js graph model.
 
     Arrays in IN.NPZ are named after the signature's inputs, or after tensors (x:0). Results are
     saved under the names of the signature's outputs, or under the text of each --fetch. Without
