@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from drystone_base.kernels._limits import check_size
@@ -43,8 +45,9 @@ def pad(call: Call, x: Array, paddings: Array, value: Array | None = None) -> Ar
             needed="rank 0",
         )
         out[...] = value
-    inner = (slice(a, a + d) for d, (a, _) in zip(x.shape, pairs, strict=True))
-    out[(..., *inner)] = x  # "..." for scalars: a scalar of strings would be put in whole
+    inner = [slice(a, a + d) for d, (a, _) in zip(x.shape, pairs, strict=True)]
+    where: tuple[Any, ...] = (..., *inner)  # "...": a scalar of strings would be put in whole
+    out[where] = x
     return out
 
 
