@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes  # noqa: F401 (gives NumPy the names of its dtypes)
 import numpy as np
@@ -63,8 +64,8 @@ def first_form() -> None:
     """V1 checkpoints: most dtypes, a partitioned variable; two shards with their MetaGraph."""
     v1, folder = tf.compat.v1, TARGET / "v1"
     with tf.Graph().as_default(), v1.Session() as session:
-        values = {n: np.arange(6).reshape(2, 3).astype(np.dtype(n)) for n in DTYPES[:3]}
-        values |= {n: np.arange(6).reshape(2, 3).astype(n) for n in V1_INTEGERS}
+        dtypes = [*DTYPES[:3], *V1_INTEGERS]
+        values: dict[str, Any] = {n: np.arange(6).reshape(2, 3).astype(n) for n in dtypes}
         values |= {"bool": [True, False], "string": [b"one", b""], "scalar": np.float32(2.5)}
         values["empty"] = np.zeros([0, 3], np.float32)
         for name, value in values.items():
@@ -80,9 +81,9 @@ def first_form() -> None:
         saver.save(session, str(folder / "plain"), write_meta_graph=False, write_state=False)
     config = v1.ConfigProto(device_count={"CPU": 2})
     with tf.Graph().as_default(), v1.Session(config=config) as session:
-        for k, value in enumerate(([1.0, 2.0], [3, 4])):
+        for k, start in enumerate(([1.0, 2.0], [3, 4])):
             with tf.device(f"/cpu:{k}"):
-                v1.get_variable(f"w{k}", initializer=tf.constant(value), use_resource=False)
+                v1.get_variable(f"w{k}", initializer=tf.constant(start), use_resource=False)
         session.run(v1.global_variables_initializer())
         saver = v1.train.Saver(write_version=v1.train.SaverDef.V1, sharded=True)
         saver.save(session, str(folder / "sharded"), write_state=False)
