@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ci.scripts import coverage_parity
 from ci.scripts.project import ROOT
 
 __all__ = ["OpState", "main", "op_states", "outdated", "render"]
@@ -100,6 +101,7 @@ def render(recorded: dict[str, Any], states: Sequence[OpState]) -> str:
     """The page as text."""
     parts = [INTRO, summary(recorded, states), MODELS, models_table(recorded["models"])]
     parts += [op_cases_line(recorded["op_cases"]), OPS, *families(states, recorded["used_by"])]
+    parts += [coverage_parity.render(coverage_parity.counts())]
     parts += [MISSING, missing(states)]
     return "\n".join(parts)
 
@@ -117,6 +119,7 @@ def summary(recorded: dict[str, Any], states: Iterable[OpState]) -> str:
         ("ops with a shape function", sum(state.shapes for state in states)),
         ("ops with golden cases", sum(state.golden > 0 for state in states)),
         ("golden cases", sum(state.golden for state in states)),
+        *coverage_parity.totals(coverage_parity.counts()),
     ]
     return table(("what", "how many"), rows)
 

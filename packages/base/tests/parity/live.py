@@ -49,10 +49,25 @@ def answers(tasks: Sequence[Task]) -> Iterator[tuple[Task, Answer, Verdict]]:
             yield tasks[position], *frame
             position, stage = position + 1, "start"
         if position < len(tasks):
-            lost = stage in ("start", "theirs")
+            lost = stage in ("start", "theirs") or _survives_alone(tasks[position])
             text = "skip: TensorFlow aborts" if lost else "our kernel ended the process"
             yield tasks[position], text, Verdict("skipped" if lost else "differs", text=text)
             position += 1
+
+
+def _survives_alone(task: Task) -> bool:
+    """Whether our kernel runs a case in a process without TensorFlow, which may have hurt it."""
+    code = (
+        "import sys, oracle; from parity.draft import draw_case; "
+        "oracle.ours(draw_case(sys.argv[1], int(sys.argv[2])))"
+    )
+    command = [sys.executable, "-c", code, task[0], str(task[1])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    try:
+        ended = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return False
+    return ended.returncode == 0
 
 
 def _frames(tasks: Sequence[Task]) -> Iterator[Any]:

@@ -80,7 +80,7 @@ def _nested(values: Array, write: Callable[[Any], str], limit: int, rank: int, l
     size = len(values)
     whole = limit < 0 or size <= 2 * limit
     chosen: list[int] = list(range(size)) if whole else [*range(limit), *range(size - limit, size)]
-    parts = [_nested(np.asarray(values[k]), write, limit, rank, level - 1) for k in chosen]
+    parts = [_nested(values[k, ...], write, limit, rank, level - 1) for k in chosen]
     if not whole:
         parts.insert(limit, "...")
     indent = " " * (rank - level + 1)

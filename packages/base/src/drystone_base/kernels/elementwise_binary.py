@@ -87,6 +87,16 @@ def _floor_div(x: Array, y: Array) -> Any:
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 
 
+_WHOLE: Final[dict[str, Function]] = {"FloorDiv": np.floor, "TruncateDiv": np.trunc}
+
+
+@quiet
+def _whole_quotient(call: Call, x: Array, y: Array) -> Array:
+    """In 16 bits the quotient is rounded before it is cut, which may lift it to the next whole."""
+    broadcast_shape(call, x, y)
+    return np.asarray(_WHOLE[call.op](x / y))
+
+
 def _floor_mod(x: Array, y: Array) -> Any:
     rest = np.fmod(x, y)
     # The result takes the divisor's sign; NumPy's own remainder also changes the sign of zeros.
@@ -120,6 +130,8 @@ def _division(function: Function, status: str) -> Function:
                 needed="non-zero integers, or a floating type",
                 status=status,
             )
+        if call.op in _WHOLE and y.dtype.kind not in "iu" and y.dtype.itemsize == 2:
+            return _whole_quotient(call, x, y)
         return run(call, x, y)
 
     return divide

@@ -16,7 +16,7 @@ def _check_rgb(call: Call, images: Array, rank: int = 1) -> None:
         "images must have three channels in the last dimension",
         found=list(images.shape),
         needed="[..., 3]",
-        status="INVALID_ARGUMENT" if rank > 1 else "FAILED_PRECONDITION",
+        status="INVALID_ARGUMENT" if rank > 1 or not images.ndim else "FAILED_PRECONDITION",
     )
 
 

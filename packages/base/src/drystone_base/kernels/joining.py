@@ -117,6 +117,7 @@ def _cut(x: Array, axis: int, sizes: list[int]) -> list[Array]:
 @kernel("Split")
 def split(call: Call, split_dim: Array, x: Array) -> list[Array]:
     """``num_split`` equal parts along a dimension."""
+    call.require(split_dim.ndim == 0, "split_dim must be a scalar", found=list(split_dim.shape))
     axis = wrap_axis(call, scalar_int(call, split_dim, "split_dim"), x.ndim, "split_dim")
     count = call.attrs["num_split"]
     call.require(

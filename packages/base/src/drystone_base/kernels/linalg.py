@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -236,7 +237,7 @@ def lu(call: Call, x: Array) -> tuple[Array, Array]:
     """L (unit diagonal) and U in one matrix, and the order of rows that they need; TF ``Lu``."""
     _check(call, x)
     size = x.shape[-1]
-    work = np.array(widen(x)).reshape(-1, size, size)
+    work = np.array(widen(x)).reshape(math.prod(x.shape[:-2]), size, size)
     order = np.tile(np.arange(size), (len(work), 1))
     each = np.arange(len(work))
     for k in range(size):

@@ -81,6 +81,12 @@ def decode_csv(call: Call, records: Array, *defaults: Array) -> list[Array]:
         found=len(chosen),
         needed=len(defaults),
     )
+    call.require(
+        all(d.size <= 1 for d in defaults),
+        "a default must be one value, or none",
+        found=[list(d.shape) for d in defaults],
+        needed="[0], [1] or a scalar",
+    )
     columns: list[list[Any]] = [[] for _ in defaults]
     for number, record in enumerate(records.ravel().tolist()):
         fields = _fields(call, record, delimiter)

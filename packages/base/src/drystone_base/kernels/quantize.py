@@ -140,6 +140,12 @@ def quantize_and_dequantize(call: Call, x: Array, low: Array, high: Array, *bits
     call.require(
         all(b.ndim == 0 for b in bits), "num_bits must be a scalar", found=[b.shape for b in bits]
     )
+    call.require(
+        attrs["axis"] != -1 or not attrs["range_given"] or low.ndim == high.ndim == 0,
+        "without an axis the range must be two scalars",
+        found=f"{list(low.shape)} and {list(high.shape)}",
+        needed="rank 0",
+    )
     width = int(bits[0]) if bits else attrs["num_bits"]
     signed = attrs["signed_input"]
     call.require(
@@ -187,6 +193,11 @@ def quantize_and_dequantize_grad(
     call.require(
         dy.shape == x.shape, "gradients and input must have the same shape",
         found=f"{list(dy.shape)} and {list(x.shape)}", needed="equal shapes",
+    )  # fmt: skip
+    call.require(
+        call.attrs["axis"] != -1 or low.ndim == high.ndim == 0,
+        "without an axis the range must be two scalars",
+        found=f"{list(low.shape)} and {list(high.shape)}", needed="rank 0",
     )  # fmt: skip
     inside = (x >= _along(call, low, x)) & (x <= _along(call, high, x))
     return np.where(inside, dy, dy.dtype.type(0)), np.zeros_like(low), np.zeros_like(high)

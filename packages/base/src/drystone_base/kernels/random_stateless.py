@@ -41,7 +41,6 @@ def _from_key(call: Call, key: Array, counter: Array, alg: Array) -> Stream:
         "the algorithm must be Philox",
         found=int(alg),
         needed=f"{_PHILOX} (Philox) or {_AUTOMATIC} (automatic)",
-        status="UNIMPLEMENTED" if int(alg) == 2 else "INVALID_ARGUMENT",
     )
     return Stream(int(key[0]), int(counter[0]) | int(counter[1]) << 64)
 

@@ -126,4 +126,7 @@ def unsorted_segments(call: Call, data: Array, ids: Array, num_segments: Array) 
     name = call.op.removeprefix("UnsortedSegment")
     function, fill = _FOLDS[name]
     start = _extreme(data.dtype, highest=name == "Min") if name in ("Min", "Max") else fill
-    return fold_rows(function, widen(rows), flat, count, start).astype(data.dtype, copy=False)
+    out = fold_rows(function, widen(rows), flat, count, start)
+    if name in ("Min", "Max"):
+        out = function(out, out.dtype.type(start))  # no infinity beyond what they start from
+    return np.asarray(out).astype(data.dtype, copy=False)

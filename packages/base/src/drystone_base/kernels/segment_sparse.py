@@ -47,11 +47,11 @@ def sparse_segments(
     check_sorted(call, ids, indices.size)
     if num_segments:
         call.require(
-            num_segments[0].size == 1,
+            num_segments[0].ndim == 0,
             "num_segments must be a scalar",
             found=list(num_segments[0].shape),
         )
-        count = segment_count(call, num_segments[0].reshape(()), ids)
+        count = segment_count(call, num_segments[0], ids)
     else:
         count = int(ids[-1]) + 1 if ids.size else 0
     check_below(call, indices, data.shape[0])

@@ -254,6 +254,7 @@ def sparse_split(
 ) -> list[Array]:
     """``num_split`` parts along a dimension; what does not divide goes to the first ones."""
     check_sparse(call, indices, values, shape)
+    bad_rows(call, indices, shape.tolist())
     axis, count = scalar_int(call, split_dim, "split_dim"), call.attrs["num_split"]
     call.require(
         -shape.size <= axis < shape.size,

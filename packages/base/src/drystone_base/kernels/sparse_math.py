@@ -198,9 +198,9 @@ def sparse_dense_elementwise(
     if values.dtype.kind not in "iu":
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(values / others)
-    quotient = np.abs(values) // np.abs(others)
-    signed: Array = np.where((values < 0) == (others < 0), quotient, -quotient)
-    return signed.astype(values.dtype)
+    rounded = (values % others != 0) & ((values < 0) != (others < 0))
+    quotient: Array = values // others + rounded.astype(values.dtype)  # towards zero
+    return quotient
 
 
 @kernel("SparseSoftmax")

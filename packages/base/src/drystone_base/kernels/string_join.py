@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from drystone_base.kernels._limits import check_size
@@ -67,6 +69,13 @@ def unsorted_segment_join(
     """The strings of each segment joined in the order in which they come."""
     lead = segment_ids.ndim
     call.require(
+        lead <= values.ndim,
+        "segment ids must not have more dimensions than the input",
+        found=f"ids {list(segment_ids.shape)}, input {list(values.shape)}",
+        needed=f"at most {values.ndim}",
+        status="OUT_OF_RANGE",
+    )
+    call.require(
         lead > 0 and values.shape[:lead] == segment_ids.shape,
         "segment ids must have a prefix of the input's shape",
         found=f"ids {list(segment_ids.shape)}, input {list(values.shape)}",
@@ -78,11 +87,15 @@ def unsorted_segment_join(
     check_size(call, (count, *rest), np.dtype(object))
     width = int(np.prod(rest))
     cells: list[list[bytes]] = [[] for _ in range(count * width)]
-    for row, segment in zip(values.reshape(-1, width).tolist(), segment_ids.ravel(), strict=True):
+    for row, segment in zip(
+        values.reshape(segment_ids.size, width).tolist(), segment_ids.ravel(), strict=True
+    ):
         call.require(
             0 <= segment < count, "ids must name a segment", found=segment, needed=f"below {count}"
         )
         for column, text in enumerate(row):
             cells[int(segment) * width + column].append(text)
     separator = attr_bytes(call, "separator")
-    return string_array([separator.join(c) for c in cells], (count, *rest))
+    # A segment begins with its first string that is not empty, without separators before it.
+    texts = [separator.join(itertools.dropwhile(lambda text: not text, c)) for c in cells]
+    return string_array(texts, (count, *rest))

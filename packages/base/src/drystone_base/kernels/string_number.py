@@ -63,9 +63,11 @@ def as_string(call: Call, values: Array) -> Array:
     write: Callable[[Any], bytes]
     dtype = call.attrs["T"]
     if dtype is STRING:
+        if call.attrs["width"] <= 0:
+            return values
         flags = "-" if call.attrs["fill"] == "-" else ""
-        cut = f".{call.attrs['precision']}" if call.attrs["precision"] > 0 else ""
-        form = f"%{flags}{max(call.attrs['width'], 0) or ''}{cut}s".encode()
+        cut = f".{call.attrs['precision']}" if call.attrs["precision"] >= 0 else ""
+        form = f"%{flags}{call.attrs['width']}{cut}s".encode()
         return string_array([form % v for v in values.ravel().tolist()], values.shape)
     if dtype is BOOL:
         write = lambda v: b"true" if v else b"false"  # noqa: E731

@@ -79,7 +79,7 @@ def _words(text: bytes, limit: int) -> list[bytes]:
 def string_ngrams(call: Call, data: Array, data_splits: Array) -> tuple[Array, Array]:
     """N-grams of each row of a ragged tensor of tokens: strings, and the rows' new splits."""
     _check_vector(call, data)
-    splits = data_splits.tolist()
+    splits = np.atleast_1d(data_splits).tolist()
     valid = not splits or (
         splits[0] == 0
         and splits[-1] == len(data)

@@ -31,7 +31,6 @@ def _points(call: Call, text: bytes, codec: str) -> tuple[list[int], list[int]]:
     """Code points of a string and the byte where each begins; bad bytes as ``errors`` says."""
     points: list[int] = []
     starts: list[int] = []
-    mode, replacement = call.attrs["errors"], call.attrs["replacement_char"]
     control = call.attrs["replace_control_characters"]
     at = 0
     while at < len(text):
@@ -41,8 +40,10 @@ def _points(call: Call, text: bytes, codec: str) -> tuple[list[int], list[int]]:
             good, bad = text[at : at + error.start].decode(codec), error.end - error.start
         for char in good:
             hidden = control and ord(char) < 32
-            if not (hidden and mode == "ignore"):
-                points.append(replacement if hidden else ord(char))
+            if hidden:
+                _note_error(call, text, points, starts, at)
+            else:
+                points.append(ord(char))
                 starts.append(at)
             at += len(char.encode(codec))
         if bad:

@@ -64,6 +64,7 @@ def unique_with_counts(call: Call, x: Array) -> tuple[Array, Array, Array]:
 @kernel("UniqueWithCountsV2")
 def unique_with_counts_v2(call: Call, x: Array, axis: Array) -> tuple[Array, Array, Array]:
     """The distinct slices along an axis; an empty ``axis`` asks for a vector's elements."""
+    call.require(axis.ndim == 1, "axis must be a vector", found=list(axis.shape), needed="rank 1")
     call.require(
         axis.size <= 1, "axis must hold at most one number", found=axis.size, needed="0 or 1"
     )

@@ -396,7 +396,8 @@ RULES: dict[str, Rule] = {
             "a_indices": fixed(np.array([[0], [3]], np.int64)),
             "b_indices": fixed(np.array([[1], [3]], np.int64)),
             "backprop_val_grad": shaped("3"),
-        }
+        },
+        spoil=False,
     ),
     "SparseSliceGrad": Rule(
         {
