@@ -86,6 +86,21 @@ def _beyond_integers(item: Case, _: Any) -> bool:
     return not bool(((wide >= bounds.min) & (wide <= bounds.max)).all())
 
 
+def _next_to_zero_in_16_bits(item: Case, want: Any) -> bool:
+    got = oracle.ours(item)
+    if isinstance(want, str) or isinstance(got, str) or want[0].dtype.itemsize != 2:
+        return False
+    wide = [np.asarray(v).astype(np.float64) for v in (got[0], want[0])]
+    return wide[0].shape == wide[1].shape and bool((np.abs(wide[0] - wide[1]) < 1e-2).all())
+
+
+def _not_its_maxima(item: Case, want: Any) -> bool:
+    shape = {k: v for k, v in item.attrs.items() if k in ("ksize", "strides", "padding")}
+    maxima = oracle.ours(Case("MaxPool", item.inputs[:1], shape))
+    differ = oracle.difference(np.asarray(maxima[0]), item.inputs[1])
+    return not isinstance(want, str) and differ > 0
+
+
 def _skipping(item: Case, want: Any) -> bool:
     """SAME padding where windows leave out elements between them."""
     if isinstance(want, str) or item.attrs["padding"] != "SAME":
@@ -152,7 +167,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "SparseReduceSum SparseReduceSumSparse SparseReduceMax SparseReduceMaxSparse "
-        "SparseReorder SparseReshape SparseSoftmax SparseSlice SparseSplit SparseToDense "
+        "SetSize SparseReorder SparseReshape SparseSoftmax SparseSlice SparseSplit SparseToDense "
         "SparseConcat",
         "coordinates outside the sparse tensor's shape: TensorFlow does not look; we refuse",
         _answers,
@@ -228,8 +243,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "Expint Spence",
-        "TensorFlow gives NaN at infinity, where the integral is infinite",
-        _has(np.inf),
+        "TensorFlow gives NaN where the integral is infinite, or overflows",
+        lambda item, _: bool((np.asarray(item.inputs[0]).astype(np.float64) > 80).any()),
     ),
     Difference(
         "TensorStridedSliceUpdate",
@@ -276,6 +291,24 @@ DIFFERENCES: tuple[Difference, ...] = (
             and bool((np.asarray(item.inputs[2]) < 0).any())
         ),
     ),
+    Difference(
+        "SparseSoftmaxCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits",
+        "losses next to zero in 16 bits: TensorFlow adds up the exponentials in 16 bits, where the "
+        "small ones vanish beside 1",
+        _next_to_zero_in_16_bits,
+    ),
+    Difference(
+        "TopK TopKV2",
+        "unsorted: TensorFlow gives the elements in the order of its heap",
+        lambda item, want: not item.attrs["sorted"] and not isinstance(want, str),
+    ),
+    Difference(
+        "MaxPoolGradGrad MaxPoolGradGradV2",
+        "an output that is not the input's maxima: TensorFlow looks for it in the input, we for "
+        "the maxima",
+        _not_its_maxima,
+    ),
+    Difference("NthElement TopK TopKV2", "NaN has no place in an order", _has(np.nan)),
     Difference(
         "Erf",
         "TensorFlow's vector code for float64 gives NaN at infinity",

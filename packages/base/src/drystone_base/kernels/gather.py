@@ -67,6 +67,7 @@ def gather(call: Call, params: Array, indices: Array) -> Array:
 @kernel("GatherV2")
 def gather_v2(call: Call, params: Array, indices: Array, axis: Array) -> Array:
     """Slices of ``params`` along ``axis``, with ``batch_dims`` leading dimensions in common."""
+    call.require(axis.ndim == 0, "axis must be a scalar", found=list(axis.shape), needed="rank 0")
     place = scalar_int(call, axis, "axis")
     return _checked(call, params, indices, place, call.attrs["batch_dims"])
 

@@ -111,7 +111,7 @@ def reverse_v2(call: Call, x: Array, axis: Array) -> Array:
         found=axes,
         needed="each once",
     )
-    return np.flip(x, tuple(axes)) if x.size else x
+    return np.flip(x, tuple(axes)) if x.size and axes else x
 
 
 @kernel("ReverseSequence")

@@ -95,6 +95,12 @@ def mirror_pad_grad(call: Call, x: Array, paddings: Array) -> Array:
     """``x`` with its border folded back and added: the gradient of ``MirrorPad``."""
     pairs, offset = _pairs(call, x, paddings), _offset(call)
     inner = tuple(d - a - b for d, (a, b) in zip(x.shape, pairs, strict=True))
+    call.require(
+        min(inner, default=1) > 0,
+        "the paddings must leave something of each dimension",
+        found=list(inner),
+        needed="1 or more",
+    )
     _check_mirror(call, inner, pairs, offset)
     out = x
     for k, (a, b) in enumerate(pairs):

@@ -99,6 +99,8 @@ def string_ngrams(call: Call, data: Array, data_splits: Array) -> tuple[Array, A
         needed="1 or more",
     )
     tokens = data.tolist()
+    if not tokens:  # not even padding
+        return data, np.zeros_like(data_splits)
     out: list[bytes] = []
     ends = [0] if splits else []
     for start, end in itertools.pairwise(splits):

@@ -300,7 +300,12 @@ RULES: dict[str, Rule] = {
         tol=10,
     ),
     "BiasAdd BiasAddV1": Rule({"value": some(4, 2), "bias": _bias}),
-    "BiasAddGrad": Rule({"out_backprop": some(4, 2)}, special=False),
+    "BiasAddGrad": Rule(
+        {"out_backprop": some(4, 2)},
+        special=False,
+        tol={"bfloat16": 10, "float16": 10},
+        why="TensorFlow adds up in 16 bits",
+    ),
     "Softmax LogSoftmax": Rule({"logits": some(3, 1)}),
     "SoftmaxCrossEntropyWithLogits": Rule(
         {"features": shaped("n c", False), "labels": _labels},
