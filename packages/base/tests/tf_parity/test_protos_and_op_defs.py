@@ -34,7 +34,10 @@ HOMES = (
 def theirs() -> dict[str, Any]:
     """TensorFlow's messages and enumerations by name."""
     found: dict[str, Any] = {}
-    modules = ["tensorflow.python.training.checkpoint_state_pb2"]
+    modules = [
+        "tensorflow.python.training.checkpoint_state_pb2",
+        "tensorflow.core.util.saved_tensor_slice_pb2",
+    ]
     for home in HOMES:
         path = importlib.import_module(home).__path__
         modules += [f"{home}.{m.name}" for m in pkgutil.iter_modules(path) if "_pb2" in m.name]
