@@ -22,9 +22,9 @@ typedef enum TF_LogLevel {
 } TF_LogLevel;
 
 #if defined(__GNUC__) || defined(__clang__)
-#define DRYSTONE_PRINTF_(format, first) __attribute__((format(printf, format, first)))
+#define DRYSTONE_PRINTF_(which, first) __attribute__((__format__(__printf__, which, first)))
 #else
-#define DRYSTONE_PRINTF_(format, first)
+#define DRYSTONE_PRINTF_(which, first)
 #endif
 
 /* Log a message at a level. */

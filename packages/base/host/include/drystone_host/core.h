@@ -1,0 +1,59 @@
+/* The host library's own interface, for programs that embed it: core.
+ *
+ * Functions named TF_, TP_ and SE_ are what plugins call, in TensorFlow's names; functions named DS_
+ * are what a program calls that hosts plugins (drystone's Python package is one such program). The
+ * rules for statuses, buffers and NULL are those of drystone/status.h and drystone/buffer.h.
+ */
+#ifndef DRYSTONE_HOST_CORE_H_
+#define DRYSTONE_HOST_CORE_H_
+
+#include "drystone/buffer.h"
+#include "drystone/macros.h"
+#include "drystone/status.h"
+#include "drystone/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The release of the host library, such as "0.1.0". */
+TF_CAPI_EXPORT extern const char* DS_HostVersion(void);
+
+/* Objects given out and not deleted yet. Set struct_size; as many bytes are filled in. */
+typedef struct DS_LiveObjects {
+  size_t struct_size;
+  int64_t statuses;
+  int64_t buffers;
+  int64_t tensors;       /* handles */
+  int64_t memory_blocks; /* what the handles share */
+  int64_t kernels;
+  int64_t items;         /* items, graph properties, function libraries */
+  int64_t handles;       /* builders, shape and dimension handles, variables */
+  int64_t files;
+} DS_LiveObjects;
+#define DS_LIVE_OBJECTS_STRUCT_SIZE TF_OFFSET_OF_END(DS_LiveObjects, files)
+TF_CAPI_EXPORT extern void DS_GetLiveObjects(DS_LiveObjects* out);
+
+/* Where messages of TF_Log and TF_VLog go. `level` is a TF_LogLevel, or -1 - LEVEL for a verbose one.
+ * Called from any thread; `message` lives during the call. NULL restores standard error. */
+typedef void (*DS_LogSink)(void* context, int level, const char* message);
+TF_CAPI_EXPORT extern void DS_SetLogSink(DS_LogSink sink, void* context);
+
+/* A tensor over memory that the embedder keeps alive until `token` is given out by DS_TakeReleased.
+ * Never copies; the memory may have any alignment. Fails as TF_NewTensor does, with a status. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_TensorFromMemory(TF_DataType dtype, const int64_t* dims,
+                                                     int num_dims, void* data, size_t len,
+                                                     uint64_t token, TF_Status* status);
+
+/* Take up to `max` tokens of memory that no tensor refers to any more; how many were written. The
+ * host never calls the embedder when memory is released: it may be on any thread. */
+TF_CAPI_EXPORT extern int DS_TakeReleased(uint64_t* tokens, int max);
+
+/* Another handle of the same memory; NULL when out of memory. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DRYSTONE_HOST_CORE_H_ */

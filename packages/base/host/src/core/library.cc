@@ -1,0 +1,29 @@
+// The library that is registering on this thread.
+#include "core/library.h"
+
+namespace drystone::host {
+namespace {
+
+thread_local Library* current = nullptr;
+
+}  // namespace
+
+Library* current_library() noexcept { return current; }
+
+std::string current_origin() { return current == nullptr ? "the host program" : current->path; }
+
+LibraryScope::LibraryScope(Library* library) noexcept
+    : before_(std::exchange(current, library)) {}
+
+LibraryScope::~LibraryScope() { current = before_; }
+
+void record_error(const std::string& text) noexcept {
+  if (current == nullptr) return;
+  try {
+    current->errors.push_back(text);
+  } catch (...) {
+    return;  // without memory for it the status that the plugin got still stands
+  }
+}
+
+}  // namespace drystone::host

@@ -1,0 +1,145 @@
+// TF_Status: see drystone/status.h.
+#include "core/status.h"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include "core/live.h"
+
+using drystone::host::Kind;
+
+TF_Status::TF_Status() { drystone::host::born(Kind::status); }
+TF_Status::~TF_Status() { drystone::host::died(Kind::status); }
+
+namespace drystone::host {
+namespace {
+
+constexpr const char* kNames[] = {
+    "OK",           "CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED", "NOT_FOUND",  "ALREADY_EXISTS",    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+    "UNIMPLEMENTED", "INTERNAL",       "UNAVAILABLE",       "DATA_LOSS",
+    "UNAUTHENTICATED"};
+constexpr int kCodes = sizeof kNames / sizeof kNames[0];
+
+TF_Code known(TF_Code code) noexcept {
+  const int number = static_cast<int>(code);
+  return number >= 0 && number < kCodes ? code : TF_UNKNOWN;
+}
+
+}  // namespace
+
+const char* code_name(TF_Code code) noexcept { return kNames[static_cast<int>(known(code))]; }
+
+void clear(TF_Status* status) noexcept {
+  if (status == nullptr) return;
+  status->code = TF_OK;
+  status->message.clear();
+  if (!status->payloads.empty()) status->payloads.clear();
+}
+
+void set(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept {
+  if (status == nullptr) return;
+  clear(status);
+  status->code = known(code);
+  if (status->code == TF_OK) return;
+  try {
+    if (function != nullptr) status->message.append(function).append(": ");
+    status->message.append(text == nullptr ? "" : text);
+  } catch (...) {
+    status->message.clear();
+  }
+}
+
+namespace {
+
+// The code for an errno value, as POSIX error texts suggest.
+TF_Code code_of_errno(int number) noexcept {
+  switch (number) {
+    case 0:
+      return TF_OK;
+    case EINVAL: case ENAMETOOLONG: case E2BIG: case EDESTADDRREQ: case EDOM: case EFAULT:
+    case EILSEQ: case ENOPROTOOPT: case ENOTSOCK: case ENOTTY: case EPROTOTYPE: case ESPIPE:
+      return TF_INVALID_ARGUMENT;
+    case ETIMEDOUT:
+      return TF_DEADLINE_EXCEEDED;
+    case ENODEV: case ENOENT: case ENXIO: case ESRCH:
+      return TF_NOT_FOUND;
+    case EEXIST: case EADDRNOTAVAIL: case EALREADY:
+      return TF_ALREADY_EXISTS;
+    case EPERM: case EACCES: case EROFS:
+      return TF_PERMISSION_DENIED;
+    case ENOTEMPTY: case EISDIR: case ENOTDIR: case EADDRINUSE: case EBADF: case EBUSY:
+    case ECHILD: case EISCONN: case ENOTBLK: case ENOTCONN: case EPIPE: case ESHUTDOWN:
+    case ETXTBSY:
+      return TF_FAILED_PRECONDITION;
+    case ENOSPC: case EDQUOT: case EMFILE: case EMLINK: case ENFILE: case ENOBUFS: case ENODATA:
+    case ENOMEM: case EUSERS:
+      return TF_RESOURCE_EXHAUSTED;
+    case EFBIG: case EOVERFLOW: case ERANGE:
+      return TF_OUT_OF_RANGE;
+    case ENOSYS: case ENOTSUP: case EAFNOSUPPORT: case EPFNOSUPPORT: case EPROTONOSUPPORT:
+    case ESOCKTNOSUPPORT: case EXDEV:
+      return TF_UNIMPLEMENTED;
+    case EAGAIN: case ECONNREFUSED: case ECONNABORTED: case ECONNRESET: case EINTR:
+    case EHOSTDOWN: case EHOSTUNREACH: case ENETDOWN: case ENETRESET: case ENETUNREACH:
+    case ENOLCK: case ENOLINK: case ENONET:
+      return TF_UNAVAILABLE;
+    case EDEADLK: case ESTALE:
+      return TF_ABORTED;
+    case ECANCELED:
+      return TF_CANCELLED;
+    default:
+      return TF_UNKNOWN;
+  }
+}
+
+}  // namespace
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+extern "C" {
+
+TF_Status* TF_NewStatus(void) { return new (std::nothrow) TF_Status(); }
+
+void TF_DeleteStatus(TF_Status* status) { delete status; }
+
+void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {
+  set(status, code, nullptr, message);
+}
+
+void TF_SetPayload(TF_Status* status, const char* key, const char* value) {
+  if (status == nullptr || status->code == TF_OK || key == nullptr || value == nullptr) return;
+  try {
+    status->payloads[key] = value;
+  } catch (...) {
+    return;  // a payload is a hint: without memory for it the error still stands
+  }
+}
+
+void TF_ForEachPayload(const TF_Status* status, TF_PayloadVisitor visitor, void* capture) {
+  if (status == nullptr || visitor == nullptr) return;
+  for (const auto& [key, value] : status->payloads) visitor(key.c_str(), value.c_str(), capture);
+}
+
+void TF_SetStatusFromIOError(TF_Status* status, int error_code, const char* context) {
+  if (status == nullptr) return;
+  try {
+    const std::string text = std::string(context == nullptr ? "" : context) + "; " +
+                             std::generic_category().message(error_code);
+    set(status, code_of_errno(error_code), nullptr, text.c_str());
+  } catch (...) {
+    set(status, code_of_errno(error_code), nullptr, context);
+  }
+}
+
+TF_Code TF_GetCode(const TF_Status* status) { return status == nullptr ? TF_OK : status->code; }
+
+const char* TF_Message(const TF_Status* status) {
+  return status == nullptr ? "" : status->message.c_str();
+}
+
+}  // extern "C"

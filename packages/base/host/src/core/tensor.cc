@@ -1,0 +1,266 @@
+// TF_Tensor: see drystone/tensor.h.
+#include "core/tensor.h"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "core/failure.h"
+#include "core/live.h"
+#include "drystone/tstring.h"
+#include "drystone_host/core.h"
+
+namespace drystone::host {
+
+void Dims::assign(const std::int64_t* dims, int count) {
+  std::vector<std::int64_t> more;
+  if (count > 4) more.assign(dims, dims + count);
+  else if (count > 0) std::memmove(few_, dims, static_cast<std::size_t>(count) * sizeof *dims);
+  more_ = std::move(more);
+  count_ = count;
+}
+
+std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept {
+  constexpr int kMostDims = 254;
+  if (count < 0 || count > kMostDims || (count > 0 && dims == nullptr)) return std::nullopt;
+  std::int64_t product = 1;
+  bool empty = false;
+  for (int k = 0; k < count; ++k) {
+    if (dims[k] < 0) return std::nullopt;
+    if (dims[k] == 0) empty = true;
+    else if (__builtin_mul_overflow(product, dims[k], &product)) return std::nullopt;
+  }
+  return empty ? 0 : product;
+}
+
+bool has_objects(TF_DataType dtype) noexcept {
+  return dtype == TF_STRING || dtype == TF_RESOURCE || dtype == TF_VARIANT;
+}
+
+std::size_t stored_size(TF_DataType dtype) noexcept {
+  if (dtype == TF_STRING) return sizeof(TF_TString);
+  if (dtype == TF_RESOURCE || dtype == TF_VARIANT) return sizeof(void*);
+  return TF_DataTypeSize(dtype);
+}
+
+namespace {
+
+// Bytes for dtype and dims; nothing when they are no valid tensor.
+std::optional<std::size_t> bytes_for(TF_DataType dtype, const std::int64_t* dims, int count) {
+  const auto number = elements(dims, count);
+  const std::size_t size = stored_size(dtype);
+  std::size_t bytes = 0;
+  if (!number || size == 0) return std::nullopt;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(*number), size, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+bool aligned(const void* data) noexcept {
+  return reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
+}
+
+// A handle that takes over one reference of `memory`, also when it cannot be made.
+TF_Tensor* handle(TF_DataType dtype, const std::int64_t* dims, int count, Memory* memory) {
+  try {
+    return new TF_Tensor(dtype, dims, count, memory);
+  } catch (...) {
+    release(memory);
+    throw;
+  }
+}
+
+Memory* foreign(TF_DataType dtype, void* data, std::size_t length) {
+  auto* memory = new Memory();
+  born(Kind::memory);
+  memory->data = data;
+  memory->length = length;
+  memory->dtype = dtype;
+  return memory;
+}
+
+}  // namespace
+
+TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count) {
+  const auto bytes = bytes_for(dtype, dims, count);
+  if (!bytes) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
+  return handle(dtype, dims, count, allocate(dtype, *bytes));
+}
+
+TF_Tensor* share(const TF_Tensor& tensor) {
+  retain(tensor.memory);
+  return handle(tensor.dtype, tensor.dims.data(), tensor.dims.rank(), tensor.memory);
+}
+
+void assign(TF_Tensor* to, const TF_Tensor& from) {
+  if (to == &from) return;
+  to->dims.assign(from.dims.data(), from.dims.rank());
+  retain(from.memory);
+  release(std::exchange(to->memory, from.memory));
+  to->dtype = from.dtype;
+}
+
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+TF_Tensor::TF_Tensor() { born(Kind::tensor); }
+
+TF_Tensor::TF_Tensor(TF_DataType dtype_, const std::int64_t* dims_, int count, Memory* memory_)
+    : dtype(dtype_) {
+  dims.assign(dims_, count);
+  memory = memory_;
+  born(Kind::tensor);
+}
+
+TF_Tensor::~TF_Tensor() {
+  release(memory);
+  died(Kind::tensor);
+}
+
+std::int64_t TF_Tensor::count() const noexcept {
+  return elements(dims.data(), dims.rank()).value_or(0);
+}
+
+extern "C" {
+
+size_t TF_DataTypeSize(TF_DataType dtype) {
+  switch (static_cast<int>(dtype)) {
+    case TF_UINT8: case TF_INT8: case TF_BOOL: case TF_QINT8: case TF_QUINT8:
+    case TF_FLOAT8_E5M2: case TF_FLOAT8_E4M3FN: case TF_FLOAT8_E4M3FNUZ:
+    case TF_FLOAT8_E4M3B11FNUZ: case TF_FLOAT8_E5M2FNUZ:
+    case TF_INT4: case TF_UINT4: case TF_INT2: case TF_UINT2: case TF_FLOAT4_E2M1FN:
+      return 1;
+    case TF_INT16: case TF_UINT16: case TF_QINT16: case TF_QUINT16: case TF_BFLOAT16: case TF_HALF:
+      return 2;
+    case TF_FLOAT: case TF_INT32: case TF_UINT32: case TF_QINT32:
+      return 4;
+    case TF_DOUBLE: case TF_INT64: case TF_UINT64: case TF_COMPLEX64:
+      return 8;
+    case TF_COMPLEX128:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+size_t TF_TensorDefaultAlignment(void) { return kAlignment; }
+
+TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, void* data, size_t len,
+                        void (*deallocator)(void*, size_t, void*), void* deallocator_arg) {
+  return answered<TF_Tensor*>(nullptr, [&]() -> TF_Tensor* {
+    const auto bytes = bytes_for(dtype, dims, num_dims);
+    if (!bytes || len < *bytes || (data == nullptr && *bytes != 0)) return nullptr;
+    if (!aligned(data) && !has_objects(dtype)) {
+      Memory* copy = allocate(dtype, *bytes);
+      if (*bytes != 0) std::memcpy(copy->data, data, *bytes);
+      TF_Tensor* tensor = handle(dtype, dims, num_dims, copy);
+      if (deallocator != nullptr) deallocator(data, len, deallocator_arg);
+      return tensor;
+    }
+    TF_Tensor* tensor = handle(dtype, dims, num_dims, foreign(dtype, data, len));
+    tensor->memory->deallocator = deallocator;
+    tensor->memory->argument = deallocator_arg;
+    return tensor;
+  });
+}
+
+TF_Tensor* DS_TensorFromMemory(TF_DataType dtype, const int64_t* dims, int num_dims, void* data,
+                               size_t len, uint64_t token, TF_Status* status) {
+  TF_Tensor* tensor = nullptr;
+  guarded(status, __func__, [&] {
+    const auto bytes = bytes_for(dtype, dims, num_dims);
+    if (!bytes) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
+    if (len < *bytes) fail(TF_INVALID_ARGUMENT, "the memory is too small for dtype and dimensions");
+    if (*bytes != 0) require(data, "data");
+    if (token == 0) fail(TF_INVALID_ARGUMENT, "token must not be 0");
+    tensor = handle(dtype, dims, num_dims, foreign(dtype, data, len));
+    tensor->memory->token = token;
+  });
+  return tensor;
+}
+
+TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor) {
+  return answered<TF_Tensor*>(
+      nullptr, [&]() -> TF_Tensor* { return tensor == nullptr ? nullptr : share(*tensor); });
+}
+
+TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) {
+  return answered<TF_Tensor*>(nullptr, [&]() -> TF_Tensor* {
+    const auto bytes = bytes_for(dtype, dims, num_dims);
+    if (!bytes || len < *bytes) return nullptr;
+    return handle(dtype, dims, num_dims, allocate(dtype, len));
+  });
+}
+
+TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+  if (tensor == nullptr || tensor->memory == nullptr || !tensor->memory->ours) return nullptr;
+  if (tensor->memory->references.load(std::memory_order_acquire) != 1) return nullptr;
+  TF_Tensor* moved = DS_ShareTensor(tensor);
+  if (moved != nullptr) delete tensor;
+  return moved;
+}
+
+void TF_DeleteTensor(TF_Tensor* tensor) { delete tensor; }
+
+TF_DataType TF_TensorType(const TF_Tensor* tensor) {
+  return tensor == nullptr ? static_cast<TF_DataType>(0) : tensor->dtype;
+}
+
+void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
+  if (tensor == nullptr || elements(dims, num_dims) != tensor->count()) return;
+  answered(0, [&] {
+    tensor->dims.assign(dims, num_dims);
+    return 0;
+  });
+}
+
+int TF_NumDims(const TF_Tensor* tensor) { return tensor == nullptr ? 0 : tensor->dims.rank(); }
+
+int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
+  if (tensor == nullptr || dim_index < 0 || dim_index >= tensor->dims.rank()) return -1;
+  return tensor->dims[dim_index];
+}
+
+size_t TF_TensorByteSize(const TF_Tensor* tensor) {
+  if (tensor == nullptr || tensor->memory == nullptr) return 0;
+  return static_cast<size_t>(tensor->count()) * stored_size(tensor->dtype);
+}
+
+void* TF_TensorData(const TF_Tensor* tensor) {
+  return tensor == nullptr || tensor->memory == nullptr ? nullptr : tensor->memory->data;
+}
+
+int64_t TF_TensorElementCount(const TF_Tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->count();
+}
+
+void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
+                          const int64_t* new_dims, int num_new_dims, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    require(from, "from");
+    require(to, "to");
+    const auto bytes = bytes_for(type, new_dims, num_new_dims);
+    if (has_objects(type) || has_objects(from->dtype) || from->memory == nullptr) {
+      fail(TF_INVALID_ARGUMENT, "only tensors of plain numbers can be cast bit by bit");
+    }
+    if (!bytes || *bytes != TF_TensorByteSize(from)) {
+      fail(TF_INVALID_ARGUMENT, "the new dtype and dimensions take another number of bytes");
+    }
+    retain(from->memory);
+    Memory* shared = from->memory;
+    try {
+      to->dims.assign(new_dims, num_new_dims);
+    } catch (...) {
+      release(shared);
+      throw;
+    }
+    release(std::exchange(to->memory, shared));
+    to->dtype = type;
+  });
+}
+
+bool TF_TensorIsAligned(const TF_Tensor* tensor) {
+  return tensor != nullptr && aligned(TF_TensorData(tensor));
+}
+
+}  // extern "C"

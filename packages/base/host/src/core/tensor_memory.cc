@@ -1,0 +1,99 @@
+// Memory blocks of tensors, and the queue of lent memory that has come back.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "core/live.h"
+#include "core/tensor.h"
+#include "drystone/tstring.h"
+#include "drystone_host/core.h"
+
+namespace drystone::host {
+namespace {
+
+// Tokens of lent memory that nothing refers to any more, until the embedder takes them.
+struct Released {
+  std::mutex mutex;
+  std::vector<std::uint64_t> tokens;
+};
+
+Released& released() {
+  static auto* queue = new Released();  // never destroyed: memory may come back during exit
+  return *queue;
+}
+
+void put_back(std::uint64_t token) noexcept {
+  try {
+    const std::lock_guard lock(released().mutex);
+    released().tokens.push_back(token);
+  } catch (...) {
+    return;  // without memory for the note the lent block stays lent
+  }
+}
+
+void destroy_elements(const Memory& memory) noexcept {
+  if (memory.dtype != TF_STRING) return;
+  auto* strings = static_cast<TF_TString*>(memory.data);
+  for (std::size_t k = 0; k < memory.length / sizeof(TF_TString); ++k) TF_TString_Dealloc(&strings[k]);
+}
+
+void free_block(Memory* memory) noexcept {
+  if (memory->token != 0) {
+    put_back(memory->token);
+  } else if (memory->ours) {
+    destroy_elements(*memory);
+    std::free(memory->data);
+  } else if (memory->deallocator != nullptr) {
+    memory->deallocator(memory->data, memory->length, memory->argument);
+  }
+  delete memory;
+  died(Kind::memory);
+}
+
+}  // namespace
+
+void retain(Memory* memory) noexcept {
+  if (memory != nullptr) memory->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void release(Memory* memory) noexcept {
+  if (memory == nullptr) return;
+  if (memory->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_block(memory);
+}
+
+Memory* allocate(TF_DataType dtype, std::size_t length) {
+  void* data = nullptr;
+  const std::size_t rounded = (length + kAlignment - 1) / kAlignment * kAlignment;
+  if (rounded < length) throw std::bad_alloc();
+  if (rounded != 0) {
+    data = std::aligned_alloc(kAlignment, rounded);
+    if (data == nullptr) throw std::bad_alloc();
+    if (has_objects(dtype)) std::memset(data, 0, rounded);
+  }
+  auto* memory = new (std::nothrow) Memory();
+  if (memory == nullptr) {
+    std::free(data);
+    throw std::bad_alloc();
+  }
+  born(Kind::memory);
+  memory->data = data;
+  memory->length = length;
+  memory->dtype = dtype;
+  memory->ours = true;
+  return memory;
+}
+
+}  // namespace drystone::host
+
+extern "C" int DS_TakeReleased(uint64_t* tokens, int max) {
+  using namespace drystone::host;
+  if (tokens == nullptr || max <= 0) return 0;
+  const std::lock_guard lock(released().mutex);
+  auto& queue = released().tokens;
+  const std::size_t count = std::min(queue.size(), static_cast<std::size_t>(max));
+  std::copy_n(queue.end() - static_cast<std::ptrdiff_t>(count), count, tokens);
+  queue.resize(queue.size() - count);
+  return static_cast<int>(count);
+}
