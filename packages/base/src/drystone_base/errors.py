@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 __all__ = [
     "BadModelFile",
@@ -19,7 +19,9 @@ __all__ = [
     "CheckpointError",
     "DrystoneError",
     "GraphError",
+    "HostError",
     "KernelError",
+    "PluginError",
     "ShapeError",
     "UnsupportedOp",
     "near_matches",
@@ -125,6 +127,44 @@ class KernelError(DrystoneError):
 
     default_code = "kernel-failed"
     default_status = "INVALID_ARGUMENT"
+
+
+class HostError(DrystoneError):
+    """A call into the host library failed; ``status`` is the code that it gave."""
+
+    default_code = "host-call-failed"
+
+
+class PluginError(DrystoneError):
+    """A plugin was refused, failed, or misbehaved.
+
+    ``plugin`` is its name, ``path`` its file and ``version`` its version, each "" when unknown.
+    """
+
+    default_code = "plugin-failed"
+    default_status = "FAILED_PRECONDITION"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        plugin: str = "",
+        path: object = "",
+        version: str = "",
+        **parts: Any,
+    ) -> None:
+        self.plugin = plugin
+        self.path = str(path)
+        self.version = version
+        super().__init__(what, **parts)
+
+    def fields(self) -> dict[str, str]:
+        """The parts as a JSON-ready mapping, with plugin, path and version."""
+        return super().fields() | {
+            "plugin": self.plugin,
+            "path": self.path,
+            "version": self.version,
+        }
 
 
 def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:

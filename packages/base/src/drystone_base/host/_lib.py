@@ -1,0 +1,85 @@
+"""Finding and opening the host library, and prototypes of its functions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.errors import HostError
+
+__all__ = ["available", "declare", "get_include", "library", "path", "version"]
+
+_FILE: Final = "libdrystone_host.so"
+_VARIABLE: Final = "DRYSTONE_HOST_LIBRARY"
+_HERE: Final = Path(__file__).parent
+_LOCK: Final = threading.Lock()
+
+
+def path() -> Path:
+    """File of the host library: ``$DRYSTONE_HOST_LIBRARY`` if set, else the one of this package."""
+    return Path(os.environ.get(_VARIABLE) or _HERE / _FILE)
+
+
+def get_include() -> Path:
+    """Folder with ``drystone_host/*.h``, for programs that embed the host library."""
+    beside = _HERE / "include"
+    return beside if beside.is_dir() else _HERE.parents[2] / "host" / "include"
+
+
+def available() -> bool:
+    """Whether the host library is there: a wheel for this platform is installed."""
+    return path().is_file()
+
+
+@cache
+def _open(file: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(file), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        raise HostError(
+            f"the host library {file} cannot be opened",
+            check="plugins need the host library of drystone-base",
+            found="the file is there" if file.exists() else "no such file",
+            needed=f"{_FILE} for this platform",
+            remedy="install a wheel of drystone-base, or build it: python -m ci.scripts.host_build",
+            code="host-library-missing",
+            status="UNAVAILABLE",
+            inner=error,
+        ) from error
+
+
+def library() -> ctypes.CDLL:
+    """The open host library; raises ``HostError`` (``host-library-missing``)."""
+    with _LOCK:
+        return _open(path())
+
+
+def declare(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """The host's function ``name`` as a callable; the library is opened at the first call.
+
+    ``result`` and ``arguments`` are ctypes types; a result of None is ``void``.
+    """
+    bound: list[Callable[..., Any]] = []
+
+    def call(*values: Any) -> Any:
+        if not bound:
+            function = getattr(library(), name)
+            function.restype, function.argtypes = result, list(arguments)
+            bound.append(function)
+        return bound[0](*values)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+_version = declare("DS_HostVersion", ctypes.c_char_p)
+
+
+def version() -> str:
+    """Release of the host library."""
+    return str(_version().decode())

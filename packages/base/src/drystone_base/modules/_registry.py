@@ -1,0 +1,177 @@
+"""The registry of modules, and the registry that a module keeps of what plugins offer it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from drystone_base.errors import PluginError, near_matches
+
+__all__ = [
+    "Library",
+    "Module",
+    "Registry",
+    "entry_symbols",
+    "find",
+    "modules",
+    "register",
+    "stage",
+]
+
+T = TypeVar("T")
+GROUP: Final = "drystone.modules"
+
+
+class Library(Protocol):
+    """An opened plugin library, as a module sees it."""
+
+    name: str
+    path: str
+
+    def symbol(self, name: str) -> int | None:
+        """Address of an exported symbol, or None."""
+
+    def initialise(self, entry_symbol: str) -> None:
+        """Let the host library call one of its own entry symbols; raises ``HostError``."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module: its name, the entry symbols it accepts, and how a library registers with it.
+
+    ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
+    raises to refuse. ``offers(library)`` names what came of it, for reports. ``stages`` are
+    functions that a session calls at a named point of preparing a run: ``{"optimize": f}`` with
+    ``f(graph, fetches, feeds, config) -> Graph``.
+    """
+
+    name: str
+    entry_symbols: tuple[str, ...]
+    initialise: Callable[[Library, str], None]
+    offers: Callable[[Library], list[str]] = lambda _library: []
+    stages: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+
+class Registry(Generic[T]):
+    """What plugins registered with one module, by id: quiet, sorted, read-only from outside.
+
+    An id is taken once: a second registration raises ``PluginError`` (``already-registered``) that
+    names both origins, unless it is equal.
+    """
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._items: dict[str, tuple[T, str]] = {}
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._items
+
+    def register(self, name: str, item: T, origin: str) -> None:
+        """Add ``item`` under ``name``; ``origin`` says who did, for errors."""
+        with self._lock:
+            present = self._items.get(name)
+            if present is None:
+                self._items[name] = (item, origin)
+                return
+        if present[0] != item:
+            raise PluginError(
+                f"{self.noun} {name!r} cannot be registered by {origin}",
+                check=f"a {self.noun} has one owner",
+                found=f"it is registered by {present[1]}",
+                needed="another name, or only one of the two plugins",
+                remedy="disable one of them: DRYSTONE_PLUGINS_DISABLE=NAME",
+                path=origin,
+                code="already-registered",
+                status="ALREADY_EXISTS",
+            )
+
+    def find(self, name: str) -> T | None:
+        """The item of that name, or None."""
+        found = self._items.get(name)
+        return None if found is None else found[0]
+
+    def get(self, name: str) -> T:
+        """The item of that name; raises ``PluginError`` (``not-registered``) with near matches."""
+        found = self._items.get(name)
+        if found is not None:
+            return found[0]
+        near = near_matches(name, self._items)
+        raise PluginError(
+            f"no {self.noun} is called {name!r}",
+            check=f"a {self.noun} is asked for by the name it registered",
+            found=name,
+            needed=", ".join(self) or f"a plugin that offers a {self.noun}",
+            remedy=f"did you mean {', '.join(near)}?"
+            if near
+            else "`drystone plugins list` shows what is installed and why something is not loaded",
+            code="not-registered",
+            status="NOT_FOUND",
+        )
+
+    def items(self) -> Mapping[str, T]:
+        """A read-only copy, sorted by name."""
+        return MappingProxyType({name: self._items[name][0] for name in self})
+
+
+_MODULES: Final[Registry[Module]] = Registry("module")
+_LOCK: Final = threading.RLock()
+_scanned = False
+
+
+def _scan() -> None:
+    """Register the built-in modules and those of entry points, once."""
+    global _scanned
+    with _LOCK:
+        if _scanned:
+            return
+        _scanned = True
+        from drystone_base.modules._builtin import BUILTIN
+
+        for module in BUILTIN:
+            _MODULES.register(module.name, module, "drystone-base")
+        for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+            origin = point.dist.name if point.dist else point.value
+            _MODULES.register(point.name, point.load(), origin)
+
+
+def register(module: Module, origin: str = "the program") -> None:
+    """Add a module; raises ``PluginError`` (``already-registered``) where its name is taken."""
+    _scan()
+    _MODULES.register(module.name, module, origin)
+
+
+def modules() -> Mapping[str, Module]:
+    """Every module by name."""
+    _scan()
+    return _MODULES.items()
+
+
+def find(name: str) -> Module | None:
+    """The module of that name, or None."""
+    _scan()
+    return _MODULES.find(name)
+
+
+def entry_symbols() -> Mapping[str, tuple[Module, ...]]:
+    """Entry symbols that some module accepts, with those modules."""
+    found: dict[str, list[Module]] = {}
+    for module in modules().values():
+        for symbol in module.entry_symbols:
+            found.setdefault(symbol, []).append(module)
+    return {symbol: tuple(found[symbol]) for symbol in sorted(found)}
+
+
+def stage(name: str) -> list[Callable[..., Any]]:
+    """The functions that modules offer for a stage of preparing a run, by module name."""
+    return [m.stages[name] for m in modules().values() if name in m.stages]

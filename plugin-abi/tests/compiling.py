@@ -1,0 +1,77 @@
+"""Compile small plugins and programs for tests, each once per session."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+__all__ = ["INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program", "compiler"]
+
+INCLUDE = Path(__file__).resolve().parents[1] / "include"
+PLUGINS = Path(__file__).resolve().parent / "plugins"
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g")
+_WARNINGS = ("-Wall", "-Wextra", "-Werror")
+_STANDARDS = {".c": "-std=c11", ".cc": "-std=c++20"}
+
+
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="drystone-compiled-"))
+
+
+@cache
+def compiler(language: str) -> tuple[str, ...]:
+    """Command of a C (``.c``) or C++ (``.cc``) compiler: $CC or $CXX, the system's, or Zig's."""
+    variable, names = ("CC", ("cc", "gcc", "clang"))
+    if language == ".cc":
+        variable, names = ("CXX", ("c++", "g++", "clang++"))
+    chosen = os.environ.get(variable, "").split()
+    if chosen:
+        return tuple(chosen)
+    for name in names:
+        if shutil.which(name):
+            return (name,)
+    return (sys.executable, "-m", "ziglang", "cc" if language == ".c" else "c++")
+
+
+def _compile(sources: Sequence[Path], flags: Sequence[str], suffix: str) -> Path:
+    texts = [source.read_bytes() for source in sources]
+    key = hashlib.sha256(repr((sources, texts, flags, suffix)).encode()).hexdigest()[:16]
+    out = _folder() / f"{sources[0].stem}-{key}{suffix}"
+    if out.exists():
+        return out
+    language = sources[0].suffix
+    draft = out.with_name(f"{out.name}.{os.getpid()}")
+    command = [*compiler(language), _STANDARDS[language], *_WARNINGS, f"-I{INCLUDE}", *flags]
+    done = subprocess.run(
+        [*command, *map(str, sources), "-o", str(draft), *_trailing(flags)],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    draft.replace(out)
+    return out
+
+
+def _trailing(flags: Sequence[str]) -> list[str]:
+    """Libraries come after the sources that need them."""
+    return [flag for flag in flags if flag.startswith(("-l", "-Wl,-rpath"))]
+
+
+def compile_library(*sources: Path | str, flags: Sequence[str] = ()) -> Path:
+    """A shared library of C or C++ sources (names are looked up in tests/plugins)."""
+    files = [PLUGINS / source for source in sources]
+    return _compile(files, ("-shared", "-fPIC", "-fvisibility=hidden", *flags), ".so")
+
+
+def compile_program(*sources: Path | str, flags: Sequence[str] = ()) -> Path:
+    """An executable."""
+    return _compile([PLUGINS / source for source in sources], tuple(flags), "")
