@@ -1,8 +1,8 @@
 """Build the host library into the source tree: `python -m ci.scripts.host_build [--sanitize]`.
 
 Wheels build it by themselves; this is for work on a checkout, where `libdrystone_host.so` then lies
-beside the Python files. With --sanitize it is built with ASan and UBSan into .drystone-env/host-asan,
-and the path is printed for DRYSTONE_HOST_LIBRARY. Needs cmake, ninja or make, and a C++ compiler.
+beside the Python files. With --sanitize it is built with ASan and UBSan elsewhere, and the path is
+printed, for DRYSTONE_HOST_LIBRARY. Needs cmake, ninja or make, and a C++ compiler.
 """
 
 from __future__ import annotations

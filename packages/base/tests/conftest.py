@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,18 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[2] / "plugin-abi" / "tests")]
 
-import compiling
+compiling = import_module("compiling")
 
 
 @pytest.fixture(scope="session")
 def compile_library() -> Callable[..., Path]:
-    """``compile_library("noop.c", flags=[...])``: a library of sources in plugin-abi/tests/plugins."""
-    return compiling.compile_library
+    """``compile_library("noop.c", flags=[...])``: a library of plugin-abi/tests/plugins."""
+    function: Callable[..., Path] = compiling.compile_library
+    return function
 
 
 @pytest.fixture(scope="session")
 def compile_program() -> Callable[..., Path]:
     """``compile_program(path, flags=[...])``: an executable."""
-    return compiling.compile_program
+    function: Callable[..., Path] = compiling.compile_program
+    return function
