@@ -52,8 +52,10 @@ def build_packages(session: nox.Session) -> list[Path]:
     """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first."""
     shutil.rmtree(WHEELS, ignore_errors=True)
     session.install("uv>=0.5")
+    siblings = {"UV_FIND_LINKS": str(WHEELS)}  # what a native package needs to be built
     for package in PACKAGES.values():
-        session.run("uv", "build", "-q", "--no-sources", "-o", str(WHEELS), package.dir)
+        command = ("uv", "build", "-q", "--no-sources", "-o", str(WHEELS), package.dir)
+        session.run(*command, env=siblings)
     stems = [package.distribution.replace("-", "_") for package in PACKAGES.values()]
     return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
 
@@ -117,7 +119,8 @@ def tests(session: nox.Session) -> None:
     steps.run("types", partial(run_types, session))
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
-    every = [*folders("tests/unit", "tests/golden", "tests/fuzz"), "ci/tests", "integration_tests"]
+    ours = folders("tests/unit", "tests/golden", "tests/fuzz")
+    every = [*ours, "plugin-abi/tests", "ci/tests", "integration_tests"]
     steps.run(
         "tests",
         partial(pytest, session, "tests", *workers, "--wheels", where, *every),
