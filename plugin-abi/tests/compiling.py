@@ -16,7 +16,13 @@ __all__ = ["INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program
 
 INCLUDE = Path(__file__).resolve().parents[1] / "include"
 PLUGINS = Path(__file__).resolve().parent / "plugins"
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g")
+# Enums cross a C boundary as ints: any number may arrive, and the host must answer it.
+SANITIZE = (
+    "-fsanitize=address,undefined",
+    "-fno-sanitize=enum",
+    "-fno-sanitize-recover=undefined",
+    "-g",
+)
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 _STANDARDS = {".c": "-std=c11", ".cc": "-std=c++20"}
 
@@ -49,9 +55,11 @@ def _compile(sources: Sequence[Path], flags: Sequence[str], suffix: str) -> Path
         return out
     language = sources[0].suffix
     draft = out.with_name(f"{out.name}.{os.getpid()}")
-    command = [*compiler(language), _STANDARDS[language], *_WARNINGS, f"-I{INCLUDE}", *flags]
+    last = _trailing(flags)
+    first = [flag for flag in flags if flag not in last]
+    command = [*compiler(language), _STANDARDS[language], *_WARNINGS, f"-I{INCLUDE}", *first]
     done = subprocess.run(
-        [*command, *map(str, sources), "-o", str(draft), *_trailing(flags)],
+        [*command, *map(str, sources), "-o", str(draft), *last],
         capture_output=True,
         text=True,
     )
@@ -62,8 +70,8 @@ def _compile(sources: Sequence[Path], flags: Sequence[str], suffix: str) -> Path
 
 
 def _trailing(flags: Sequence[str]) -> list[str]:
-    """Libraries come after the sources that need them."""
-    return [flag for flag in flags if flag.startswith(("-l", "-Wl,-rpath"))]
+    """Libraries and archives come after the sources that need them."""
+    return [f for f in flags if f.startswith(("-l", "-Wl,")) or f.endswith((".a", ".so"))]
 
 
 def compile_library(*sources: Path | str, flags: Sequence[str] = ()) -> Path:

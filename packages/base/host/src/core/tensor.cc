@@ -1,6 +1,7 @@
 // TF_Tensor: see drystone/tensor.h.
 #include "core/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -23,14 +24,15 @@ void Dims::assign(const std::int64_t* dims, int count) {
 std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept {
   constexpr int kMostDims = 254;
   if (count < 0 || count > kMostDims || (count > 0 && dims == nullptr)) return std::nullopt;
-  std::int64_t product = 1;
-  bool empty = false;
-  for (int k = 0; k < count; ++k) {
-    if (dims[k] < 0) return std::nullopt;
-    if (dims[k] == 0) empty = true;
-    else if (__builtin_mul_overflow(product, dims[k], &product)) return std::nullopt;
+  if (std::any_of(dims, dims + count, [](std::int64_t dim) { return dim < 0; })) {
+    return std::nullopt;
   }
-  return empty ? 0 : product;
+  if (std::find(dims, dims + count, 0) != dims + count) return 0;  // whatever the others are
+  std::int64_t product = 1;
+  for (int k = 0; k < count; ++k) {
+    if (__builtin_mul_overflow(product, dims[k], &product)) return std::nullopt;
+  }
+  return product;
 }
 
 bool has_objects(TF_DataType dtype) noexcept {

@@ -1,0 +1,76 @@
+"""Programs that use the host library from C++, built with sanitizers together with its sources."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from compiling import INCLUDE, SANITIZE, compile_program, compiler
+
+__all__ = ["build", "run"]
+
+HOST = Path(__file__).resolve().parents[1] / "host"
+SOURCES = HOST / "src"
+
+
+def _key(flags: str) -> str:
+    """A name for one state of the sources."""
+    state = hashlib.sha256(flags.encode())
+    for file in sorted([*HOST.rglob("*.cc"), *HOST.rglob("*.h"), *INCLUDE.rglob("*.h*")]):
+        state.update(file.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def _makefile(folder: Path, flags: str) -> str:
+    objects, rules = [], []
+    for source in sorted(SOURCES.rglob("*.cc")):
+        target = folder / "-".join(source.relative_to(SOURCES).with_suffix(".o").parts)
+        objects.append(str(target))
+        rules.append(f"{target}: {source}\n\t{' '.join(compiler('.cc'))} {flags} -c $< -o $@")
+    archive = folder / "host.a"
+    rules.insert(0, f"{archive}: {' '.join(objects)}\n\trm -f $@; ar rcs $@ $^")
+    return "\n".join(rules) + "\n"
+
+
+@cache
+def _archive() -> Path:
+    """A static archive of the host library's sources, with sanitizers; test processes share it."""
+    flags = f"-std=c++20 -g -O1 -Wall -Wextra -fPIC {' '.join(SANITIZE)} -I{SOURCES}"
+    flags += f" -I{HOST / 'include'} -I{INCLUDE} -DDRYSTONE_HOST_VERSION='\"test\"'"
+    folder = Path(tempfile.gettempdir()) / f"drystone-host-{os.getuid()}-{_key(flags)}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (folder / "Makefile").write_text(_makefile(folder, flags))
+        command = ["make", "-s", "-j2", "-f", str(folder / "Makefile")]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return folder / "host.a"
+
+
+def build(source: Path, *extra: str) -> Path:
+    """A sanitized program of one source file of packages/base/host/tests and the host's sources."""
+    archive = _archive()
+    flags = [
+        *SANITIZE,
+        f"-I{SOURCES}",
+        f"-I{HOST / 'include'}",
+        "-rdynamic",
+        "-Wno-unused-parameter",
+    ]
+    whole = ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
+    return compile_program(source, flags=[*flags, *extra, "-lpthread", "-ldl", *whole])
+
+
+def run(name: str, *arguments: str) -> str:
+    """Build and run a program; what it printed. Fails the test on a sanitizer's finding."""
+    program = build(HOST / "tests" / name)
+    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

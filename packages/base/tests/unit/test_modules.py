@@ -1,0 +1,126 @@
+"""The module kit. S2, "C++ modularity": a toy module M, its registry, and plugins for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from drystone_base import modules
+from drystone_base.errors import PluginError
+from drystone_base.modules import Library, Module, Registry, _registry
+
+
+@pytest.fixture(autouse=True)
+def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_registry, "_MODULES", Registry("module"))
+    monkeypatch.setattr(_registry, "_scanned", False)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a plugin of module M offers; S2's MInterface."""
+
+    greeting: str
+
+
+class FakeLibrary:
+    """A library that exports the toy module's entry symbol."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.path = name, f"{name}.so"
+
+    def symbol(self, name: str) -> int | None:
+        return 1 if name == "M_InitPlugin" else None
+
+    def initialise(self, entry_symbol: str) -> None:
+        raise AssertionError(entry_symbol)
+
+
+def make_module() -> tuple[Module, Registry[Interface]]:
+    registry: Registry[Interface] = Registry("greeter")
+
+    def initialise(library: Library, symbol: str) -> None:
+        assert library.symbol(symbol)
+        registry.register(library.name, Interface(f"hello from {library.name}"), library.path)
+
+    return Module("m", ("M_InitPlugin",), initialise), registry
+
+
+def test_a_third_party_adds_a_module_and_selects_by_id() -> None:
+    module, registry = make_module()
+    modules.register(module)
+    for name in ("b", "a"):
+        for accepting in modules.entry_symbols()["M_InitPlugin"]:
+            accepting.initialise(FakeLibrary(name), "M_InitPlugin")
+    assert list(registry) == ["a", "b"]
+    assert registry.get("b").greeting == "hello from b"
+
+
+def test_implicit_selection_by_what_is_asked_for() -> None:
+    """S2: "Some modules can go with implicit selection", here by the scheme of a path."""
+    _, registry = make_module()
+    registry.register("gs", Interface("cloud"), "gs.so")
+    scheme = "gs://bucket/file".partition("://")[0]
+    assert registry.get(scheme).greeting == "cloud"
+
+
+def test_the_built_in_modules_say_what_they_accept() -> None:
+    accepted = modules.entry_symbols()
+    assert set(accepted) >= {
+        "SE_InitPlugin",
+        "TF_InitGraph",
+        "TF_InitGraphPlugin",
+        "TF_InitKernel",
+        "TF_InitPlugin",
+        "TF_InitProfiler",
+    }
+    assert modules.find("kernels") is not None
+    assert modules.find("nothing") is None
+
+
+def test_a_name_is_taken_once() -> None:
+    module, registry = make_module()
+    modules.register(module)
+    modules.register(module)  # the same again is no conflict
+    with pytest.raises(PluginError) as caught:
+        modules.register(Module("m", (), lambda _library, _symbol: None), "other")
+    assert str(caught.value) == (
+        "module 'm' cannot be registered by other [already-registered]\n"
+        "  check: a module has one owner\n"
+        "  found: it is registered by the program\n"
+        "  needed: another name, or only one of the two plugins\n"
+        "  remedy: disable one of them: DRYSTONE_PLUGINS_DISABLE=NAME"
+    )
+    registry.register("a", Interface("x"), "a.so")
+    with pytest.raises(PluginError, match=r"registered by a\.so"):
+        registry.register("a", Interface("y"), "b.so")
+    assert registry.get("a").greeting == "x"
+
+
+def test_a_miss_names_what_is_near() -> None:
+    _, registry = make_module()
+    registry.register("gcs-fast", Interface("x"), "a.so")
+    with pytest.raises(PluginError) as caught:
+        registry.get("gcs-fats")
+    assert caught.value.code == "not-registered"
+    assert "did you mean gcs-fast?" in str(caught.value)
+    assert registry.find("gcs-fats") is None
+
+
+def test_what_a_registry_shows_is_read_only() -> None:
+    _, registry = make_module()
+    registry.register("a", Interface("x"), "a.so")
+    with pytest.raises(TypeError):
+        registry.items()["b"] = Interface("y")  # type: ignore[index]
+    assert "a" in registry
+    assert len(registry) == 1
+
+
+def test_stages_are_offered_by_modules() -> None:
+    def optimize(graph: object) -> object:
+        return graph
+
+    modules.register(Module("o", (), lambda _l, _s: None, stages={"optimize": optimize}))
+    assert optimize in modules.stage("optimize")
+    assert modules.stage("nothing") == []
