@@ -1,0 +1,159 @@
+// Services of the embedder: see drystone_host/ops.h.
+//
+// A call of the embedder holds `lock` shared, and detaching holds it alone: after detaching no call
+// can reach an embedder that is gone. A thread inside a call does not call again.
+#include "ops/services.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "core/buffer.h"
+#include "core/failure.h"
+#include "drystone/sdk/wire.hpp"
+#include "drystone_host/ops.h"
+
+namespace drystone::host::ops {
+namespace {
+
+// An OpList with an index by name.
+class OpIndex {
+ public:
+  explicit OpIndex(std::string list) : list_(std::move(list)) {
+    wire::Reader in(list_);
+    while (in.next()) {
+      if (in.field() == 1) enter(in.bytes());
+    }
+    if (!in.ok()) fail(TF_DATA_LOSS, "the program's op list is no OpList");
+  }
+  OpIndex(const OpIndex&) = delete;
+  OpIndex& operator=(const OpIndex&) = delete;
+
+  const std::string& list() const { return list_; }
+  std::optional<std::string> find(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return std::nullopt;
+    return std::string(found->second);
+  }
+
+ private:
+  void enter(std::string_view def) {
+    wire::Reader op(def);
+    while (op.next()) {
+      if (op.field() == 1) by_name_.emplace(op.bytes(), def);
+    }
+    if (!op.ok()) fail(TF_DATA_LOSS, "the program's op list holds a malformed OpDef");
+  }
+
+  const std::string list_;
+  std::unordered_map<std::string_view, std::string_view> by_name_;  // into list_
+};
+
+std::shared_mutex lock;   // of services
+DS_OpServices services{};
+std::mutex index_lock;    // of index_of_ops; taken after `lock`
+std::shared_ptr<const OpIndex> index_of_ops;  // NULL: not asked yet
+thread_local bool inside = false;  // a call of the embedder runs on this thread
+
+// Marks this thread as inside a call.
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// What `call(buffer, status)` of the embedder writes; "" where it writes nothing.
+template <class Call>
+std::string ask(const char* what, Call&& call) {
+  const Inside mark;
+  TF_Status status;
+  TF_Buffer out{};
+  call(&out, &status);
+  std::string bytes;
+  if (out.data != nullptr) bytes.assign(static_cast<const char*>(out.data), out.length);
+  if (out.data_deallocator != nullptr) {
+    out.data_deallocator(const_cast<void*>(out.data), out.length);
+  }
+  if (status.code != TF_OK) fail(status.code, std::string(what) + ": " + status.message);
+  return bytes;
+}
+
+// The index of the embedder's ops; `lock` is held.
+std::shared_ptr<const OpIndex> embedder_index() {
+  const std::lock_guard guard(index_lock);
+  if (index_of_ops == nullptr) {
+    std::string list;
+    if (services.op_list != nullptr) {
+      list = ask("the program's op list", [](TF_Buffer* out, TF_Status* status) {
+        services.op_list(services.context, out, status);
+      });
+    }
+    index_of_ops = std::make_shared<const OpIndex>(std::move(list));
+  }
+  return index_of_ops;
+}
+
+void attach(const DS_OpServices& table, std::shared_ptr<const OpIndex> index) {
+  if (inside) fail(TF_FAILED_PRECONDITION, "services must not be changed from within a service");
+  const std::unique_lock alone(lock);
+  const std::lock_guard guard(index_lock);
+  services = table;
+  index_of_ops = std::move(index);
+}
+
+}  // namespace
+
+std::optional<std::string> find_embedder_op(std::string_view name) {
+  if (inside) return std::nullopt;
+  const std::shared_lock shared(lock);
+  return embedder_index()->find(name);
+}
+
+std::string embedder_ops() {
+  if (inside) return "";
+  const std::shared_lock shared(lock);
+  return embedder_index()->list();
+}
+
+std::string embedder_kernels(const char* op) {
+  if (inside) return "";
+  const std::shared_lock shared(lock);
+  if (services.kernel_list == nullptr) return "";
+  return ask("the program's kernel list", [op](TF_Buffer* out, TF_Status* status) {
+    services.kernel_list(services.context, op, out, status);
+  });
+}
+
+}  // namespace drystone::host::ops
+
+extern "C" {
+
+TF_CAPI_EXPORT void DS_SetOpServices(const DS_OpServices* services, TF_Status* status) {
+  namespace host = drystone::host;
+  host::guarded(status, __func__, [&] {
+    DS_OpServices table{};
+    if (services != nullptr) {
+      if (services->struct_size < sizeof(std::size_t)) {
+        host::fail(TF_FAILED_PRECONDITION, "DS_OpServices.struct_size must be set");
+      }
+      std::memcpy(&table, services, std::min(services->struct_size, sizeof table));
+    }
+    host::ops::attach(table, nullptr);
+  });
+}
+
+TF_CAPI_EXPORT void DS_SetOpList(const TF_Buffer* op_list, TF_Status* status) {
+  namespace host = drystone::host;
+  host::guarded(status, __func__, [&] {
+    std::string list(op_list == nullptr ? std::string_view() : host::view(op_list));
+    host::ops::attach(DS_OpServices{},
+                      std::make_shared<const host::ops::OpIndex>(std::move(list)));
+  });
+}
+
+}  // extern "C"
