@@ -1,0 +1,108 @@
+"""Which test stands for which paragraph of the source documents; writes docs/spec/seed-coverage.md.
+
+`python -m ci.scripts.seed_coverage [--check]`. The paragraphs are in docs/spec/seed-paragraphs.toml;
+a test stands for one when its docstring, or that of its class or file, holds the paragraph's id
+(S0-merge). Files in C and C++ count by their comments. With --check nothing is written: exit 1 when
+the page is outdated or a paragraph has no test.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ci.scripts.project import ROOT, load_toml
+
+__all__ = ["main", "paragraphs", "render", "tests_by_paragraph"]
+
+PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
+_ID = re.compile(r"\bS[02]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
+_HEAD = """# Paragraphs and their tests
+
+What the two source documents about plugins ask of the C side, and the tests that hold it. Written by
+`python -m ci.scripts.seed_coverage` from `seed-paragraphs.toml` and the tests' docstrings.
+"""
+_TITLES = {
+    "S0": "S0: RFC 318, pluggable graph optimizers",
+    "S2": "S2: Modular TensorFlow, the C side",
+}
+
+
+def paragraphs(root: Path = ROOT) -> dict[str, str]:
+    """Titles by id, in the order of the documents."""
+    table = load_toml(root / "docs" / "spec" / "seed-paragraphs.toml")
+    return {f"{seed}-{key}": text for seed in table for key, text in table[seed].items()}
+
+
+def _documented(node: ast.AST) -> str:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+    return (ast.get_docstring(node) or "") if isinstance(node, kinds) else ""
+
+
+def _citations(node: ast.AST, above: str) -> Iterator[tuple[str, str]]:
+    """Pairs of test name and paragraph id below a node; `above` is the text it inherits."""
+    for child in ast.iter_child_nodes(node):
+        text = above + " " + _documented(child)
+        if isinstance(child, ast.FunctionDef) and child.name.startswith("test_"):
+            for found in sorted(set(_ID.findall(text))):
+                yield child.name, found
+        elif isinstance(child, ast.ClassDef):
+            yield from _citations(child, text)
+
+
+def _test_files(root: Path) -> Iterator[Path]:
+    for folder in ("plugin-abi", "packages", "ci/tests", "integration_tests"):
+        yield from sorted((root / folder).rglob("test_*.py"))
+
+
+def tests_by_paragraph(root: Path = ROOT) -> dict[str, list[str]]:
+    """Tests as ``file::name`` by paragraph id; raises ``ValueError`` for an unknown id."""
+    found: dict[str, list[str]] = {name: [] for name in paragraphs(root)}
+    for file in _test_files(root):
+        text = file.read_text(encoding="utf-8")
+        if not _ID.search(text):
+            continue
+        tree = ast.parse(text)
+        where = file.relative_to(root).as_posix()
+        for test, paragraph in _citations(tree, _documented(tree)):
+            if paragraph not in found:
+                raise ValueError(f"{where}::{test} names {paragraph}, which is no paragraph")
+            found[paragraph].append(f"{where}::{test}")
+    return found
+
+
+def render(root: Path = ROOT) -> str:
+    """Text of the page."""
+    tests = tests_by_paragraph(root)
+    lines, seed = [_HEAD], ""
+    for name, title in paragraphs(root).items():
+        if not name.startswith(seed or "-"):
+            seed = name.split("-")[0]
+            lines.append(f"## {_TITLES[seed]}\n")
+        lines.append(f"**{name}** {title}.\n")
+        lines += [f"- `{test}`" for test in tests[name]] or ["- *no test yet*"]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the page, or compare it."""
+    checking = "--check" in (sys.argv[1:] if arguments is None else arguments)
+    missing = [name for name, tests in tests_by_paragraph().items() if not tests]
+    text = render()
+    outdated = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
+    if outdated and not checking:
+        PAGE.write_text(text, encoding="utf-8")
+    for name in missing:
+        print(f"seed coverage: no test names {name}")
+    if outdated and checking:
+        print("seed coverage: the page is outdated; run python -m ci.scripts.seed_coverage")
+    print(f"seed coverage: {len(paragraphs()) - len(missing)} of {len(paragraphs())} paragraphs")
+    return int(bool(missing) or (outdated and checking))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
