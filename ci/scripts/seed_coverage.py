@@ -1,9 +1,9 @@
-"""Which test stands for which paragraph of the source documents; writes docs/spec/seed-coverage.md.
+"""Tests by paragraph of the source documents; writes docs/spec/seed-coverage.md.
 
-`python -m ci.scripts.seed_coverage [--check]`. The paragraphs are in docs/spec/seed-paragraphs.toml;
-a test stands for one when its docstring, or that of its class or file, holds the paragraph's id
-(S0-merge). Files in C and C++ count by their comments. With --check nothing is written: exit 1 when
-the page is outdated or a paragraph has no test.
+`python -m ci.scripts.seed_coverage [--check]`. The paragraphs are in
+docs/spec/seed-paragraphs.toml; a test stands for one when its docstring, or that of its class or
+file, holds the paragraph's id (S0-merge). With --check nothing is written: exit 1 when the page is
+outdated or a paragraph has no test.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 
 from ci.scripts.project import ROOT, load_toml
 
-__all__ = ["main", "paragraphs", "render", "tests_by_paragraph"]
+__all__ = ["main", "paragraphs", "render", "cited_tests"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[02]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 _HEAD = """# Paragraphs and their tests
 
-What the two source documents about plugins ask of the C side, and the tests that hold it. Written by
-`python -m ci.scripts.seed_coverage` from `seed-paragraphs.toml` and the tests' docstrings.
+What the two source documents about plugins ask of the C side, and the tests that hold it. Written
+by `python -m ci.scripts.seed_coverage` from `seed-paragraphs.toml` and the tests' docstrings.
 """
 _TITLES = {
     "S0": "S0: RFC 318, pluggable graph optimizers",
@@ -58,7 +58,7 @@ def _test_files(root: Path) -> Iterator[Path]:
         yield from sorted((root / folder).rglob("test_*.py"))
 
 
-def tests_by_paragraph(root: Path = ROOT) -> dict[str, list[str]]:
+def cited_tests(root: Path = ROOT) -> dict[str, list[str]]:
     """Tests as ``file::name`` by paragraph id; raises ``ValueError`` for an unknown id."""
     found: dict[str, list[str]] = {name: [] for name in paragraphs(root)}
     for file in _test_files(root):
@@ -76,7 +76,7 @@ def tests_by_paragraph(root: Path = ROOT) -> dict[str, list[str]]:
 
 def render(root: Path = ROOT) -> str:
     """Text of the page."""
-    tests = tests_by_paragraph(root)
+    tests = cited_tests(root)
     lines, seed = [_HEAD], ""
     for name, title in paragraphs(root).items():
         if not name.startswith(seed or "-"):
@@ -91,7 +91,7 @@ def render(root: Path = ROOT) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Write the page, or compare it."""
     checking = "--check" in (sys.argv[1:] if arguments is None else arguments)
-    missing = [name for name, tests in tests_by_paragraph().items() if not tests]
+    missing = [name for name, tests in cited_tests().items() if not tests]
     text = render()
     outdated = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
     if outdated and not checking:
