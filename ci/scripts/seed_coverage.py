@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ci.scripts.project import ROOT, load_toml
 
-__all__ = ["main", "paragraphs", "render", "cited_tests"]
+__all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[02]-[a-z0-9]+(?:-[a-z0-9]+)*\b")

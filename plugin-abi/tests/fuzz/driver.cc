@@ -28,7 +28,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPlaces = 1 << 16;
+constexpr std::size_t kPlaces = 1 << 14;
 std::uint8_t hits[kPlaces];     // of the input that runs, by place in the code
 std::uint8_t reached[kPlaces];  // highest power of two seen so far, by place
 const Bytes* running = nullptr;
@@ -219,7 +219,7 @@ void fuzz(const Options& options) {
 
 extern "C" void __sanitizer_cov_trace_pc() {
   const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  std::uint8_t& count = hits[(place ^ (place >> 16)) % kPlaces];
+  std::uint8_t& count = hits[(place ^ (place >> 14)) % kPlaces];
   if (count != 255) ++count;
 }
 
