@@ -1,0 +1,81 @@
+/* The host library's own interface, for programs that embed it: loading plugin libraries.
+ *
+ * A library is opened once and stays open until the process ends; there is no way to close one. It
+ * is opened locally: no other library of the process sees its symbols, and its own undefined TF_,
+ * TP_ and SE_ symbols are bound to this host, whether or not it was linked with anything that has
+ * them, and whether or not the real TensorFlow is loaded beside it.
+ *
+ * Opening runs the library's constructors, and DS_InitLibrary runs its entry function: code of
+ * somebody else. What can be known before is for the embedder to check (drystone's Python package
+ * checks signature, platform strings and symbols first, and tries the library in a child process).
+ *
+ * All functions may be called from any thread. Since 1.0.
+ */
+#ifndef DRYSTONE_HOST_LIBRARY_H_
+#define DRYSTONE_HOST_LIBRARY_H_
+
+#include "drystone/buffer.h"
+#include "drystone/macros.h"
+#include "drystone/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An opened library. Owned by the host; valid until the process ends. */
+typedef struct DS_Library DS_Library;
+
+/* Open the shared library at `path`, without calling any entry function.
+ *
+ * The same file (by real path or by inode) gives the same DS_Library, however often and under
+ * whatever name it is opened. Names of TensorFlow's own libraries that it needs and that cannot be
+ * found are answered by empty aliases of the host, see DS_ListAliases.
+ *
+ * INVALID_ARGUMENT  path or status is NULL or empty
+ * NOT_FOUND         no such file, or it is not a regular file
+ * FAILED_PRECONDITION  the dynamic linker refused it (its text is the message), or symbols that
+ *                   should be the host's were bound to another library, which the message names
+ * Returns NULL unless OK. */
+TF_CAPI_EXPORT extern DS_Library* DS_OpenLibrary(const char* path, TF_Status* status);
+
+/* Entry symbols the library exports that this host knows, in the order they should be called: write
+ * up to `max` of them to `symbols` and return how many there are. `symbols` may be NULL when `max`
+ * is 0. The strings live forever. 0 for a NULL library. */
+TF_CAPI_EXPORT extern int DS_LibraryEntries(const DS_Library* library, const char** symbols,
+                                            int max);
+
+/* Call one entry function and register what it offers. The first call does it; later ones give the
+ * first one's status again, so nothing is registered twice.
+ *
+ * INVALID_ARGUMENT  library or entry_symbol is NULL
+ * NOT_FOUND         the library does not export the symbol
+ * UNIMPLEMENTED     the host does not know the symbol as an entry
+ * other             what the plugin answered, or the check that its answer did not pass. Entry
+ *                   functions without a status report errors of single registrations in
+ *                   DS_DescribeLibrary; the call itself is OK. */
+TF_CAPI_EXPORT extern void DS_InitLibrary(DS_Library* library, const char* entry_symbol,
+                                          TF_Status* status);
+
+/* Address of a symbol that the library itself exports, or NULL. */
+TF_CAPI_EXPORT extern void* DS_LibrarySymbol(DS_Library* library, const char* name);
+
+/* Write what is known of the library to `json`, an empty buffer: an object with "path" (the real
+ * one), "entries" (symbol, module, state "new", "ok" or "failed", and message), the names it
+ * registered under "ops", "kernels", "optimizers", "schemes", "devices" and "profilers", and the
+ * "errors" and "warnings" of its registrations. */
+TF_CAPI_EXPORT extern void DS_DescribeLibrary(const DS_Library* library, TF_Buffer* json,
+                                              TF_Status* status);
+
+/* Entry symbols that the host knows: an array of {"symbol", "module"}, in calling order. */
+TF_CAPI_EXPORT extern void DS_ListEntries(TF_Buffer* json, TF_Status* status);
+
+/* Names of TensorFlow's libraries that the host answers to, an array of strings. While it is not
+ * empty TensorFlow itself cannot be loaded into this process any more: its own libraries would be
+ * given the aliases. A program that needs both loads TensorFlow first, which needs no alias. */
+TF_CAPI_EXPORT extern void DS_ListAliases(TF_Buffer* json, TF_Status* status);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DRYSTONE_HOST_LIBRARY_H_ */

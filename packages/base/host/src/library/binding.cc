@@ -1,0 +1,133 @@
+// Reading back what the dynamic linker bound: see library/binding.h.
+//
+// With TensorFlow in the same process a plugin may hold pointers into TensorFlow: because TensorFlow
+// has opened the same plugin before, or because the plugin opened a part of itself that needs
+// TensorFlow's libraries by name. Calling it would then register with TensorFlow, not with us.
+#include "library/binding.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/failure.h"
+
+namespace drystone::host {
+namespace {
+
+// The parts of a dynamic section that lead to its bound symbols.
+struct Tables {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* strings = nullptr;
+  const ElfW(Rela)* relocations[2] = {};
+  std::size_t sizes[2] = {};
+};
+
+const void* address(const ElfW(Dyn)* entry) {
+  return reinterpret_cast<const void*>(entry->d_un.d_ptr);
+}
+
+Tables tables_of(const ElfW(Dyn)* entry) {
+  Tables out;
+  bool with_addends = true;
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    switch (entry->d_tag) {
+      case DT_SYMTAB: out.symbols = static_cast<const ElfW(Sym)*>(address(entry)); break;
+      case DT_STRTAB: out.strings = static_cast<const char*>(address(entry)); break;
+      case DT_JMPREL: out.relocations[0] = static_cast<const ElfW(Rela)*>(address(entry)); break;
+      case DT_PLTRELSZ: out.sizes[0] = entry->d_un.d_val; break;
+      case DT_RELA: out.relocations[1] = static_cast<const ElfW(Rela)*>(address(entry)); break;
+      case DT_RELASZ: out.sizes[1] = entry->d_un.d_val; break;
+      case DT_PLTREL: with_addends = entry->d_un.d_val == DT_RELA; break;
+      default: break;
+    }
+  }
+  return with_addends ? out : Tables();
+}
+
+#if __SIZEOF_POINTER__ == 8
+std::size_t symbol_of(const ElfW(Rela)& item) { return ELF64_R_SYM(item.r_info); }
+#else
+std::size_t symbol_of(const ElfW(Rela)& item) { return ELF32_R_SYM(item.r_info); }
+#endif
+
+link_map* map_of(const void* address) noexcept {
+  Dl_info info;
+  link_map* map = nullptr;
+  const int found = dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  return found == 0 ? nullptr : map;
+}
+
+bool is_of_interface(const char* name) {
+  return std::strncmp(name, "TF_", 3) == 0 || std::strncmp(name, "TP_", 3) == 0 ||
+         std::strncmp(name, "SE_", 3) == 0;
+}
+
+// "SYMBOL bound to FILE" for the first symbol of the file that another library took, or "".
+std::string foreign_symbol(const Mapped& file, void* host) {
+  const Tables tables = tables_of(file.dynamic);
+  if (tables.symbols == nullptr || tables.strings == nullptr) return "";
+  for (int k = 0; k < 2; ++k) {
+    const ElfW(Rela)* item = tables.relocations[k];
+    if (item == nullptr) continue;
+    for (const ElfW(Rela)* end = item + tables.sizes[k] / sizeof *item; item < end; ++item) {
+      const ElfW(Sym)& symbol = tables.symbols[symbol_of(*item)];
+      const char* name = tables.strings + symbol.st_name;
+      if (symbol_of(*item) == 0 || symbol.st_shndx != SHN_UNDEF || !is_of_interface(name)) continue;
+      const void* bound = *reinterpret_cast<void**>(file.base + item->r_offset);
+      const link_map* owner = bound == nullptr ? nullptr : map_of(bound);
+      const bool elsewhere = owner != nullptr && owner->l_ld != file.dynamic && !is_in_host(bound);
+      if (elsewhere && dlsym(host, name) != nullptr) {
+        return std::string(name) + " bound to " + owner->l_name;
+      }
+    }
+  }
+  return "";
+}
+
+int collect(dl_phdr_info* info, std::size_t, void* out) {
+  for (int k = 0; k < info->dlpi_phnum; ++k) {
+    if (info->dlpi_phdr[k].p_type != PT_DYNAMIC) continue;
+    const ElfW(Addr) at = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr;
+    const char* name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    static_cast<std::vector<Mapped>*>(out)->push_back(
+        {info->dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(at), name});
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Mapped> mapped_files() {
+  std::vector<Mapped> out;
+  dl_iterate_phdr(collect, &out);
+  return out;
+}
+
+bool is_in_host(const void* address) noexcept {
+  return map_of(address) == map_of(reinterpret_cast<const void*>(&is_in_host));
+}
+
+std::string file_of(const void* address) {
+  const link_map* map = map_of(address);
+  return map == nullptr ? "" : map->l_name;
+}
+
+void require_bound_to_host(void* handle, const std::vector<Mapped>& before) {
+  link_map* map = nullptr;
+  void* host = map_of(reinterpret_cast<const void*>(&is_in_host));
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || host == nullptr) return;
+  const auto known = [&](const Mapped& file) {
+    const auto same = [&](const Mapped& old) { return old.dynamic == file.dynamic; };
+    return std::any_of(before.begin(), before.end(), same);
+  };
+  for (const Mapped& file : mapped_files()) {
+    if (file.dynamic != map->l_ld && known(file)) continue;
+    const std::string found = foreign_symbol(file, host);
+    if (!found.empty()) {
+      fail(TF_FAILED_PRECONDITION, file.name + " is tied to another library than the host: " + found);
+    }
+  }
+}
+
+}  // namespace drystone::host

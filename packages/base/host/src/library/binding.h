@@ -1,0 +1,34 @@
+// Whether symbols of opened plugins are bound to this host.
+#ifndef DRYSTONE_HOST_LIBRARY_BINDING_H_
+#define DRYSTONE_HOST_LIBRARY_BINDING_H_
+
+#include <link.h>
+
+#include <string>
+#include <vector>
+
+namespace drystone::host {
+
+// A file that the linker has mapped.
+struct Mapped {
+  ElfW(Addr) base;
+  const ElfW(Dyn)* dynamic;
+  std::string name;
+};
+
+// Every mapped file that has a dynamic section.
+std::vector<Mapped> mapped_files();
+
+// Whether an address lies in the host library.
+bool is_in_host(const void* address) noexcept;
+
+// Name of the file an address lies in, or "".
+std::string file_of(const void* address);
+
+// Fails (FAILED_PRECONDITION) where an undefined symbol of `handle`, or of a file mapped since
+// `before`, has been bound to another library although the host has it.
+void require_bound_to_host(void* handle, const std::vector<Mapped>& before);
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_LIBRARY_BINDING_H_

@@ -1,0 +1,19 @@
+// Generated ELF files that hold nothing but names: what they need and what they are called.
+#ifndef DRYSTONE_HOST_LIBRARY_ELF_IMAGE_H_
+#define DRYSTONE_HOST_LIBRARY_ELF_IMAGE_H_
+
+#include <string>
+#include <vector>
+
+namespace drystone::host {
+
+// The bytes of a shared library without code or symbols that needs `needed`, in that order, and is
+// called `soname` ("" for no name). For the machine this code runs on.
+std::string elf_image(const std::string& soname, const std::vector<std::string>& needed);
+
+// Opens the bytes as a library (RTLD_NOW | RTLD_LOCAL | `flags`); NULL with *error set on failure.
+void* open_image(const std::string& image, int flags, std::string* error);
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_LIBRARY_ELF_IMAGE_H_

@@ -1,0 +1,126 @@
+// The libraries that are open: see library/loaded.h.
+#include "library/loaded.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "core/failure.h"
+#include "library/binding.h"
+#include "library/open.h"
+
+namespace drystone::host {
+namespace {
+
+struct Open {
+  dev_t device;
+  ino_t inode;
+  std::unique_ptr<DS_Library> library;
+};
+
+// Never destroyed: libraries may still be used while the process ends.
+std::vector<Open>& all() {
+  static auto* libraries = new std::vector<Open>;
+  return *libraries;
+}
+
+std::string real_path(const char* path) {
+  char resolved[PATH_MAX];
+  if (realpath(path, resolved) == nullptr) {
+    fail(TF_NOT_FOUND, std::string(path) + ": " + std::strerror(errno));
+  }
+  return resolved;
+}
+
+// Whether the symbol is this library's: its own or of what it needs, but not of another plugin.
+void* entry_function(const DS_Library& library, const char* symbol) {
+  void* found = find_symbol(library.handle, symbol);
+  if (found == nullptr || is_in_host(found)) return nullptr;
+  for (const Open& open : all()) {
+    const bool other = open.library->handle != library.handle;
+    if (other && find_own_symbol(open.library->handle, symbol) == found) return nullptr;
+  }
+  return found;
+}
+
+DS_Library* find_handle(void* handle) {
+  for (const Open& open : all()) {
+    if (open.library->handle == handle) return open.library.get();
+  }
+  return nullptr;
+}
+
+DS_Library* open_new(const std::string& path, const struct stat& facts) {
+  auto library = std::make_unique<DS_Library>();
+  library->path = path;
+  const std::vector<Mapped> before = mapped_files();
+  {
+    const LibraryScope scope(library.get());  // its constructors may register things
+    library->handle = open_plugin(path);
+  }
+  if (DS_Library* same = find_handle(library->handle); same != nullptr) {
+    same->warnings.push_back(path + " has changed since it was opened; a new process sees the change");
+    return same;
+  }
+  require_bound_to_host(library->handle, before);
+  for (const Entry& entry : entries()) {
+    if (entry_function(*library, entry.symbol) != nullptr) {
+      library->results.push_back({&entry, false, TF_OK, ""});
+    }
+  }
+  all().push_back({facts.st_dev, facts.st_ino, std::move(library)});
+  return all().back().library.get();
+}
+
+// Runs the entry's handler and keeps what it answers.
+void call(DS_Library& library, DS_EntryResult& result) {
+  result.called = true;
+  TF_Status status;
+  guarded(&status, result.entry->symbol, [&] {
+    const LibraryScope scope(&library);
+    result.entry->handler(library, entry_function(library, result.entry->symbol));
+  });
+  result.code = status.code;
+  result.message = status.message;
+}
+
+}  // namespace
+
+std::recursive_mutex& library_lock() {
+  static auto* mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+DS_Library* open_library(const char* path) {
+  require(path, "path");
+  if (*path == '\0') fail(TF_INVALID_ARGUMENT, "path must not be empty");
+  const std::string real = real_path(path);
+  struct stat facts;
+  if (stat(real.c_str(), &facts) != 0) fail(TF_NOT_FOUND, real + ": " + std::strerror(errno));
+  if (!S_ISREG(facts.st_mode)) fail(TF_NOT_FOUND, real + ": not a regular file");
+  const std::lock_guard<std::recursive_mutex> held(library_lock());
+  for (const Open& open : all()) {
+    if (open.device == facts.st_dev && open.inode == facts.st_ino) return open.library.get();
+  }
+  return open_new(real, facts);
+}
+
+void init_library(DS_Library& library, const char* symbol) {
+  const std::lock_guard<std::recursive_mutex> held(library_lock());
+  if (find_entry(symbol) == nullptr) {
+    fail(TF_UNIMPLEMENTED, std::string(symbol) + " is no entry symbol that this host knows");
+  }
+  for (DS_EntryResult& result : library.results) {
+    if (std::strcmp(result.entry->symbol, symbol) != 0) continue;
+    if (!result.called) call(library, result);
+    if (result.code != TF_OK) fail(result.code, result.message);
+    return;
+  }
+  fail(TF_NOT_FOUND, library.path + " does not export " + symbol);
+}
+
+}  // namespace drystone::host

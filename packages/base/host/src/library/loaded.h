@@ -1,0 +1,40 @@
+// The libraries that are open, and what came of their entry functions.
+#ifndef DRYSTONE_HOST_LIBRARY_LOADED_H_
+#define DRYSTONE_HOST_LIBRARY_LOADED_H_
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/library.h"
+#include "core/status.h"
+#include "drystone_host/library.h"
+#include "library/entries.h"
+
+// What an entry function answered.
+struct DS_EntryResult {
+  const drystone::host::Entry* entry;
+  bool called = false;
+  TF_Code code = TF_OK;
+  std::string message;
+};
+
+struct DS_Library : drystone::host::Library {
+  std::vector<DS_EntryResult> results;  // one for each entry symbol it exports, in calling order
+};
+
+namespace drystone::host {
+
+// Opens the file, or finds it among those open. Throws Failure.
+DS_Library* open_library(const char* path);
+
+// Held while libraries are opened, initialised or described. Recursive: a library's constructor or
+// entry function may open another library.
+std::recursive_mutex& library_lock();
+
+// Calls an entry function the first time it is asked to; sets `status` to its result. Throws.
+void init_library(DS_Library& library, const char* symbol);
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_LIBRARY_LOADED_H_

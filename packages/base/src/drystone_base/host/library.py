@@ -1,0 +1,100 @@
+"""Plugin libraries opened by the host: their entry symbols and what they registered.
+
+This opens what it is given. Whether a file should be opened at all is decided in
+``drystone_base.plugins``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from functools import cache
+from typing import Any
+
+from drystone_base.host._lib import declare
+from drystone_base.host.buffer import answer
+from drystone_base.host.status import Status
+
+__all__ = ["HostLibrary", "aliases", "known_entries", "open_library"]
+
+_open = declare("DS_OpenLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_entries = declare(
+    "DS_LibraryEntries",
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_char_p),
+    ctypes.c_int,
+)
+_init = declare("DS_InitLibrary", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_symbol = declare("DS_LibrarySymbol", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+_describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
+_list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class HostLibrary:
+    """A library that the host has opened; it stays open until the process ends.
+
+    ``name`` is what reports call it.
+    """
+
+    __slots__ = ("_handle", "name", "path")
+
+    def __init__(self, handle: int, path: str, name: str) -> None:
+        self._handle = handle
+        self.path = path
+        self.name = name
+
+    @property
+    def handle(self) -> int:
+        """The ``DS_Library`` pointer: equal for two openings of one file."""
+        return self._handle
+
+    def entries(self) -> list[str]:
+        """Entry symbols that the library exports and the host knows, in calling order."""
+        count = _entries(self._handle, None, 0)
+        names = (ctypes.c_char_p * count)()
+        _entries(self._handle, names, count)
+        return [(name or b"").decode() for name in names]
+
+    def initialise(self, entry_symbol: str) -> None:
+        """Call one entry function, once however often this is called; raises ``HostError``."""
+        with Status(f"{entry_symbol} of plugin {self.name} ({self.path}) failed") as status:
+            _init(self._handle, entry_symbol.encode(), status.pointer)
+
+    def symbol(self, name: str) -> int | None:
+        """Address of a symbol that the library itself exports, or None."""
+        address: int | None = _symbol(self._handle, name.encode())
+        return address
+
+    def describe(self) -> dict[str, Any]:
+        """What its entry functions answered and what it registered."""
+        facts: dict[str, Any] = json.loads(
+            answer(
+                f"plugin {self.name} cannot be described",
+                lambda buffer, status: _describe(self._handle, buffer, status),
+            )
+        )
+        return facts
+
+
+def open_library(path: str | os.PathLike[str], name: str = "") -> HostLibrary:
+    """Open a library without calling its entry functions; raises ``HostError``."""
+    file = os.fspath(path)
+    with Status(f"{file} cannot be opened") as status:
+        handle = _open(os.fsencode(file), status.pointer)
+    return HostLibrary(handle, os.path.realpath(file), name or os.path.basename(file))
+
+
+@cache
+def known_entries() -> dict[str, str]:
+    """Entry symbols that the host itself handles, in calling order, with the module of each."""
+    listed = json.loads(answer("the host's entry symbols", _list_entries))
+    return {entry["symbol"]: entry["module"] for entry in listed}
+
+
+def aliases() -> list[str]:
+    """Names of TensorFlow's libraries that the host answers to in this process."""
+    names: list[str] = json.loads(answer("the host's aliases", _list_aliases))
+    return names
