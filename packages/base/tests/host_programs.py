@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compiling import INCLUDE, SANITIZE, compile_program, compiler
 
-__all__ = ["build", "run"]
+__all__ = ["build", "build_fuzzer", "run"]
 
 HOST = Path(__file__).resolve().parents[1] / "host"
 SOURCES = HOST / "src"
@@ -38,9 +38,9 @@ def _makefile(folder: Path, flags: str) -> str:
 
 
 @cache
-def _archive() -> Path:
+def _archive(*extra: str) -> Path:
     """A static archive of the host library's sources, with sanitizers; test processes share it."""
-    flags = f"-std=c++20 -g -O1 -Wall -Wextra -fPIC {' '.join(SANITIZE)} -I{SOURCES}"
+    flags = f"-std=c++20 -g -O1 -Wall -Wextra -fPIC {' '.join((*SANITIZE, *extra))} -I{SOURCES}"
     flags += f" -I{HOST / 'include'} -I{INCLUDE} -DDRYSTONE_HOST_VERSION='\"test\"'"
     folder = Path(tempfile.gettempdir()) / f"drystone-host-{os.getuid()}-{_key(flags)}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -66,6 +66,21 @@ def build(source: Path, *extra: str) -> Path:
     ]
     whole = ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
     return compile_program(source, flags=[*flags, *extra, "-lpthread", "-ldl", *whole])
+
+
+def build_fuzzer(source: Path, driver: Path) -> Path:
+    """A sanitized fuzzer of one target, with coverage feedback from it and from the host."""
+    coverage = "-fsanitize-coverage=trace-pc"
+    archive = _archive(coverage)
+    options = [*SANITIZE, "-O1", f"-I{SOURCES}", f"-I{HOST / 'include'}", "-c"]
+    target = compile_program(source, flags=[*options, coverage])
+    main = compile_program(driver, flags=[*options, "-O2"])
+    program = main.with_name(f"{target.name}-{main.name}")
+    whole = ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
+    objects = ["-xnone", str(target), str(main), *whole]
+    command = [*compiler(".cc"), *SANITIZE, "-rdynamic", *objects, "-lpthread", "-ldl"]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    return program
 
 
 def run(name: str, *arguments: str) -> str:
