@@ -1,0 +1,133 @@
+// DS_ functions that list, give and describe devices.
+#include "core/buffer.h"
+#include "core/json.h"
+#include "device/objects.h"
+
+namespace drystone::host {
+namespace {
+
+std::string dotted(const std::array<int, 3>& version) {
+  return std::to_string(version[0]) + "." + std::to_string(version[1]) + "." +
+         std::to_string(version[2]);
+}
+
+void count_devices(Json& json, Platform& platform) {
+  try {
+    json.integer("device_count", platform.device_count());
+  } catch (const Failure& failure) {
+    json.text("error", failure.message);
+  }
+}
+
+void list_platform(Json& json, Platform& platform) {
+  json.object();
+  json.text("platform", platform.name());
+  json.text("type", platform.type());
+  json.text("library", platform.library());
+  json.text("version", dotted(platform.version()));
+  count_devices(json, platform);
+  std::vector<std::string> names;
+  platform.each_device([&](DS_Device& device) { names.push_back(device.name); });
+  json.texts("devices", names);
+  json.close();
+}
+
+void describe_facts(Json& json, DS_Device& device) {
+  const SP_DeviceFns& facts = *device.facts;
+  json.integer("numa_node", facts.get_numa_node ? facts.get_numa_node(device.sp()) : -1);
+  json.integer("memory_bandwidth",
+               facts.get_memory_bandwidth ? facts.get_memory_bandwidth(device.sp()) : -1);
+  json.key("gflops");
+  json.number(facts.get_gflops ? facts.get_gflops(device.sp()) : -1);
+}
+
+void describe_usage(Json& json, DS_Device& device) {
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+  if (!device.executor->device_memory_usage(device.sp(), &free, &total)) return;
+  json.integer("free", free);
+  json.integer("total", total);
+}
+
+void describe_allocator(Json& json, DS_Device& device) {
+  auto room = DRYSTONE_ROOM(SP_AllocatorStats, SP_ALLOCATORSTATS_STRUCT_SIZE);
+  if (!device.executor->get_allocator_stats(device.sp(), room.get())) return;
+  room.settle();
+  const SP_AllocatorStats& stats = *room;
+  json.key("allocator");
+  json.object();
+  json.integer("num_allocs", stats.num_allocs);
+  json.integer("bytes_in_use", stats.bytes_in_use);
+  json.integer("peak_bytes_in_use", stats.peak_bytes_in_use);
+  json.integer("largest_alloc_size", stats.largest_alloc_size);
+  if (stats.has_bytes_limit) json.integer("bytes_limit", stats.bytes_limit);
+  json.integer("bytes_reserved", stats.bytes_reserved);
+  json.integer("peak_bytes_reserved", stats.peak_bytes_reserved);
+  if (stats.has_bytes_reservable_limit) {
+    json.integer("bytes_reservable_limit", stats.bytes_reservable_limit);
+  }
+  json.integer("largest_free_block_bytes", stats.largest_free_block_bytes);
+  json.close();
+}
+
+void describe(Json& json, DS_Device& device) {
+  const auto known = [](const char* text) { return text == nullptr ? "unknown" : text; };
+  json.object();
+  json.text("name", device.name);
+  json.text("platform", device.platform.name());
+  json.text("library", device.platform.library());
+  json.text("hardware_name", known(device.device->hardware_name));
+  json.text("vendor", known(device.device->device_vendor));
+  json.text("pci_bus_id", known(device.device->pci_bus_id));
+  json.integer("executor_size", static_cast<std::int64_t>(device.executor_size));
+  describe_facts(json, device);
+  describe_usage(json, device);
+  describe_allocator(json, device);
+  json.close();
+}
+
+}  // namespace
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+extern "C" {
+
+void DS_ListDevices(TF_Buffer* json, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    Json text;
+    text.array();
+    for (Platform* platform : all_platforms()) list_platform(text, *platform);
+    text.close();
+    fill(json, text.str());
+  });
+}
+
+int DS_DeviceCount(const char* type, TF_Status* status) {
+  int count = 0;
+  guarded(status, __func__, [&] {
+    require(type, "type");
+    count = platform_of(type).device_count();
+  });
+  return count;
+}
+
+DS_Device* DS_GetDevice(const char* type, int ordinal, TF_Status* status) {
+  DS_Device* device = nullptr;
+  guarded(status, __func__, [&] {
+    require(type, "type");
+    device = &platform_of(type).device(ordinal);
+  });
+  return device;
+}
+
+void DS_DescribeDevice(DS_Device* device, TF_Buffer* json, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    require(device, "device");
+    Json text;
+    describe(text, *device);
+    fill(json, text.str());
+  });
+}
+
+}  // extern "C"

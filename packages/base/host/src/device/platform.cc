@@ -1,0 +1,175 @@
+// Registration of a platform and creation of its devices.
+#include "device/platform.h"
+
+#include <utility>
+
+#include "device/calls.h"
+
+namespace drystone::host {
+namespace {
+
+constexpr int kMostDevices = 4096;
+
+// As TensorFlow has it: [A-Z][A-Z_]*
+bool is_platform_name(const char* text) {
+  if (text == nullptr || *text < 'A' || *text > 'Z') return false;
+  for (; *text != '\0'; ++text) {
+    if ((*text < 'A' || *text > 'Z') && *text != '_') return false;
+  }
+  return true;
+}
+
+void require_name(const char* member, const char* value) {
+  if (is_platform_name(value)) return;
+  fail(TF_FAILED_PRECONDITION,
+       std::string(member) + " is " + (value == nullptr ? "NULL" : "'" + std::string(value) + "'") +
+           "; it must be set and match [A-Z][A-Z_]*");
+}
+
+void require_functions(const SP_PlatformFns& fns) {
+  require_members(
+      "SP_PlatformFns",
+      {{"get_device_count", fns.get_device_count != nullptr},
+       {"create_device", fns.create_device != nullptr},
+       {"destroy_device", fns.destroy_device != nullptr},
+       {"create_device_fns", fns.create_device_fns != nullptr},
+       {"destroy_device_fns", fns.destroy_device_fns != nullptr},
+       {"create_stream_executor", fns.create_stream_executor != nullptr},
+       {"destroy_stream_executor", fns.destroy_stream_executor != nullptr}});
+  if ((fns.create_timer_fns == nullptr) != (fns.destroy_timer_fns == nullptr)) {
+    fail(TF_FAILED_PRECONDITION,
+         "SP_PlatformFns must set both or none of create_timer_fns and destroy_timer_fns");
+  }
+}
+
+}  // namespace
+
+Platform::Platform(std::string library, Init init) : library_(std::move(library)) {
+  auto room = DRYSTONE_ROOM(SE_PlatformRegistrationParams,
+                            SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE);
+  room->major_version = SE_MAJOR;
+  room->minor_version = SE_MINOR;
+  room->patch_version = SE_PATCH;
+  room->platform = platform_.get();
+  room->platform_fns = fns_.get();
+  call_plugin("SE_InitPlugin", [&](TF_Status* status) { init(room.get(), status); });
+  room.settle();
+  check(*room);
+}
+
+void Platform::check(const SE_PlatformRegistrationParams& params) {
+  version_ = {params.major_version, params.minor_version, params.patch_version};
+  require_major("SE_InitPlugin", SE_MAJOR, version_[0], version_[1], version_[2]);
+  if (params.platform != platform_.get() || params.platform_fns != fns_.get()) {
+    fail(TF_FAILED_PRECONDITION,
+         "SE_PlatformRegistrationParams: the plugin replaced platform or platform_fns; it must "
+         "fill in the structs that they point to");
+  }
+  require_members("SE_PlatformRegistrationParams",
+                  {{"destroy_platform", params.destroy_platform != nullptr},
+                   {"destroy_platform_fns", params.destroy_platform_fns != nullptr}});
+  platform_.settle();
+  fns_.settle();
+  require_name("SP_Platform.name", platform_->name);
+  require_name("SP_Platform.type", platform_->type);
+  require_functions(*fns_);
+  name_ = platform_->name;
+  type_ = platform_->type;
+  destroy_platform_ = params.destroy_platform;
+  destroy_platform_fns_ = params.destroy_platform_fns;
+}
+
+int Platform::device_count() {
+  int count = 0;
+  call_plugin(name_ + " get_device_count", [&](TF_Status* status) {
+    fns_->get_device_count(platform_.get(), &count, status);
+  });
+  if (count < 0 || count > kMostDevices) {
+    fail(TF_INTERNAL, name_ + " get_device_count answers " + std::to_string(count) +
+                          "; between 0 and " + std::to_string(kMostDevices) + " can be");
+  }
+  return count;
+}
+
+DS_Device& Platform::device(int ordinal) {
+  const std::scoped_lock lock(mutex_);
+  const int count = device_count();
+  if (ordinal < 0 || ordinal >= count) {
+    fail(TF_NOT_FOUND, "no device " + type_ + ":" + std::to_string(ordinal) + ": platform " +
+                           name_ + " of " + library_ + " has " + std::to_string(count) +
+                           " devices");
+  }
+  const auto index = static_cast<std::size_t>(ordinal);
+  if (devices_.size() <= index) devices_.resize(index + 1);
+  if (devices_[index] == nullptr) devices_[index] = make_device(ordinal);
+  return *devices_[index];
+}
+
+std::unique_ptr<DS_Device> Platform::make_device(int ordinal) {
+  auto made = std::make_unique<DS_Device>(*this);
+  made->name = "/device:" + type_ + ":" + std::to_string(ordinal);
+  try {
+    fill_device(*made, ordinal);
+  } catch (...) {
+    destroy_device(*made);
+    throw;
+  }
+  return made;
+}
+
+void Platform::fill_device(DS_Device& made, int ordinal) {
+  const auto create = [&](const char* what, auto function, auto& params) {
+    call_plugin(made.name + " " + what,
+                [&](TF_Status* status) { function(platform_.get(), params.get(), status); });
+    ++made.made;
+    params.settle();
+  };
+  auto device = DRYSTONE_ROOM(SE_CreateDeviceParams, SE_CREATE_DEVICE_PARAMS_STRUCT_SIZE);
+  made.device->ordinal = ordinal;
+  device->ordinal = ordinal;
+  device->device = made.device.get();
+  create("create_device", fns_->create_device, device);
+  made.device.settle();
+  auto facts = DRYSTONE_ROOM(SE_CreateDeviceFnsParams, SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE);
+  facts->device_fns = made.facts.get();
+  create("create_device_fns", fns_->create_device_fns, facts);
+  made.facts.settle();
+  auto executor =
+      DRYSTONE_ROOM(SE_CreateStreamExecutorParams, SE_CREATE_STREAM_EXECUTOR_PARAMS_STRUCT_SIZE);
+  executor->stream_executor = made.executor.get();
+  create("create_stream_executor", fns_->create_stream_executor, executor);
+  settle_executor(made, unified_memory());
+  if (fns_->create_timer_fns != nullptr) {
+    create("create_timer_fns", fns_->create_timer_fns, made.timer);
+    made.has_timer = made.timer->nanoseconds != nullptr && made.executor->create_timer != nullptr;
+  }
+}
+
+void Platform::each_device(const std::function<void(DS_Device&)>& body) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& device : devices_) {
+    if (device != nullptr) body(*device);
+  }
+}
+
+void Platform::destroy_device(DS_Device& device) noexcept {
+  answered(0, [&] {
+    if (device.made > 3) fns_->destroy_timer_fns(platform_.get(), device.timer.get());
+    if (device.made > 2) fns_->destroy_stream_executor(platform_.get(), device.executor.get());
+    if (device.made > 1) fns_->destroy_device_fns(platform_.get(), device.facts.get());
+    if (device.made > 0) fns_->destroy_device(platform_.get(), device.device.get());
+    return 0;
+  });
+}
+
+void Platform::destroy() noexcept {
+  answered(0, [&] {
+    each_device([&](DS_Device& device) { destroy_device(device); });
+    devices_.clear();
+    destroy_platform_fns_(fns_.get());
+    destroy_platform_(platform_.get());
+    return 0;
+  });
+}
+
+}  // namespace drystone::host

@@ -1,0 +1,234 @@
+// Profilers: the entry symbol TF_InitProfiler, their registry and the DS_ functions on them.
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/json.h"
+#include "device/calls.h"
+#include "device/init.h"
+#include "device/room.h"
+#include "device/shutdown.h"
+#include "drystone/profiler.h"
+#include "drystone_host/device.h"
+
+namespace drystone::host {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kGuard = 64;
+constexpr unsigned char kPattern = 0xD5;
+
+using Init = void (*)(TF_ProfilerRegistrationParams*, TF_Status*);
+
+struct Profiler {
+  std::string library;
+  std::string type;
+  std::string version;
+  Room<TP_Profiler> profiler = DRYSTONE_ROOM(TP_Profiler, TP_PROFILER_STRUCT_SIZE);
+  Room<TP_ProfilerFns> fns = DRYSTONE_ROOM(TP_ProfilerFns, TP_PROFILER_FNS_STRUCT_SIZE);
+  void (*destroy_profiler)(TP_Profiler*) = nullptr;
+  void (*destroy_profiler_fns)(TP_ProfilerFns*) = nullptr;
+  std::mutex mutex;  // the plugin is never called twice at once
+  bool running = false;
+
+  void destroy() noexcept {
+    answered(0, [&] {
+      destroy_profiler_fns(fns.get());
+      destroy_profiler(profiler.get());
+      return 0;
+    });
+  }
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Profiler>> profilers;
+};
+
+Registry& registry() {
+  static auto* const the = new Registry;
+  return *the;
+}
+
+void check(Profiler& made, const TF_ProfilerRegistrationParams& params) {
+  require_major("TF_InitProfiler", TP_MAJOR, params.major_version, params.minor_version,
+                params.patch_version);
+  if (params.profiler != made.profiler.get() || params.profiler_fns != made.fns.get()) {
+    fail(TF_FAILED_PRECONDITION,
+         "TF_ProfilerRegistrationParams: the plugin replaced profiler or profiler_fns; it must "
+         "fill in the structs that they point to");
+  }
+  require_members("TF_ProfilerRegistrationParams",
+                  {{"destroy_profiler", params.destroy_profiler != nullptr},
+                   {"destroy_profiler_fns", params.destroy_profiler_fns != nullptr}});
+  made.profiler.settle();
+  made.fns.settle();
+  const char* const type = made.profiler->device_type;
+  require_members("TP_Profiler", {{"device_type", type != nullptr && *type != '\0'}});
+  require_members("TP_ProfilerFns",
+                  {{"start", made.fns->start != nullptr},
+                   {"stop", made.fns->stop != nullptr},
+                   {"collect_data_xspace", made.fns->collect_data_xspace != nullptr}});
+}
+
+std::unique_ptr<Profiler> make(const std::string& library, Init init) {
+  auto made = std::make_unique<Profiler>();
+  auto room = DRYSTONE_ROOM(TF_ProfilerRegistrationParams,
+                            TF_PROFILER_REGISTRATION_PARAMS_STRUCT_SIZE);
+  room->major_version = TP_MAJOR;
+  room->minor_version = TP_MINOR;
+  room->patch_version = TP_PATCH;
+  room->profiler = made->profiler.get();
+  room->profiler_fns = made->fns.get();
+  call_plugin("TF_InitProfiler", [&](TF_Status* status) { init(room.get(), status); });
+  room.settle();
+  check(*made, *room);
+  made->library = library;
+  made->type = made->profiler->device_type;
+  made->version = std::to_string(room->major_version) + "." + std::to_string(room->minor_version) +
+                  "." + std::to_string(room->patch_version);
+  made->destroy_profiler = room->destroy_profiler;
+  made->destroy_profiler_fns = room->destroy_profiler_fns;
+  return made;
+}
+
+void add(std::unique_ptr<Profiler> profiler) {
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  for (const auto& other : all.profilers) {
+    if (other->type != profiler->type) continue;
+    profiler->destroy();
+    fail(TF_ALREADY_EXISTS, "a profiler of device type '" + profiler->type +
+                                "' is registered by " + other->library + " already; " +
+                                profiler->library + " offers another and is refused");
+  }
+  all.profilers.push_back(std::move(profiler));
+}
+
+Profiler& find(const char* type) {
+  require(type, "type");
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  std::string known;
+  for (const auto& profiler : all.profilers) {
+    if (profiler->type == type) return *profiler;
+    known += (known.empty() ? "" : ", ") + profiler->type;
+  }
+  fail(TF_NOT_FOUND, "no library registered a profiler of device type '" + std::string(type) +
+                         "'; registered: " + (known.empty() ? "none" : known));
+}
+
+void require_running(const Profiler& profiler, bool running) {
+  if (profiler.running == running) return;
+  fail(TF_FAILED_PRECONDITION, "the profiler of " + profiler.type +
+                                   (running ? " is not running" : " is running already"));
+}
+
+// Two calls: how many bytes, then the bytes. Guard bytes behind them catch what is written past.
+std::string collect(Profiler& profiler) {
+  const std::string what = profiler.type + " collect_data_xspace";
+  std::size_t size = 0;
+  const auto call = [&](std::uint8_t* buffer) {
+    call_plugin(what, [&](TF_Status* status) {
+      profiler.fns->collect_data_xspace(profiler.profiler.get(), buffer, &size, status);
+    });
+  };
+  call(nullptr);
+  if (size > kMostBytes) {
+    fail(TF_INTERNAL, what + " asks for " + std::to_string(size) + " bytes, limit " +
+                          std::to_string(kMostBytes));
+  }
+  const std::size_t asked = size;
+  std::string bytes(asked + kGuard, static_cast<char>(kPattern));
+  call(reinterpret_cast<std::uint8_t*>(bytes.data()));
+  const bool intact = bytes.find_first_not_of(static_cast<char>(kPattern), asked) ==
+                      std::string::npos;
+  if (size > asked || !intact) {
+    fail(TF_INTERNAL, what + " wrote past the " + std::to_string(asked) + " bytes it asked for");
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace
+
+void destroy_profilers() noexcept {
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  for (const auto& profiler : all.profilers) profiler->destroy();
+  all.profilers.clear();
+}
+
+void init_profiler(Library& library, void* function) {
+  auto made = make(library.path, reinterpret_cast<Init>(function));
+  const std::string type = made->type;
+  add(std::move(made));
+  library.profilers.push_back(type);
+}
+
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+extern "C" {
+
+void DS_ListProfilers(TF_Buffer* json, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    Json text;
+    text.array();
+    for (const auto& profiler : all.profilers) {
+      text.object();
+      text.text("type", profiler->type);
+      text.text("library", profiler->library);
+      text.text("version", profiler->version);
+      text.boolean("running", profiler->running);
+      text.close();
+    }
+    text.close();
+    fill(json, text.str());
+  });
+}
+
+void DS_StartProfiler(const char* type, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    Profiler& profiler = find(type);
+    const std::scoped_lock lock(profiler.mutex);
+    require_running(profiler, false);
+    call_plugin(profiler.type + " start", [&](TF_Status* inner) {
+      profiler.fns->start(profiler.profiler.get(), inner);
+    });
+    profiler.running = true;
+  });
+}
+
+void DS_StopProfiler(const char* type, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    Profiler& profiler = find(type);
+    const std::scoped_lock lock(profiler.mutex);
+    require_running(profiler, true);
+    profiler.running = false;
+    call_plugin(profiler.type + " stop", [&](TF_Status* inner) {
+      profiler.fns->stop(profiler.profiler.get(), inner);
+    });
+  });
+}
+
+void DS_CollectProfile(const char* type, TF_Buffer* xspace, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    Profiler& profiler = find(type);
+    const std::scoped_lock lock(profiler.mutex);
+    require_running(profiler, false);
+    fill(xspace, collect(profiler));
+  });
+}
+
+void DS_ShutdownDevices(void) {
+  destroy_profilers();
+  destroy_platforms();
+}
+
+}  // extern "C"

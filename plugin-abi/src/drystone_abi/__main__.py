@@ -1,0 +1,67 @@
+"""`python -m drystone_abi`: paths and flags for build scripts, and the platform strings of files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from drystone_abi.headers import (
+    ABI_VERSION,
+    get_cmake_dir,
+    get_compile_flags,
+    get_include,
+    get_link_flags,
+)
+from drystone_abi.platform_strings import read_platform_strings
+
+__all__ = ["main"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m drystone_abi", description="Paths and flags for building a plugin."
+    )
+    one = parser.add_mutually_exclusive_group(required=True)
+    one.add_argument("--include", action="store_true", help="folder of the headers")
+    one.add_argument("--cflags", action="store_true", help="compiler flags")
+    one.add_argument("--libs", action="store_true", help="linker flags")
+    one.add_argument("--cmake-dir", action="store_true", help="folder of the CMake package")
+    one.add_argument("--abi-version", action="store_true", help="MAJOR.MINOR of the plugin ABI")
+    one.add_argument("--scan", metavar="FILE", help="print a library's platform strings")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer one question; 1 when a scanned file cannot be read or has no platform strings."""
+    asked = _parser().parse_args(arguments)
+    if asked.scan is not None:
+        return _scan(asked.scan)
+    if asked.include:
+        print(get_include())
+    elif asked.cflags:
+        print(*get_compile_flags())
+    elif asked.libs:
+        print(*get_link_flags())
+    elif asked.cmake_dir:
+        print(get_cmake_dir())
+    else:
+        print(ABI_VERSION)
+    return 0
+
+
+def _scan(path: str) -> int:
+    try:
+        records = read_platform_strings(path)
+    except OSError as error:
+        print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
+        return 1
+    if not records:
+        print(f"{path}: no platform strings", file=sys.stderr)
+        return 1
+    print(*records, sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
