@@ -1,0 +1,148 @@
+"""The steps that run a plugin's code: opening it, and its entry functions, module by module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+
+if TYPE_CHECKING:
+    from drystone_base.host.library import HostLibrary
+
+__all__ = ["initialise", "open_plugin"]
+
+_KINDS = ("ops", "kernels", "optimizers", "schemes", "devices", "profilers")
+
+
+def open_plugin(plugin: Plugin) -> StepResult:
+    """Open the file in the host; its constructors run."""
+    from drystone_base.errors import HostError
+    from drystone_base.host.library import open_library
+
+    try:
+        plugin.library = open_library(plugin.path, plugin.name)
+    except HostError as error:
+        if error.code == "host-library-missing":
+            raise
+        return failed("open", _not_opened(plugin, error))
+    return passed("open")
+
+
+def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
+    found = error.found.removeprefix("DS_OpenLibrary: ")
+    foreign = "is tied to another library than the host" in found
+    return PluginError(
+        f"plugin {plugin.name} ({plugin.path}) cannot be opened",
+        check="its interface must be the host's"
+        if foreign
+        else "the dynamic linker must accept the file",
+        found=found,
+        needed="a process in which nothing else has opened the plugin's libraries"
+        if foreign
+        else "a library whose dependencies are installed",
+        remedy='load it before TensorFlow, or run it in a process of its own: isolation = "process"'
+        if foreign
+        else f"drystone plugins check {plugin.path}",
+        plugin=plugin.name,
+        version=plugin.version,
+        path=plugin.path,
+        code="plugin-bound-elsewhere" if foreign else "plugin-not-opened",
+    )
+
+
+def initialise(plugin: Plugin) -> StepResult:
+    """Let every module that accepts one of the library's entry symbols register it."""
+    from drystone_base.modules import entry_symbols
+
+    library = plugin.library
+    if library is None:
+        raise ValueError(f"{plugin.path} is not open")
+    wanted = entry_symbols()
+    present = _present(library, wanted)
+    if not present:
+        return failed("entry", _no_entry(plugin, list(wanted)))
+    entries: dict[str, str] = {}
+    errors: list[tuple[str, DrystoneError]] = []
+    for symbol in present:
+        for module in wanted[symbol]:
+            try:
+                module.initialise(library, symbol)
+                entries[f"{symbol} ({module.name})"] = "ok"
+            except DrystoneError as error:
+                entries[f"{symbol} ({module.name})"] = error.render()
+                errors.append((symbol, error))
+    return _judge(plugin, library, entries, errors)
+
+
+def _present(library: HostLibrary, wanted: Any) -> list[str]:
+    """Entry symbols that the library exports: the host's in its order, then those of others."""
+    ours = [symbol for symbol in library.entries() if symbol in wanted]
+    rest = [symbol for symbol in wanted if symbol not in ours and library.symbol(symbol)]
+    return ours + rest
+
+
+def _no_entry(plugin: Plugin, wanted: list[str]) -> PluginError:
+    return PluginError(
+        f"plugin {plugin.name} ({plugin.path}) offers nothing",
+        check="a plugin exports an entry symbol of some module",
+        found="no entry symbol",
+        needed="one of " + ", ".join(wanted),
+        remedy="export the entry function of its module with TF_CAPI_EXPORT",
+        plugin=plugin.name,
+        version=plugin.version,
+        path=plugin.path,
+        code="plugin-no-entry",
+    )
+
+
+def _judge(
+    plugin: Plugin,
+    library: HostLibrary,
+    entries: dict[str, str],
+    errors: list[tuple[str, DrystoneError]],
+) -> StepResult:
+    """Failed when every entry failed; a part that failed beside one that works is a warning."""
+    facts = library.describe()
+    plugin.registered = {kind: sorted(set(facts[kind])) for kind in _KINDS}
+    single = list(facts["errors"])
+    shown = {"entries": entries, "registration_errors": single, "warnings": facts["warnings"]}
+    if errors and len(errors) == len(entries):
+        return failed("entry", _refused(plugin, *errors[0]), **shown)
+    if single and not any(plugin.registered.values()):
+        return failed("entry", _registered_nothing(plugin, single), **shown)
+    texts = [error.found for _, error in errors] + single + list(facts["warnings"])
+    if texts:
+        return passed("entry", reason="plugin-partly-loaded", text="; ".join(texts), **shown)
+    return passed("entry", **shown)
+
+
+def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
+    return PluginError(
+        f"plugin {plugin.name} ({plugin.path}) did not start: {symbol} failed",
+        check=f"{symbol} must succeed and fill in what it is given",
+        found=error.found.removeprefix("DS_InitLibrary: "),
+        needed="an entry function that answers OK",
+        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
+        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        plugin=plugin.name,
+        version=plugin.version,
+        path=plugin.path,
+        code="plugin-init-failed",
+        status=error.status,
+    )
+
+
+def _registered_nothing(plugin: Plugin, errors: list[str]) -> PluginError:
+    return PluginError(
+        f"plugin {plugin.name} ({plugin.path}) registered nothing",
+        check="at least one registration of a plugin must succeed",
+        found="; ".join(errors),
+        needed="registrations that the host accepts",
+        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
+        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        plugin=plugin.name,
+        version=plugin.version,
+        path=plugin.path,
+        code="plugin-registered-nothing",
+    )

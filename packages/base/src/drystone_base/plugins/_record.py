@@ -1,0 +1,119 @@
+"""What came of a plugin: one result for each step of loading, and the record that holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from drystone_base.errors import PluginError
+    from drystone_base.host.library import HostLibrary
+
+__all__ = ["Plugin", "State", "StepResult", "failed", "passed", "plugin_name", "skipped"]
+
+State = Literal["loaded", "skipped", "failed"]
+_LIBRARY_NAME: Final = re.compile(r"^(?:lib)?(.+?)\.so(?:\.\d+)*$")
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one step found. ``reason`` is a stable code, "" where the step passed without remark.
+
+    A step that failed holds its ``error``; ``text`` says in one line why it was skipped or what is
+    worth knowing; ``facts`` are ready for JSON.
+    """
+
+    step: str
+    state: Literal["passed", "skipped", "failed"]
+    reason: str = ""
+    text: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    error: PluginError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as JSON-ready values."""
+        found: dict[str, Any] = {"step": self.step, "state": self.state}
+        if self.reason:
+            found |= {"reason": self.reason, "text": self.text}
+        if self.facts:
+            found["facts"] = dict(self.facts)
+        if self.error is not None:
+            found["error"] = self.error.fields()
+        return found
+
+
+def passed(step: str, *, reason: str = "", text: str = "", **facts: Any) -> StepResult:
+    """A step that passed."""
+    return StepResult(step, "passed", reason, text, facts)
+
+
+def skipped(step: str, reason: str, text: str, **facts: Any) -> StepResult:
+    """A step that says the plugin is not wanted here: no failure."""
+    return StepResult(step, "skipped", reason, text, facts)
+
+
+def failed(step: str, error: PluginError, **facts: Any) -> StepResult:
+    """A step that refuses the plugin."""
+    text = error.found or error.what
+    return StepResult(step, "failed", error.code, text, facts, error)
+
+
+@dataclass
+class Plugin:
+    """One plugin library (or Python plugin): where it is from and what came of it.
+
+    ``name`` is its manifest's, else made from the file's; ``found_in`` says which search found it.
+    ``library`` is there once the host has opened it.
+    """
+
+    name: str
+    path: str
+    found_in: str
+    version: str = ""
+    package: str = ""
+    isolation: str = "none"
+    state: State = "skipped"
+    reason: str = "not-tried"
+    text: str = "nothing has asked for plugins yet"
+    steps: list[StepResult] = field(default_factory=list)
+    error: PluginError | None = None
+    library: HostLibrary | None = None
+    registered: dict[str, list[str]] = field(default_factory=dict)
+
+    def take(self, result: StepResult) -> bool:
+        """Keep a step's result; whether the next step should be run."""
+        self.steps.append(result)
+        if result.state == "passed":
+            return True
+        self.state, self.reason, self.text = result.state, result.reason, result.text
+        self.error = result.error
+        return False
+
+    def fact(self, step: str, name: str, default: Any = None) -> Any:
+        """A fact that a step found."""
+        found = next((s.facts for s in self.steps if s.step == step), {})
+        return found.get(name, default)
+
+    def warnings(self) -> list[str]:
+        """What passed, but is worth knowing."""
+        return [s.text for s in self.steps if s.state == "passed" and s.text]
+
+    def as_json(self) -> dict[str, Any]:
+        """The record as JSON-ready values."""
+        names = ("name", "state", "reason", "text", "path", "found_in", "version", "package")
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        found["isolation"] = self.isolation
+        found["registered"] = {kind: sorted(of) for kind, of in self.registered.items() if of}
+        found["warnings"] = self.warnings()
+        found["steps"] = [step.as_json() for step in self.steps]
+        if self.error is not None:
+            found["error"] = self.error.fields()
+        return found
+
+
+def plugin_name(file: str) -> str:
+    """The name of a plugin without manifest: its file's, without ``lib`` and ``.so``."""
+    match = _LIBRARY_NAME.match(file)
+    return match[1] if match else file
