@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "core/failure.h"
 #include "core/live.h"
@@ -216,7 +218,12 @@ TF_Tensor* taken(void* managed, std::uint64_t* flags, std::uint64_t given) {
   auto* form = static_cast<Form*>(managed);
   check(form->view);
   const TF_DataType dtype = inward(form->view.dtype, (given & kPadded) != 0);
-  const bool copy = !row_major(form->view);
+  const std::int64_t count = *elements(form->view.shape, form->view.rank);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), stored_size(dtype), &bytes)) {
+    fail(TF_INVALID_ARGUMENT, "the managed tensor is larger than memory can be");
+  }
+  const bool copy = count != 0 && !row_major(form->view);
   TF_Tensor* tensor = copy ? copied(form, dtype) : lent(form, dtype);
   if (flags != nullptr) {
     *flags = (given & (DS_DLPACK_READ_ONLY | DS_DLPACK_COPIED)) | (copy ? DS_DLPACK_COPIED : 0);

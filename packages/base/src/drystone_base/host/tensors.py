@@ -1,0 +1,369 @@
+"""Arrays and the host library's tensors, both ways, without a copy where the memory allows it.
+
+Out: a row-major array of native byte order whose memory begins at a multiple of 64 bytes is lent to
+the host as it is; any other is copied once into such memory: kernels may load whole vectors.
+NumPy itself aligns to 16 bytes only, so arrays that many calls share are best made by
+:func:`empty_aligned`; what plugin kernels return is aligned anyway. :func:`counts` says how often
+which of both happened. Strings are lent as views of the ``bytes`` objects; only their table of 24
+bytes each is written.
+
+In: an array over the tensor's own memory, which is freed with the array. Strings are copied.
+
+Lent arrays are kept alive until the host says that nothing refers to them any more. It never calls
+Python for that, since a plugin may drop its last handle on a thread that Python does not know: the
+host keeps a list, which is looked through whenever something is lent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import threading
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+
+from drystone_base import dtypes
+from drystone_base.dtypes import DType, from_number, from_numpy
+from drystone_base.errors import HostError
+from drystone_base.host._lib import declare
+from drystone_base.tensor import read_only, string_array
+
+__all__ = [
+    "ALIGNMENT",
+    "Counts",
+    "HostTensor",
+    "adopt",
+    "aligned",
+    "counts",
+    "empty_aligned",
+    "held",
+    "lend",
+    "settle",
+]
+
+ALIGNMENT: Final = 64
+"""Bytes to whose multiples the memory of lent arrays is aligned."""
+
+_STRING_SIZE: Final = 24
+_VIEW: Final = 3
+_SMALL, _LARGE, _OFFSET = 0, 1, 2
+
+_from_memory = declare(
+    "DS_TensorFromMemory", ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+    ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
+)  # fmt: skip
+_take_released = declare("DS_TakeReleased", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_share = declare("DS_ShareTensor", ctypes.c_void_p, ctypes.c_void_p)
+_delete = declare("TF_DeleteTensor", None, ctypes.c_void_p)
+_type = declare("TF_TensorType", ctypes.c_int, ctypes.c_void_p)
+_rank = declare("TF_NumDims", ctypes.c_int, ctypes.c_void_p)
+_dim = declare("TF_Dim", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
+_data = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
+
+_HELD: Final[dict[int, Any]] = {}
+"""What is lent, by token. A single dict operation is atomic, so no lock is needed."""
+_TOKENS: Final = itertools.count(1)
+
+
+class Counts(NamedTuple):
+    """Arrays that went to the host since the process began."""
+
+    lent: int
+    copied: int
+
+
+class _Counters:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.lent = self.copied = 0
+
+    def add(self, *, copied: bool) -> None:
+        with self._lock:
+            if copied:
+                self.copied += 1
+            else:
+                self.lent += 1
+
+
+_COUNTERS: Final = _Counters()
+
+
+def counts() -> Counts:
+    """How many arrays were lent as they are, and how many had to be copied first."""
+    return Counts(_COUNTERS.lent, _COUNTERS.copied)
+
+
+def held() -> int:
+    """How many arrays the host still uses."""
+    settle()
+    return len(_HELD)
+
+
+# ---- arrays to the host ------------------------------------------------------------------------
+
+
+def empty_aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """An uninitialised array whose memory begins at a multiple of 64 bytes."""
+    kind = np.dtype(dtype)
+    if kind.hasobject:
+        return np.empty(shape, kind)
+    size = math.prod(shape) * kind.itemsize
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -_address(raw) % ALIGNMENT
+    return np.ndarray(shape, kind, raw, start)
+
+
+def aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array itself if it can be lent as it is, else a copy that can."""
+    if array.flags.c_contiguous and _address(array) % ALIGNMENT == 0:
+        return array
+    copy = empty_aligned(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+@lru_cache(maxsize=4096)
+def _dims(shape: tuple[int, ...]) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * len(shape))(*shape)
+
+
+def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
+    """A handle (``TF_Tensor*``) of a tensor over the array's memory; the caller deletes it.
+
+    ``dtype`` settles what NumPy's does not (quantised types). Raises ``HostError``
+    (``bad-host-tensor``) for an array that cannot cross.
+    """
+    dtype = dtype or from_numpy(array.dtype)
+    if dtype.is_object or array.dtype.hasobject:
+        return _lend_strings(array, dtype)
+    if array.dtype is not dtype.np and array.dtype != dtype.np:
+        raise _refused(dtype, f"an array of {array.dtype.str}", f"{dtype.np} in native byte order")
+    address = _address(array)
+    fits = array.flags.c_contiguous and (address % ALIGNMENT == 0 or not array.size)
+    _COUNTERS.add(copied=not fits)
+    if not fits:
+        array = aligned(array)
+        address = _address(array)
+    return _lend_memory(dtype.number, array.shape, address, array.nbytes, array)
+
+
+def _lend_memory(number: int, shape: tuple[int, ...], address: int, size: int, owner: Any) -> int:
+    settle()
+    token = next(_TOKENS)
+    _HELD[token] = owner
+    handle = _from_memory(number, _dims(shape), len(shape), address, size, token, None)
+    if handle is None:
+        del _HELD[token]
+        raise _refused(from_number(number), f"shape {list(shape)}", "at most 254 dimensions")
+    made: int = handle
+    return made
+
+
+def _lend_strings(array: np.ndarray[Any, Any], dtype: DType) -> int:
+    """A table of views over the strings, which are kept alive along with it."""
+    if dtype is not dtypes.STRING:
+        raise _refused(dtype, f"an array of {array.dtype}", "numbers or strings")
+    values = [_bytes(value, k) for k, value in enumerate(array.ravel().tolist())]
+    count = len(values)
+    pointers = (ctypes.c_char_p * count)(*values)
+    table = empty_aligned((count, 3), np.uint64)
+    table[:, 0] = np.fromiter(map(len, values), np.uint64, count) << np.uint64(2) | np.uint64(_VIEW)
+    table[:, 1] = np.frombuffer(memoryview(pointers).cast("B"), np.uint64) if count else 0
+    table[:, 2] = 0
+    owner = (table, values)
+    _COUNTERS.add(copied=False)
+    return _lend_memory(dtype.number, array.shape, _address(table), table.nbytes, owner)
+
+
+def _bytes(value: object, position: int) -> bytes:
+    if type(value) is bytes:
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    found = f"a {type(value).__name__} at flat index {position}"
+    raise _refused(dtypes.STRING, found, "bytes or text in every element")
+
+
+def settle() -> None:
+    """Let go of arrays that the host has finished with."""
+    if not _HELD:
+        return
+    tokens = _SPARE.tokens
+    while (count := _take_released(tokens, len(tokens))) > 0:
+        for token in tokens[:count]:
+            _HELD.pop(token, None)
+
+
+class _Spare(threading.local):
+    """Room for tokens, for each thread."""
+
+    def __init__(self) -> None:
+        self.tokens = (ctypes.c_uint64 * 256)()
+
+
+_SPARE: Final = _Spare()
+
+
+def _refused(dtype: DType, found: object, needed: object) -> HostError:
+    return HostError(
+        f"an array cannot become a {dtype} tensor of the host library",
+        check="an array must have a dtype and a layout that plugins can read",
+        found=found,
+        needed=needed,
+        remedy="convert the array (.astype, .reshape) before the call",
+        code="bad-host-tensor",
+        status="INVALID_ARGUMENT",
+    )
+
+
+# ---- tensors to arrays -------------------------------------------------------------------------
+
+
+class _Memory:
+    """The memory of a tensor, as NumPy takes it over: the handle is deleted with the last array."""
+
+    __slots__ = ("__array_interface__", "_handle")
+
+    def __init__(self, handle: int, address: int, size: int) -> None:
+        self._handle = handle
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": (size,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+    def __del__(self, delete: Any = _delete) -> None:
+        delete(self._handle)
+
+
+def adopt(handle: int, *, writeable: bool = True) -> np.ndarray[Any, Any]:
+    """The array of a tensor whose handle is taken over: it is deleted with the array.
+
+    Raises ``HostError`` (``bad-host-tensor``) for a tensor that has no array, and deletes it.
+    """
+    number, shape = _type(handle), tuple(_dim(handle, k) for k in range(_rank(handle)))
+    if number == dtypes.STRING.number:
+        return _adopt_strings(handle, shape)
+    kind = _numpy_of(handle, number)
+    size, address = math.prod(shape) * kind.itemsize, _data(handle)
+    if size == 0 or address is None:
+        _delete(handle)
+        if size:
+            raise _refused(from_number(number), "a tensor without memory", "a value")
+        return np.empty(shape, kind)
+    flat = np.asarray(_Memory(handle, address, size))
+    array = np.ndarray(shape, kind, flat)
+    return array if writeable else read_only(array)
+
+
+def _numpy_of(handle: int, number: int) -> np.dtype[Any]:
+    try:
+        dtype = from_number(number)
+        if dtype.is_object:
+            raise _refused(dtype, f"a tensor of {dtype}", "numbers or strings")
+    except Exception:
+        _delete(handle)
+        raise
+    return dtype.np
+
+
+def _adopt_strings(handle: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    count = math.prod(shape)
+    try:
+        return string_array(_read_strings(_data(handle), count) if count else [], shape)
+    finally:
+        _delete(handle)
+
+
+def _read_strings(address: int, count: int) -> list[bytes]:
+    """Copies of the strings of a table; see ``drystone/tstring.h`` for its four forms."""
+    raw = ctypes.string_at(address, count * _STRING_SIZE)
+    words = np.frombuffer(raw, np.uint64).reshape(count, 3).tolist()
+    found = []
+    for k, (first, second, third) in enumerate(words):
+        start, form = k * _STRING_SIZE, first & 3
+        if form == _SMALL:
+            found.append(raw[start + 1 : start + 1 + (first & 0xFF) // 4])
+        elif form == _OFFSET:
+            place = address + start + (first >> 32)
+            found.append(ctypes.string_at(place, (first & 0xFFFFFFFF) >> 2))
+        else:
+            place = third if form == _LARGE else second
+            found.append(ctypes.string_at(place, first >> 2) if first >> 2 else b"")
+    return found
+
+
+# ---- a tensor as an object ---------------------------------------------------------------------
+
+
+class HostTensor:
+    """A tensor of the host library, deleted with this object. It takes part in DLPack.
+
+    Made from an array, or from any object with ``__dlpack__``; its memory is shared, not copied.
+    """
+
+    __slots__ = ("__weakref__", "handle", "writeable")
+
+    def __init__(self, handle: int, *, writeable: bool = True) -> None:
+        self.handle = handle
+        self.writeable = writeable
+
+    def __del__(self, delete: Any = _delete) -> None:
+        delete(self.handle)
+
+    @classmethod
+    def from_numpy(cls, array: np.ndarray[Any, Any], dtype: DType | None = None) -> Self:
+        """A tensor over the array's memory, or over a copy (see the module's rules)."""
+        return cls(lend(array, dtype), writeable=bool(array.flags.writeable))
+
+    @classmethod
+    def from_dlpack(cls, source: Any) -> Self:
+        """A tensor over the memory of an object that offers it by ``__dlpack__``.
+
+        Raises ``DLPackError`` (``dlpack-refused``) for memory that is not the CPU's and for a
+        dtype that TensorFlow does not have.
+        """
+        from drystone_base.host.dlpack import take
+
+        handle, writeable = take(source)
+        return cls(handle, writeable=writeable)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        return from_number(_type(self.handle))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+        return tuple(_dim(self.handle, k) for k in range(_rank(self.handle)))
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """An array over the same memory; read-only where the memory is not ours to change."""
+        return adopt(_share(self.handle), writeable=self.writeable)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        from drystone_base.host.dlpack import give
+
+        return give(self, stream, max_version, dl_device, copy)
