@@ -1,19 +1,19 @@
 /* The filesystem module: a plugin that gives the host new kinds of paths.
  *
- * Since ABI 1.0. Implemented by the plugin, called by the host. Layouts, names and signatures are those
- * of TensorFlow's filesystem_interface.h, so that a plugin built for that loads here unchanged; this
- * header is valid C11, too.
+ * Since ABI 1.0. Implemented by the plugin, called by the host. Layouts, names and signatures are
+ * those of TensorFlow's filesystem_interface.h, so that a plugin built for that loads here
+ * unchanged; this header is valid C11, too.
  *
  * The way of a load
  *   1. The host opens the library and looks for TF_InitPlugin.
  *   2. It calls TF_InitPlugin with a zeroed TF_FilesystemPluginInfo. The plugin sets its two memory
- *      functions, allocates an array of TF_FilesystemPluginOps, one element per scheme, allocates the
- *      scheme's name and the tables it implements, fills them in, and returns.
- *   3. Scheme by scheme the host checks versions, then members, copies the tables (the smaller of the
- *      plugin's size and its own, into zeroed memory), and calls `init`. A scheme that fails is left
- *      out and the others are kept; the first error is what the caller of the load sees.
- *   4. The host frees the names, the tables and the array with `plugin_memory_free`, whether it worked
- *      or not. So all of them are allocated memory, never constants.
+ *      functions, allocates an array of TF_FilesystemPluginOps, one element per scheme, allocates
+ *      the scheme's name and the tables it implements, fills them in, and returns.
+ *   3. Scheme by scheme the host checks versions, then members, copies the tables (the smaller of
+ *      the plugin's size and its own, into zeroed memory), and calls `init`. A scheme that fails is
+ *      left out and the others are kept; the first error is what the caller of the load sees.
+ *   4. The host frees the names, the tables and the array with `plugin_memory_free`, whether it
+ *      worked or not. So all of them are allocated memory, never constants.
  *   5. At shutdown the host calls `cleanup` of each filesystem once. It never unloads the library.
  *
  * What the host promises to every function of the tables
@@ -26,11 +26,12 @@
  *     thread at a time, except `read`, which must allow several.
  * What the plugin promises
  *   - It touches only the memory it is given, and no C++ exception leaves a function.
- *   - Strings and arrays that it returns come from its own `plugin_memory_allocate`; the host frees them
- *     with `plugin_memory_free`.
+ *   - Strings and arrays that it returns come from its own `plugin_memory_allocate`; the host frees
+ *     them with `plugin_memory_free`.
  *   - A member left NULL is "not offered". What the host then does is said at the member.
  *
- * Handles hold one pointer that belongs to the plugin; the host keeps the holder and never looks in.
+ * Handles hold one pointer that belongs to the plugin; the host keeps the holder and never looks
+ * in.
  */
 #ifndef DRYSTONE_FILESYSTEM_H_
 #define DRYSTONE_FILESYSTEM_H_
@@ -119,8 +120,8 @@ typedef struct TF_RandomAccessFileOps {
                   TF_Status* status);
 } TF_RandomAccessFileOps;
 
-/* Functions of a file open for writing. 48 bytes. Needed when new_writable_file or new_appendable_file
- * is set. */
+/* Functions of a file open for writing. 48 bytes. Needed when new_writable_file or
+ * new_appendable_file is set. */
 typedef struct TF_WritableFileOps {
   /* Free the plugin's state. Called once, after `close`, and also when `close` failed. Required. */
   void (*cleanup)(TF_WritableFile* file);
@@ -138,7 +139,8 @@ typedef struct TF_WritableFileOps {
   void (*close)(const TF_WritableFile* file, TF_Status* status);
 } TF_WritableFileOps;
 
-/* Functions of a memory region. 24 bytes. Needed when new_read_only_memory_region_from_file is set. */
+/* Functions of a memory region. 24 bytes. Needed when new_read_only_memory_region_from_file is set.
+ * */
 typedef struct TF_ReadOnlyMemoryRegionOps {
   /* Free the region; `data` is no longer read. Required. */
   void (*cleanup)(TF_ReadOnlyMemoryRegion* region);
@@ -150,16 +152,16 @@ typedef struct TF_ReadOnlyMemoryRegionOps {
 
 /* Functions of a filesystem. 264 bytes: 33 pointers. */
 typedef struct TF_FilesystemOps {
-  /* Make the plugin's state. Called once, before every other function. An error means that the scheme
-   * is not registered, and `cleanup` is not called. Required. */
+  /* Make the plugin's state. Called once, before every other function. An error means that the
+   * scheme is not registered, and `cleanup` is not called. Required. */
   void (*init)(TF_Filesystem* filesystem, TF_Status* status);
 
   /* Free the plugin's state. Called once, at shutdown, when every file is closed. Required. */
   void (*cleanup)(TF_Filesystem* filesystem);
 
-  /* Open a file for reading. TF_NOT_FOUND when there is none, TF_FAILED_PRECONDITION for a directory.
-   * When it fails nothing is to be freed. Members from here on may be NULL, and the call is then
-   * TF_UNIMPLEMENTED where nothing else is said. */
+  /* Open a file for reading. TF_NOT_FOUND when there is none, TF_FAILED_PRECONDITION for a
+   * directory. When it fails nothing is to be freed. Members from here on may be NULL, and the call
+   * is then TF_UNIMPLEMENTED where nothing else is said. */
   void (*new_random_access_file)(const TF_Filesystem* filesystem, const char* path,
                                  TF_RandomAccessFile* file, TF_Status* status);
 
@@ -176,12 +178,12 @@ typedef struct TF_FilesystemOps {
                                                 TF_ReadOnlyMemoryRegion* region,
                                                 TF_Status* status);
 
-  /* Make a directory. TF_ALREADY_EXISTS, TF_NOT_FOUND when its parent does not exist. A store without
-   * directories answers TF_OK. */
+  /* Make a directory. TF_ALREADY_EXISTS, TF_NOT_FOUND when its parent does not exist. A store
+   * without directories answers TF_OK. */
   void (*create_dir)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
 
-  /* Make a directory and those above it; TF_OK when it exists. NULL: the host calls `path_exists` and
-   * `create_dir` from the top. */
+  /* Make a directory and those above it; TF_OK when it exists. NULL: the host calls `path_exists`
+   * and `create_dir` from the top. */
   void (*recursively_create_dir)(const TF_Filesystem* filesystem, const char* path,
                                  TF_Status* status);
 
@@ -199,8 +201,8 @@ typedef struct TF_FilesystemOps {
                              uint64_t* undeleted_files, uint64_t* undeleted_dirs,
                              TF_Status* status);
 
-  /* Move a file, over one that exists. Both paths are of this scheme. NULL: the host copies and then
-   * deletes `src`. */
+  /* Move a file, over one that exists. Both paths are of this scheme. NULL: the host copies and
+   * then deletes `src`. */
   void (*rename_file)(const TF_Filesystem* filesystem, const char* src, const char* dst,
                       TF_Status* status);
 
@@ -229,9 +231,9 @@ typedef struct TF_FilesystemOps {
    * `stat`. */
   int64_t (*get_file_size)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
 
-  /* The form, allocated, in which the host hands the path of `uri` to every other function. NULL (the
-   * member, or the answer): the path part, without scheme and host, without empty, "." and ".." parts,
-   * and "/" when nothing is left. */
+  /* The form, allocated, in which the host hands the path of `uri` to every other function. NULL
+   * (the member, or the answer): the path part, without scheme and host, without empty, "." and
+   * ".." parts, and "/" when nothing is left. */
   char* (*translate_name)(const TF_Filesystem* filesystem, const char* uri);
 
   /* The names in a directory (not their paths): sets `*entries` to an allocated array of allocated
@@ -239,18 +241,18 @@ typedef struct TF_FilesystemOps {
   int (*get_children)(const TF_Filesystem* filesystem, const char* path, char*** entries,
                       TF_Status* status);
 
-  /* The paths that match a pattern ("*", "?" and "[a-z]" within one part of the path, and "\" before a
-   * character that means itself). The pattern comes as the user wrote it, with scheme and host, and so
-   * do the answers go back. Allocated like those of get_children. Nothing found is 0 and TF_OK. NULL:
-   * the host walks with `get_children`. */
+  /* The paths that match a pattern ("*", "?" and "[a-z]" within one part of the path, and "\"
+   * before a character that means itself). The pattern comes as the user wrote it, with scheme and
+   * host, and so do the answers go back. Allocated like those of get_children. Nothing found is 0
+   * and TF_OK. NULL: the host walks with `get_children`. */
   int (*get_matching_paths)(const TF_Filesystem* filesystem, const char* glob, char*** entries,
                             TF_Status* status);
 
   /* Forget everything read before. NULL: nothing to do. */
   void (*flush_caches)(const TF_Filesystem* filesystem);
 
-  /* Transactions, for stores that have them. They answer 0 for success, and set the status. This host
-   * never begins one by itself. */
+  /* Transactions, for stores that have them. They answer 0 for success, and set the status. This
+   * host never begins one by itself. */
   int (*start_transaction)(const TF_Filesystem* filesystem, TF_TransactionToken** token,
                            TF_Status* status);
   int (*end_transaction)(const TF_Filesystem* filesystem, TF_TransactionToken* token,
@@ -290,10 +292,10 @@ typedef struct TF_FilesystemOps {
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* Of each table three numbers. ABI: raised when a table changes so that old plugins cannot be called;
- * the host refuses another number than its own. API: raised when a meaning changes; the host notes a
- * difference and goes on. SIZE: bytes in the table that this header describes; members are only ever
- * appended, and the host takes the smaller of both sizes. */
+/* Of each table three numbers. ABI: raised when a table changes so that old plugins cannot be
+ * called; the host refuses another number than its own. API: raised when a meaning changes; the
+ * host notes a difference and goes on. SIZE: bytes in the table that this header describes; members
+ * are only ever appended, and the host takes the smaller of both sizes. */
 #define TF_RANDOM_ACCESS_FILE_OPS_API 0
 #define TF_RANDOM_ACCESS_FILE_OPS_ABI 0
 #define TF_RANDOM_ACCESS_FILE_OPS_SIZE (sizeof(TF_RandomAccessFileOps))
@@ -348,8 +350,8 @@ typedef struct TF_FilesystemPluginInfo {
   void (*plugin_memory_free)(void* ptr);
 } TF_FilesystemPluginInfo;
 
-/* Set the twelve version numbers of `ops` to those of the header that the plugin is built with. Call it
- * for each scheme: this is how the host knows what the plugin knew. */
+/* Set the twelve version numbers of `ops` to those of the header that the plugin is built with.
+ * Call it for each scheme: this is how the host knows what the plugin knew. */
 static inline void TF_SetFilesystemVersionMetadata(TF_FilesystemPluginOps* ops) {
   ops->filesystem_ops_abi = TF_FILESYSTEM_OPS_ABI;
   ops->filesystem_ops_api = TF_FILESYSTEM_OPS_API;
@@ -365,10 +367,11 @@ static inline void TF_SetFilesystemVersionMetadata(TF_FilesystemPluginOps* ops) 
   ops->read_only_memory_region_ops_size = TF_READ_ONLY_MEMORY_REGION_OPS_SIZE;
 }
 
-/* The entry function, exported by the plugin. `plugin_info` is zeroed by the host and lives during the
- * call. A library that registers other things than filesystems may leave it zeroed, and may define the
- * function without a parameter (define DRYSTONE_INIT_PLUGIN_WITHOUT_INFO before including this
- * header): the host's call fits both forms in every calling convention of C that it supports. */
+/* The entry function, exported by the plugin. `plugin_info` is zeroed by the host and lives during
+ * the call. A library that registers other things than filesystems may leave it zeroed, and may
+ * define the function without a parameter (define DRYSTONE_INIT_PLUGIN_WITHOUT_INFO before
+ * including this header): the host's call fits both forms in every calling convention of C that it
+ * supports. */
 #ifdef DRYSTONE_INIT_PLUGIN_WITHOUT_INFO
 TF_CAPI_EXPORT extern void TF_InitPlugin(void);
 #else

@@ -1,0 +1,192 @@
+// Dispatch of a filesystem's calls to a plugin's table, and to the defaults where a member is NULL.
+#include <cstring>
+
+#include "core/guarded.h"
+#include "filesystem/plugin.h"
+#include "filesystem/uri.h"
+
+namespace drystone::host {
+namespace {
+
+class PluginFilesystem : public Filesystem {
+ public:
+  explicit PluginFilesystem(Plugin plugin)
+      : state_(std::make_shared<PluginState>(std::move(plugin))) {}
+
+  const std::shared_ptr<PluginState>& state() const { return state_; }
+  std::string library() const override { return plugin().library; }
+  std::vector<std::string> offers() const override { return members_of(plugin().tables); }
+  std::string translated(const std::string& path) override;
+
+  std::unique_ptr<ReadableFile> open_readable(const std::string& path) override {
+    return open_plugin_readable(state_, path, translated(path));
+  }
+  std::unique_ptr<WritableFile> open_writable(const std::string& path) override {
+    return open_plugin_writable(state_, path, translated(path), false);
+  }
+  std::unique_ptr<WritableFile> open_appendable(const std::string& path) override {
+    return open_plugin_writable(state_, path, translated(path), true);
+  }
+  std::unique_ptr<MemoryRegion> open_region(const std::string& path) override {
+    return open_plugin_region(state_, path, translated(path));
+  }
+
+  void create_dir(const std::string& path) override { one("create_dir", ops().create_dir, path); }
+  void delete_file(const std::string& path) override {
+    one("delete_file", ops().delete_file, path);
+  }
+  void delete_dir(const std::string& path) override { one("delete_dir", ops().delete_dir, path); }
+  void path_exists(const std::string& path) override {
+    one("path_exists", ops().path_exists, path);
+  }
+  TF_FileStatistics stat(const std::string& path) override {
+    Guarded<TF_FileStatistics> found;
+    plugin().need(path, "stat", ops().stat, [&](TF_Status* status) {
+      ops().stat(handle(), translated(path).c_str(), found.get(), status);
+    });
+    found.check("TF_FileStatistics");
+    unsigned char directory = 0;  // a plugin may have written another byte than 0 and 1
+    std::memcpy(&directory, &found->is_directory, 1);
+    return {found->length, found->mtime_nsec, directory != 0};
+  }
+  std::vector<std::string> children(const std::string& path) override {
+    return listed("get_children", ops().get_children, path, translated(path));
+  }
+
+  std::vector<Maybe> paths_exist(const std::vector<std::string>& paths) override;
+  void is_directory(const std::string& path) override;
+  std::int64_t file_size(const std::string& path) override;
+  Undeleted delete_recursively(const std::string& path) override;
+  void make_dirs(const std::string& path) override {
+    if (ops().recursively_create_dir == nullptr) return Filesystem::make_dirs(path);
+    one("recursively_create_dir", ops().recursively_create_dir, path);
+  }
+  void rename(const std::string& from, const std::string& to) override {
+    if (ops().rename_file == nullptr) return Filesystem::rename(from, to);
+    two("rename_file", ops().rename_file, from, to);
+  }
+  void copy(const std::string& from, const std::string& to) override {
+    if (ops().copy_file == nullptr) return Filesystem::copy(from, to);
+    two("copy_file", ops().copy_file, from, to);
+  }
+  std::vector<std::string> matching(const std::string& pattern) override {
+    if (ops().get_matching_paths == nullptr) return Filesystem::matching(pattern);
+    return listed("get_matching_paths", ops().get_matching_paths, pattern, pattern);
+  }
+  void flush_caches() override {
+    if (ops().flush_caches == nullptr) return;
+    plugin().call(plugin().scheme + "://", "flush_caches",
+                  [&](TF_Status*) { ops().flush_caches(handle()); });
+  }
+
+ private:
+  using OnPath = void (*)(const TF_Filesystem*, const char*, TF_Status*);
+  using OnTwo = void (*)(const TF_Filesystem*, const char*, const char*, TF_Status*);
+  using Listing = int (*)(const TF_Filesystem*, const char*, char***, TF_Status*);
+
+  const Plugin& plugin() const { return state_->plugin; }
+  const TF_FilesystemOps& ops() const { return plugin().tables.filesystem; }
+  const TF_Filesystem* handle() const { return state_->handle(); }
+
+  void one(const char* name, OnPath member, const std::string& path) {
+    plugin().need(path, name, member, [&](TF_Status* status) {
+      member(handle(), translated(path).c_str(), status);
+    });
+  }
+
+  void two(const char* name, OnTwo member, const std::string& from, const std::string& to) {
+    plugin().need(from + " to " + to, name, member, [&](TF_Status* status) {
+      member(handle(), translated(from).c_str(), translated(to).c_str(), status);
+    });
+  }
+
+  std::vector<std::string> listed(const char* name, Listing member, const std::string& path,
+                                  const std::string& local) {
+    char** entries = nullptr;
+    const int count = plugin().need(path, name, member, [&](TF_Status* status) {
+      return member(handle(), local.c_str(), &entries, status);
+    });
+    return plugin().taken(entries, count, path, name);
+  }
+
+  std::shared_ptr<PluginState> state_;
+};
+
+std::string PluginFilesystem::translated(const std::string& path) {
+  if (ops().translate_name != nullptr) {
+    char* text = plugin().call(path, "translate_name", [&](TF_Status*) {
+      return ops().translate_name(handle(), path.c_str());
+    });
+    if (text != nullptr) return plugin().taken(text);
+  }
+  const Uri uri = parse_uri(path);
+  return uri.path.empty() ? "/" : clean_path(uri.path);
+}
+
+std::vector<Maybe> PluginFilesystem::paths_exist(const std::vector<std::string>& paths) {
+  if (ops().paths_exist == nullptr) return Filesystem::paths_exist(paths);
+  std::vector<std::string> locals;
+  for (const auto& path : paths) locals.push_back(translated(path));
+  std::vector<char*> pointers;
+  for (auto& local : locals) pointers.push_back(local.data());
+  std::vector<std::unique_ptr<TF_Status>> owned;
+  std::vector<TF_Status*> statuses;
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    owned.push_back(std::make_unique<TF_Status>());
+    statuses.push_back(owned.back().get());
+  }
+  plugin().call(plugin().scheme + "://", "paths_exist", [&](TF_Status*) {
+    return ops().paths_exist(handle(), pointers.data(), static_cast<int>(paths.size()),
+                             statuses.data());
+  });
+  std::vector<Maybe> out;
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const TF_Status& status = *owned[k];
+    out.push_back(status.code == TF_OK
+                      ? Maybe()
+                      : Failure{status.code,
+                                plugin().told(paths[k], "paths_exist", status.message)});
+  }
+  return out;
+}
+
+void PluginFilesystem::is_directory(const std::string& path) {
+  if (ops().is_directory == nullptr) return Filesystem::is_directory(path);
+  const bool yes = plugin().call(path, "is_directory", [&](TF_Status* status) {
+    return ops().is_directory(handle(), translated(path).c_str(), status);
+  });
+  if (!yes) fail(TF_FAILED_PRECONDITION, plugin().told(path, "is_directory", "not a directory"));
+}
+
+std::int64_t PluginFilesystem::file_size(const std::string& path) {
+  if (ops().get_file_size == nullptr) return Filesystem::file_size(path);
+  const std::int64_t size = plugin().call(path, "get_file_size", [&](TF_Status* status) {
+    return ops().get_file_size(handle(), translated(path).c_str(), status);
+  });
+  return plugin().not_negative(size, path, "get_file_size");
+}
+
+Undeleted PluginFilesystem::delete_recursively(const std::string& path) {
+  if (ops().delete_recursively == nullptr) return Filesystem::delete_recursively(path);
+  Undeleted left;
+  left.failure = failure_of([&] {
+    plugin().call(path, "delete_recursively", [&](TF_Status* status) {
+      ops().delete_recursively(handle(), translated(path).c_str(), &left.files, &left.directories,
+                               status);
+    });
+  });
+  return left;
+}
+
+}  // namespace
+
+std::shared_ptr<Filesystem> make_plugin_filesystem(Plugin plugin) {
+  return std::make_shared<PluginFilesystem>(std::move(plugin));
+}
+
+std::shared_ptr<PluginState> plugin_state(const Filesystem& filesystem) {
+  const auto* made = dynamic_cast<const PluginFilesystem*>(&filesystem);
+  return made == nullptr ? nullptr : made->state();
+}
+
+}  // namespace drystone::host
