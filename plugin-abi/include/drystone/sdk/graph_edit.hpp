@@ -167,6 +167,6 @@ class GraphEdit {
 
 }  // namespace drystone::sdk
 
-#include "drystone/sdk/graph_edit.ipp"
+#include "drystone/sdk/graph_edit_impl.hpp"
 
 #endif  // DRYSTONE_SDK_GRAPH_EDIT_HPP_

@@ -1,6 +1,6 @@
 // Definitions of GraphEdit; include graph_edit.hpp.
-#ifndef DRYSTONE_SDK_GRAPH_EDIT_IPP_
-#define DRYSTONE_SDK_GRAPH_EDIT_IPP_
+#ifndef DRYSTONE_SDK_GRAPH_EDIT_IMPL_HPP_
+#define DRYSTONE_SDK_GRAPH_EDIT_IMPL_HPP_
 
 #include <algorithm>
 
@@ -416,4 +416,4 @@ void GraphEdit::write(Use use) const {
 
 }  // namespace drystone::sdk
 
-#endif  // DRYSTONE_SDK_GRAPH_EDIT_IPP_
+#endif  // DRYSTONE_SDK_GRAPH_EDIT_IMPL_HPP_
