@@ -13,9 +13,9 @@
  * Versions. GO_MAJOR.GO_MINOR.GO_PATCH is this interface's version. The host presets its own and
  * refuses a plugin that states another MAJOR. Members are only ever appended; what a side knows is
  * told by `struct_size`, which the host presets to its own size and the plugin may set to the size
- * that it was compiled with (0 is refused, a smaller or larger one is served as far as both know the
- * members). Look at DRYSTONE_HAS_MEMBER before touching a member newer than this file's first
- * release, and never write past the preset size: the host finds out and refuses the plugin.
+ * that it was compiled with (0 is refused; a smaller or larger one is served as far as both know
+ * the members). Look at DRYSTONE_HAS_MEMBER before touching a member newer than this file's first
+ * release, and never write past the size that is stated: the host finds out and refuses.
  *
  * Threads. TF_InitGraph runs on one thread. optimize_func may be called from several threads at
  * once, each with an optimizer object and an item of its own. All functions here may be called from
@@ -59,9 +59,9 @@ typedef enum TF_TriState {
 /* Wishes about the host's passes, one member each. All Default when the host presets it; a plugin
  * sets the few that it cares about. A value outside TF_TriState counts as Default.
  *
- * Layout: 92 bytes since TensorFlow 2.10. Releases before had no auto_mixed_precision_onednn_bfloat16
- * and so 88 bytes, with every later member 4 bytes earlier: a host that is given struct_size 88 must
- * read that layout. */
+ * Layout: 92 bytes since TensorFlow 2.10. Releases before had no member
+ * auto_mixed_precision_onednn_bfloat16 and so 88 bytes, with every later member 4 bytes earlier: a
+ * host that is given struct_size 88 must read that layout. */
 typedef struct TP_OptimizerConfigs {
   size_t struct_size; /* preset by the host to TP_OPTIMIZER_CONFIGS_STRUCT_SIZE */
   void* ext;          /* reserved: leave it NULL */
@@ -100,7 +100,7 @@ typedef struct TP_Optimizer {
 
   /* Optional. Makes the plugin's state for one run of the optimizer; called before each
    * optimize_func. The result is handed through untouched and may be NULL, also to mean nothing
-   * (there is no status: report trouble from optimize_func). When NULL, `optimizer` below is NULL. */
+   * (there is no status: report trouble from optimize_func). Not set: `optimizer` is NULL. */
   void* (*create_func)(void);
 
   /* Required. Reads a GraphDef from `graph`, writes the GraphDef to go on with into `optimized`.
@@ -116,7 +116,7 @@ typedef struct TP_Optimizer {
    *
    * The result is checked: it must parse, keep every fetched and preserved node, and use only ops
    * that the host knows or that this plugin registered. Otherwise it is dropped with a warning that
-   * names the plugin. Must not throw: a C++ exception that gets out is caught and counts as failure.
+   * names the plugin. Must not throw: a C++ exception that gets out is caught and is a failure.
    */
   void (*optimize_func)(void* optimizer, const TF_Buffer* graph, const TF_GrapplerItem* item,
                         TF_Buffer* optimized, TF_Status* status);
@@ -128,7 +128,7 @@ typedef struct TP_Optimizer {
 #define TP_OPTIMIZER_STRUCT_SIZE TF_OFFSET_OF_END(TP_Optimizer, destroy_func)
 
 /* What TF_InitGraph is given. The two pointers lead to the structs above, also allocated by the
- * host: fill in what they point to and leave the pointers as they are (a changed one is refused). */
+ * host: fill in what they point to and leave the pointers alone (a changed one is refused). */
 typedef struct TP_OptimizerRegistrationParams {
   size_t struct_size; /* preset by the host to TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE */
   void* ext;          /* reserved: leave it NULL */
@@ -159,7 +159,7 @@ typedef struct TP_OptimizerRegistrationParams {
  * error to refuse registration (a missing licence, an unfit machine); its message is shown. */
 TF_CAPI_EXPORT extern void TF_InitGraph(TP_OptimizerRegistrationParams* params, TF_Status* status);
 
-/* ---- The item: what must not be touched ------------------------------------------------------- */
+/* ---- The item: what must not be touched ------------------------------------------------------ */
 
 /* Lists of names come in two steps: ask for the number of names and the bytes that they take
  * together, allocate, and ask for the list.
@@ -184,14 +184,14 @@ TF_CAPI_EXPORT extern void TF_GetNodesToPreserveList(const TF_GrapplerItem* item
                                                      void* storage, size_t storage_size,
                                                      TF_Status* status);
 
-/* Names that the run will fetch, in the order and the spelling of the request ("node" or "node:1"). */
+/* Names that the run will fetch, in the order and spelling of the request: "node" or "node:1". */
 TF_CAPI_EXPORT extern void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values,
                                                     size_t* storage_size, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values,
                                                 size_t* lengths, int num_values, void* storage,
                                                 size_t storage_size, TF_Status* status);
 
-/* ---- Properties: dtypes, shapes and constants of the item's graph ----------------------------- */
+/* ---- Properties: dtypes, shapes and constants of the item's graph ---------------------------- */
 
 /* What is known of the inputs and outputs of each node of the item's graph, as it was when
  * optimize_func was called: nodes that the plugin changed meanwhile must not be looked up. */
@@ -211,7 +211,8 @@ TF_CAPI_EXPORT extern void TF_DeleteGraphProperties(TF_GraphProperties* properti
  * include_input_tensor_values   known constants come with the properties of inputs
  * include_output_tensor_values  and with those of outputs
  *
- * UNAVAILABLE when the host was embedded without inference, FAILED_PRECONDITION when the item is gone. */
+ * UNAVAILABLE when the host was embedded without inference, FAILED_PRECONDITION when the item is
+ * gone. */
 TF_CAPI_EXPORT extern void TF_InferStatically(TF_GraphProperties* properties,
                                               TF_Bool assume_valid_feeds,
                                               TF_Bool aggressive_shape_inference,
@@ -231,7 +232,8 @@ TF_CAPI_EXPORT extern void TF_GetOutputPropertiesListSize(TF_GraphProperties* pr
 /* The properties of the node's first `num_values` inputs or outputs: list[k] is a buffer that the
  * caller made with TF_NewBuffer, and is filled with a serialised OpInfo.TensorProperties {dtype,
  * shape, value}. In the shape a dimension of -1 is unknown; equal numbers of -2 and below are
- * dimensions that are unknown but provably equal. More values than the node has is INVALID_ARGUMENT. */
+ * dimensions that are unknown but provably equal. More values than the node has is
+ * INVALID_ARGUMENT. */
 TF_CAPI_EXPORT extern void TF_GetInputPropertiesList(TF_GraphProperties* properties,
                                                      const char* name, TF_Buffer** list,
                                                      int num_values, TF_Status* status);
@@ -239,7 +241,7 @@ TF_CAPI_EXPORT extern void TF_GetOutputPropertiesList(TF_GraphProperties* proper
                                                       const char* name, TF_Buffer** list,
                                                       int num_values, TF_Status* status);
 
-/* ---- Op definitions ---------------------------------------------------------------------------- */
+/* ---- Op definitions -------------------------------------------------------------------------- */
 
 /* Op definitions by name: those of the functions in one graph, over all ops that the host knows. */
 typedef struct TF_FunctionLibraryDefinition TF_FunctionLibraryDefinition;
@@ -256,7 +258,7 @@ TF_CAPI_EXPORT extern void TF_DeleteFunctionLibraryDefinition(
 TF_CAPI_EXPORT extern void TF_LookUpOpDef(TF_FunctionLibraryDefinition* library, const char* name,
                                           TF_Buffer* out, TF_Status* status);
 
-/* ---- TensorFlow 2.5 ----------------------------------------------------------------------------- */
+/* ---- TensorFlow 2.5 -------------------------------------------------------------------------- */
 
 /* In TensorFlow 2.5 the item was no argument of optimize_func, which had four: (optimizer, graph,
  * optimized, status), and was asked for with this function instead. A library that uses it and
@@ -267,11 +269,11 @@ TF_CAPI_EXPORT extern void TF_LookUpOpDef(TF_FunctionLibraryDefinition* library,
  * INVALID_ARGUMENT for any other buffer. The item stays the host's. */
 TF_CAPI_EXPORT extern TF_GrapplerItem* TF_GetGrapplerItem(TF_Buffer* graph, TF_Status* status);
 
-/* ---- The RFC's names ----------------------------------------------------------------------------
+/* ---- The RFC's names -------------------------------------------------------------------------
  *
  * Here: the entry symbol, the size macro in its spelling, `configs` above, and the size queries
- * under their first names. Not here, because one name cannot have two meanings: its optimize_func of
- * three or four arguments, its lists of void*, and its functions without a status. */
+ * under their first names. Not here, because one name cannot have two meanings: its optimize_func
+ * of three or four arguments, its lists of void*, and its functions without a status. */
 
 /* The RFC's name of TF_InitGraph, with the same contract. Of a library that exports both, only
  * TF_InitGraph is called. */

@@ -1,0 +1,158 @@
+// Registration of a plugin's optimizer: negotiation of sizes and versions, checks, the registry.
+#include "optimizer/init.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "device/calls.h"
+#include "device/room.h"
+#include "library/loaded.h"
+#include "optimizer/registry.h"
+
+namespace drystone::host {
+namespace {
+
+using InitGraph = void (*)(TP_OptimizerRegistrationParams*, TF_Status*);
+
+// TP_OptimizerConfigs before TensorFlow 2.10, without auto_mixed_precision_onednn_bfloat16.
+constexpr std::size_t kOldConfigsSize = 88;
+constexpr std::size_t kInserted = 9;
+constexpr std::size_t kFirstToggle = offsetof(TP_OptimizerConfigs, disable_model_pruning);
+
+// The structs that TF_InitGraph fills in.
+struct Tables {
+  Room<TP_OptimizerRegistrationParams> params =
+      DRYSTONE_ROOM(TP_OptimizerRegistrationParams, TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE);
+  Room<TP_OptimizerConfigs> configs =
+      DRYSTONE_ROOM(TP_OptimizerConfigs, TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
+  Room<TP_Optimizer> optimizer = DRYSTONE_ROOM(TP_Optimizer, TP_OPTIMIZER_STRUCT_SIZE);
+
+  Tables() {
+    params->major_version = GO_MAJOR;
+    params->minor_version = GO_MINOR;
+    params->patch_version = GO_PATCH;
+    params->optimizer_configs = configs.get();
+    params->optimizer = optimizer.get();
+  }
+};
+
+// The wishes, whichever of the known layouts the stated size means.
+std::array<TF_TriState, kToggles.size()> read_configs(const TP_OptimizerConfigs& configs,
+                                                      std::size_t stated) {
+  std::array<TF_TriState, kToggles.size()> out{};
+  std::int32_t raw[kToggles.size()] = {};
+  static_assert(sizeof(TF_TriState) == sizeof(std::int32_t));
+  std::memcpy(raw, reinterpret_cast<const char*>(&configs) + kFirstToggle, sizeof raw);
+  const std::size_t there = std::min(raw + kToggles.size(),
+                                     raw + (stated - kFirstToggle) / sizeof *raw) - raw;
+  for (std::size_t k = 0; k < there; ++k) {
+    const std::size_t to = stated == kOldConfigsSize && k >= kInserted ? k + 1 : k;
+    if (raw[k] == TF_TriState_Off || raw[k] == TF_TriState_On) {
+      out[to] = static_cast<TF_TriState>(raw[k]);
+    }
+  }
+  return out;
+}
+
+// Whether the file mentions a symbol in a string table. Only ever asked about a name that nothing
+// but an import of it would spell.
+bool mentions(const std::string& path, std::string_view symbol) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string name = '\0' + std::string(symbol) + '\0';
+  return bytes.find(name) != std::string::npos;
+}
+
+void check_device_type(const char* type) {
+  if (type == nullptr || *type == '\0') {
+    fail(TF_FAILED_PRECONDITION,
+         "TP_OptimizerRegistrationParams.device_type is not set; set it to a type such as \"CPU\"");
+  }
+  const std::string_view text(type, ::strnlen(type, 256));
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+  if (!plain || text.size() > 255 || std::isdigit(static_cast<unsigned char>(text[0])) != 0) {
+    fail(TF_FAILED_PRECONDITION,
+         "TP_OptimizerRegistrationParams.device_type is no device type: it must be letters, digits "
+         "and underscores, and not begin with a digit");
+  }
+}
+
+void check_functions(const TP_Optimizer& optimizer) {
+  require_members("TP_Optimizer", {{"optimize_func", optimizer.optimize_func != nullptr}});
+  if (optimizer.create_func != nullptr && optimizer.destroy_func == nullptr) {
+    fail(TF_FAILED_PRECONDITION,
+         "TP_Optimizer.create_func is set but destroy_func is not; what one makes the other must "
+         "free");
+  }
+}
+
+void check_pointers(Tables& tables) {
+  if (tables.params->optimizer_configs == tables.configs.get() &&
+      tables.params->optimizer == tables.optimizer.get()) {
+    return;
+  }
+  fail(TF_FAILED_PRECONDITION,
+       "a pointer in TP_OptimizerRegistrationParams was changed; fill in the structs that it leads "
+       "to");
+}
+
+Optimizer settle(Tables& tables, const std::string& path, const char* entry) {
+  Optimizer out;
+  out.params_size = tables.params.settle();
+  if (tables.params->optimizer == nullptr && out.params_size < sizeof *tables.params.get()) {
+    fail(TF_FAILED_PRECONDITION, "TP_OptimizerRegistrationParams.struct_size is " +
+                                     std::to_string(out.params_size) +
+                                     ", too short for the member optimizer");
+  }
+  check_pointers(tables);
+  out.configs_size = tables.configs.settle();
+  out.optimizer_size = tables.optimizer.settle();
+  const auto& params = *tables.params;
+  require_major("graph optimizer interface", GO_MAJOR, params.major_version, params.minor_version,
+                params.patch_version);
+  check_device_type(params.device_type);
+  check_functions(*tables.optimizer);
+  out.device = params.device_type;
+  out.library = path;
+  out.entry = entry;
+  out.version = {params.major_version, params.minor_version, params.patch_version};
+  out.configs = read_configs(*tables.configs, out.configs_size);
+  out.functions = *tables.optimizer;
+  out.four_arguments =
+      out.configs_size == kOldConfigsSize && mentions(path, "TF_GetGrapplerItem");
+  return out;
+}
+
+void init_by(Library& library, void* function, const char* entry) {
+  Tables tables;
+  InitGraph init = nullptr;
+  static_assert(sizeof init == sizeof function);
+  std::memcpy(&init, &function, sizeof init);
+  call_plugin(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
+  Optimizer optimizer = settle(tables, library.path, entry);
+  const std::string device = optimizer.device;
+  add_optimizer(std::move(optimizer));
+  library.optimizers.push_back(device);
+}
+
+}  // namespace
+
+void init_optimizer(Library& library, void* function) {
+  init_by(library, function, "TF_InitGraph");
+}
+
+void init_optimizer_rfc(Library& library, void* function) {
+  const auto& results = static_cast<DS_Library&>(library).results;
+  const bool both = std::any_of(results.begin(), results.end(), [](const DS_EntryResult& result) {
+    return std::string_view(result.entry->symbol) == "TF_InitGraph";
+  });
+  if (!both) init_by(library, function, "TF_InitGraphPlugin");
+}
+
+}  // namespace drystone::host

@@ -1,0 +1,179 @@
+// Running an optimizer: DS_RunOptimizer, and TF_GetGrapplerItem for plugins of TensorFlow 2.5.
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/failure.h"
+#include "optimizer/item.h"
+#include "optimizer/registry.h"
+
+namespace drystone::host {
+namespace {
+
+std::mutex mutex;
+
+// Graph buffers that optimizers have been given and not returned yet, with their items.
+std::vector<std::pair<const TF_Buffer*, const TF_GrapplerItem*>>& under_way() {
+  static auto* all = new std::vector<std::pair<const TF_Buffer*, const TF_GrapplerItem*>>;
+  return *all;
+}
+
+class UnderWay {
+ public:
+  UnderWay(const TF_Buffer* graph, const TF_GrapplerItem* item) : graph_(graph) {
+    const std::lock_guard lock(mutex);
+    under_way().emplace_back(graph, item);
+  }
+  ~UnderWay() {
+    const std::lock_guard lock(mutex);
+    std::erase_if(under_way(), [&](const auto& pair) { return pair.first == graph_; });
+  }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  const TF_Buffer* graph_;
+};
+
+std::string name_of(const Optimizer& optimizer) {
+  return "the " + optimizer.device + " optimizer of " + optimizer.library;
+}
+
+// Calls into the plugin; an exception that gets out becomes a Failure.
+template <class Body>
+void call(const Optimizer& optimizer, const char* function, Body&& body) {
+  const auto threw = [&](const std::string& what) {
+    fail(TF_INTERNAL, name_of(optimizer) + " threw a C++ exception out of " + function + what);
+  };
+  try {
+    std::forward<Body>(body)();
+  } catch (const std::exception& error) {
+    threw(std::string(": ") + error.what());
+  } catch (...) {
+    threw("");
+  }
+}
+
+// What the plugin wrote; freed by its own deallocator. Data that is the input's stays.
+class Output {
+ public:
+  explicit Output(const TF_Buffer& input) : input_(input) {}
+  ~Output() {
+    if (buffer.data == nullptr || buffer.data == input_.data) return;
+    if (buffer.data_deallocator == nullptr) return;
+    buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  bool same_as_input() const {
+    return buffer.length == input_.length &&
+           (buffer.data == input_.data ||
+            std::memcmp(buffer.data, input_.data, input_.length) == 0);
+  }
+
+  TF_Buffer buffer{nullptr, 0, nullptr};
+
+ private:
+  const TF_Buffer& input_;
+};
+
+// The plugin's own state for one run. destroy() is called exactly once.
+class State {
+ public:
+  explicit State(const Optimizer& optimizer) : optimizer_(optimizer) {
+    if (optimizer.functions.create_func == nullptr) return;
+    call(optimizer, "create_func", [&] { state_ = optimizer.functions.create_func(); });
+  }
+  ~State() {
+    if (!destroyed_) answered(false, [&] { return destroy(), true; });
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void* get() const { return state_; }
+  void destroy() {
+    destroyed_ = true;
+    if (optimizer_.functions.create_func == nullptr) return;
+    call(optimizer_, "destroy_func", [&] { optimizer_.functions.destroy_func(state_); });
+  }
+
+ private:
+  const Optimizer& optimizer_;
+  void* state_ = nullptr;
+  bool destroyed_ = false;
+};
+
+void optimize(const Optimizer& optimizer, void* state, TF_Buffer* graph,
+              const TF_GrapplerItem* item, TF_Buffer* out) {
+  TF_Status status;
+  const UnderWay noted(graph, item);
+  call(optimizer, "optimize_func", [&] {
+    if (!optimizer.four_arguments) {
+      optimizer.functions.optimize_func(state, graph, item, out, &status);
+      return;
+    }
+    OptimizeFour four = nullptr;
+    static_assert(sizeof four == sizeof optimizer.functions.optimize_func);
+    std::memcpy(&four, &optimizer.functions.optimize_func, sizeof four);
+    four(state, graph, out, &status);
+  });
+  if (status.code == TF_OK) return;
+  fail(status.code, name_of(optimizer) + " failed: " + status.message);
+}
+
+bool run(const Optimizer& optimizer, const TF_GrapplerItem* item, TF_Buffer* out) {
+  const ItemState& known = *item->state;
+  TF_Buffer graph{known.fill.graph.data(), known.fill.graph.size(), nullptr};
+  Output output(graph);
+  State state(optimizer);
+  optimize(optimizer, state.get(), &graph, item, &output.buffer);
+  state.destroy();
+  if (output.buffer.data == nullptr || output.buffer.length == 0) {
+    fail(TF_INTERNAL, name_of(optimizer) + " said OK but left the optimized graph empty");
+  }
+  if (output.same_as_input()) return false;
+  try {
+    fill(out, strip_device(view(&output.buffer), known.fill));
+  } catch (const Failure& failure) {
+    fail(failure.code, name_of(optimizer) + " gave a bad graph: " + failure.message);
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+extern "C" {
+
+int DS_RunOptimizer(const char* device_type, const TF_GrapplerItem* item, TF_Buffer* out,
+                    TF_Status* status) {
+  bool changed = false;
+  guarded(status, "DS_RunOptimizer", [&] {
+    require(device_type, "device_type");
+    require(item, "item");
+    require(out, "out");
+    changed = run(*optimizer_of(device_type), item, out);
+  });
+  return changed ? 1 : 0;
+}
+
+TF_GrapplerItem* TF_GetGrapplerItem(TF_Buffer* graph, TF_Status* status) {
+  TF_GrapplerItem* out = nullptr;
+  guarded(status, "TF_GetGrapplerItem", [&] {
+    require(graph, "graph");
+    const std::lock_guard lock(mutex);
+    for (const auto& [buffer, item] : under_way()) {
+      if (buffer == graph) out = const_cast<TF_GrapplerItem*>(item);
+    }
+    if (out == nullptr) fail(TF_INVALID_ARGUMENT, "no optimizer under way was given this buffer");
+  });
+  return out;
+}
+
+}  // extern "C"
