@@ -1,0 +1,29 @@
+// Names of data types: "float" in specs, "DT_FLOAT" in the text format.
+#ifndef DRYSTONE_HOST_OPS_DTYPE_NAMES_H_
+#define DRYSTONE_HOST_OPS_DTYPE_NAMES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drystone::host::ops {
+
+// The number for a name in specs ("float", "int32"), 0 for no data type.
+int dtype_of_spec(std::string_view name);
+
+// The number for a name in the text format ("DT_FLOAT", "DT_FLOAT_REF"), -1 for none.
+int dtype_of_enum(std::string_view name);
+
+// The name in specs; "type 77" for a number that is none.
+std::string dtype_name(int number);
+
+// Whether the number is a data type other than a reference.
+bool is_dtype(int number);
+
+// The types of "numbertype" (also spelt "numerictype"), "realnumbertype" or "quantizedtype", in the
+// order in which definitions list them; empty for any other name.
+const std::vector<int>& dtype_set(std::string_view name);
+
+}  // namespace drystone::host::ops
+
+#endif  // DRYSTONE_HOST_OPS_DTYPE_NAMES_H_

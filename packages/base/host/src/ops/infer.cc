@@ -1,0 +1,117 @@
+// Running the shape function of a plugin's op: see drystone_host/ops.h.
+#include "ops/infer.h"
+
+#include <map>
+#include <mutex>
+
+#include "core/buffer.h"
+#include "core/failure.h"
+#include "drystone_host/ops.h"
+
+namespace drystone::host::ops {
+namespace {
+
+std::mutex leaks_lock;
+std::map<std::string, std::int64_t, std::less<>> leaks;
+
+void note_leaks(const std::string& op, std::size_t count) {
+  if (count == 0) return;
+  const std::lock_guard guard(leaks_lock);
+  leaks[op] += static_cast<std::int64_t>(count);
+}
+
+std::string named(const PluginOp& op, const std::string& node) {
+  return "the shape function of op " + op.def.name + " (node '" + node + "', library " +
+         op.library + ")";
+}
+
+// Runs the function; what it throws or sets becomes a Failure.
+void call(const PluginOp& op, TF_ShapeInferenceContext& context) {
+  TF_Status status;
+  ContextScope scope(&context);
+  try {
+    op.shape_function(&context, &status);
+  } catch (const std::exception& error) {
+    set(&status, TF_INTERNAL, "it threw an exception", error.what());
+  } catch (...) {
+    set(&status, TF_INTERNAL, "it threw an exception", "of unknown type");
+  }
+  note_leaks(op.def.name, scope.end());
+  if (status.code == TF_OK) return;
+  fail(status.code, named(op, context.attrs.node) + ": " + status.message);
+}
+
+void check_inputs(const PluginOp& op, const TF_ShapeInferenceContext& context) {
+  const std::size_t needed = count_tensors(op.def, op.def.inputs, context.attrs);
+  if (needed == context.inputs.size()) return;
+  fail(TF_INVALID_ARGUMENT, "node '" + context.attrs.node + "' (" + op.def.name + ") has " +
+                                std::to_string(context.inputs.size()) + " inputs, but needs " +
+                                std::to_string(needed));
+}
+
+std::vector<Shape> read_shapes(int count, const int* ranks, const std::int64_t* dims) {
+  if (count < 0) fail(TF_INVALID_ARGUMENT, "num_inputs must not be negative");
+  if (count > 0) require(ranks, "ranks");
+  std::vector<Shape> shapes(static_cast<std::size_t>(count));
+  for (int k = 0; k < count; ++k) {
+    if (ranks[k] < 0) continue;
+    if (ranks[k] > kMaxRank) {
+      fail(TF_INVALID_ARGUMENT, "input " + std::to_string(k) + " has rank " +
+                                    std::to_string(ranks[k]) + "; at most " +
+                                    std::to_string(kMaxRank) + " is possible");
+    }
+    if (ranks[k] > 0) require(dims, "dims");
+    shapes[static_cast<std::size_t>(k)] = Shape{true, {dims, dims + ranks[k]}};
+    if (ranks[k] > 0) dims += ranks[k];
+  }
+  return shapes;
+}
+
+std::string_view packed(const std::vector<std::int64_t>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]};
+}
+
+}  // namespace
+
+std::vector<Shape> infer_shapes(std::string_view op, std::string_view node_def,
+                                std::vector<Shape> inputs) {
+  const auto found = find_plugin_op(op);
+  if (found == nullptr) {
+    fail(TF_NOT_FOUND, "no library registered op '" + std::string(op) + "'");
+  }
+  TF_ShapeInferenceContext context;
+  context.def = &found->def;
+  context.attrs = parse_node(node_def);
+  context.inputs = std::move(inputs);
+  check_inputs(*found, context);
+  context.outputs.resize(count_tensors(found->def, found->def.outputs, context.attrs));
+  if (found->shape_function != nullptr) call(*found, context);
+  return std::move(context.outputs);
+}
+
+std::int64_t leaked_handles(std::string_view op) {
+  const std::lock_guard guard(leaks_lock);
+  const auto found = leaks.find(op);
+  return found == leaks.end() ? 0 : found->second;
+}
+
+}  // namespace drystone::host::ops
+
+extern "C" TF_CAPI_EXPORT void DS_InferShapes(const char* op, const TF_Buffer* node_def,
+                                              int num_inputs, const int* ranks,
+                                              const int64_t* dims, TF_Buffer* out,
+                                              TF_Status* status) {
+  namespace host = drystone::host;
+  host::guarded(status, __func__, [&] {
+    host::require(op, "op");
+    auto inputs = host::ops::read_shapes(num_inputs, ranks, dims);
+    const auto outputs =
+        host::ops::infer_shapes(op, host::view(node_def), std::move(inputs));
+    std::vector<int64_t> numbers = {static_cast<int64_t>(outputs.size())};
+    for (const auto& shape : outputs) {
+      numbers.push_back(shape.rank());
+      numbers.insert(numbers.end(), shape.dims.begin(), shape.dims.end());
+    }
+    host::fill(out, host::ops::packed(numbers));
+  });
+}
