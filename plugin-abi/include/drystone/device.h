@@ -93,8 +93,8 @@ typedef enum SE_EventStatus {
   SE_EVENT_COMPLETE = 3  /* the work before it is done */
 } SE_EventStatus;
 
-/* A block of device memory. The host owns the struct; `opaque` is the plugin's, made by allocate. The
- * host does not compute with `opaque` and does not read through it. */
+/* A block of device memory. The host owns the struct; `opaque` is the plugin's, made by allocate.
+ * The host does not compute with `opaque` and does not read through it. */
 typedef struct SP_DeviceMemoryBase {
   size_t struct_size;
   void* ext;        /* reserved */
@@ -112,7 +112,7 @@ typedef struct SP_Device {
   void* device_handle;       /* the plugin's */
   const char* hardware_name; /* for people; NULL is "unknown"; the plugin's until destroy_device */
   const char* device_vendor; /* likewise */
-  const char* pci_bus_id;    /* "DOMAIN:BUS:DEVICE.FUNCTION" in hexadecimal; NULL where there is none */
+  const char* pci_bus_id;    /* "DOMAIN:BUS:DEVICE.FUNCTION" in hexadecimal; or NULL */
 } SP_Device;
 #define SP_DEVICE_STRUCT_SIZE TF_OFFSET_OF_END(SP_Device, pci_bus_id)
 
@@ -130,7 +130,7 @@ typedef struct SP_DeviceFns {
   size_t struct_size;
   void* ext;                                                /* reserved */
   int32_t (*get_numa_node)(const SP_Device* device);        /* negative: no node or unknown */
-  int64_t (*get_memory_bandwidth)(const SP_Device* device); /* bytes per second; negative: unknown */
+  int64_t (*get_memory_bandwidth)(const SP_Device* device); /* bytes a second; negative: unknown */
   double (*get_gflops)(const SP_Device* device);            /* 1e9 a second; negative: unknown */
 } SP_DeviceFns;
 #define SP_DEVICE_FNS_STRUCT_SIZE TF_OFFSET_OF_END(SP_DeviceFns, get_gflops)
@@ -221,8 +221,9 @@ typedef struct SP_StreamExecutor {
   void (*block_host_until_done)(const SP_Device* device, SP_Stream stream, TF_Status* status);
   void (*synchronize_all_activity)(const SP_Device* device, TF_Status* status);
 
-  /* Filling on a stream: with zeros, with a byte, with a 32-bit pattern (size a multiple of 4). Not in
-   * the layout of 264 bytes, whose host_callback lies here; the host then copies from host memory. */
+  /* Filling on a stream: with zeros, with a byte, with a 32-bit pattern (size a multiple of 4). Not
+   * in the layout of 264 bytes, whose host_callback lies here; the host then copies from host
+   * memory. */
   void (*mem_zero)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location,
                    uint64_t size, TF_Status* status);
   void (*memset)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location,
@@ -230,9 +231,9 @@ typedef struct SP_StreamExecutor {
   void (*memset32)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location,
                    uint32_t pattern, uint64_t size, TF_Status* status);
 
-  /* Enqueues a call of `callback_fn(callback_arg, status)` on the stream. The plugin makes the status
-   * and, when the callback sets it, reports it by get_stream_status. 0: it could not be enqueued,
-   * and the callback will not be called. */
+  /* Enqueues a call of `callback_fn(callback_arg, status)` on the stream. The plugin makes the
+   * status and, when the callback sets it, reports it by get_stream_status. 0: it could not be
+   * enqueued, and the callback will not be called. */
   TF_Bool (*host_callback)(const SP_Device* device, SP_Stream stream,
                            SE_StatusCallbackFn callback_fn, void* callback_arg);
 } SP_StreamExecutor;
@@ -281,8 +282,8 @@ typedef struct SP_PlatformFns {
 } SP_PlatformFns;
 #define SP_PLATFORM_FNS_STRUCT_SIZE TF_OFFSET_OF_END(SP_PlatformFns, destroy_timer_fns)
 
-/* Argument of SE_InitPlugin. All pointers to structs are the host's; the plugin fills the structs in
- * and does not replace the pointers. */
+/* Argument of SE_InitPlugin. All pointers to structs are the host's; the plugin fills the structs
+ * in and does not replace the pointers. */
 typedef struct SE_PlatformRegistrationParams {
   size_t struct_size;
   void* ext;             /* reserved */

@@ -1,8 +1,8 @@
 /* drystone/platform.h: names for the operating system and processor a source is compiled for.
  *
  * Some plugin sources written for TensorFlow ask for these names, which TensorFlow's header
- * tsl/platform/platform.h defines and kernels.h drags in. Nothing else in the contract uses them; new
- * sources do better with the compiler's own macros (__linux__, __x86_64__, ...).
+ * tsl/platform/platform.h defines and kernels.h drags in. Nothing else in the contract uses them;
+ * new sources do better with the compiler's own macros (__linux__, __x86_64__, ...).
  *
  *   PLATFORM_POSIX, PLATFORM_WINDOWS       the operating system; a build may define one by itself
  *   PLATFORM_POSIX_ANDROID                 Android, with IS_MOBILE_PLATFORM

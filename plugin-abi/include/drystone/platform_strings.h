@@ -32,8 +32,9 @@
  * Clang < 13), do not link with --gc-sections. In a static archive the object file that holds it
  * must be pulled in, as with anything in an archive.
  *
- * Since 1.0. The macro also works in TensorFlow's place: tensorflow/core/platform/platform_strings.h
- * forwards here, and TensorFlow's scanner reads what it writes.
+ * Since 1.0. The macro also works in TensorFlow's place:
+ * tensorflow/core/platform/platform_strings.h forwards here, and TensorFlow's scanner reads what it
+ * writes.
  */
 #ifndef DRYSTONE_PLATFORM_STRINGS_H_
 #define DRYSTONE_PLATFORM_STRINGS_H_

@@ -1,4 +1,4 @@
-"""`python -m drystone_abi`: paths and flags for build scripts, and the platform strings of files."""
+"""`python -m drystone_abi`: paths and flags for build scripts, platform strings of files."""
 
 from __future__ import annotations
 

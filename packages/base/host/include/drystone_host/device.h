@@ -1,14 +1,14 @@
 /* The host library's own interface, for programs that embed it: devices and profilers of plugins.
  *
- * A library that exports SE_InitPlugin registers a platform: a kind of device such as "NPU". Devices
- * are made when first asked for. The rules for statuses, buffers and NULL are those of
+ * A library that exports SE_InitPlugin registers a platform: a kind of device such as "NPU".
+ * Devices are made when first asked for. The rules for statuses, buffers and NULL are those of
  * drystone/status.h and drystone/buffer.h; a NULL object is INVALID_ARGUMENT, or ignored by the
  * functions that delete.
  *
- * Threads: every function may be called from any thread; one stream, event or timer must not be used
- * by two threads at once.
- * Ownership: what DS_New* and DS_Allocate* give is deleted by the caller, before
- * DS_ShutdownDevices. Devices belong to the host.
+ * Threads: every function may be called from any thread; one stream, event or timer must not be
+ * used by two threads at once.
+ * Ownership: what DS_New* and DS_Allocate* give is deleted by the
+ * caller, before DS_ShutdownDevices. Devices belong to the host.
  */
 #ifndef DRYSTONE_HOST_DEVICE_H_
 #define DRYSTONE_HOST_DEVICE_H_
@@ -28,8 +28,9 @@ typedef struct DS_Stream DS_Stream;
 typedef struct DS_Event DS_Event;
 typedef struct DS_Timer DS_Timer;
 
-/* JSON: [{"platform", "type", "library", "version", "device_count", "devices": [names]}], one entry
- * a platform in order of registration; "devices" are those made so far. "error" stands in place of
+/* JSON: [{"platform", "type", "library", "version", "unified_memory", "use_bfc_allocator",
+ * "force_memory_growth", "device_count", "devices": [names]}], one entry a platform in order of
+ * registration; "devices" are those made so far. "error" stands in place of
  * "device_count" where the plugin cannot tell. */
 TF_CAPI_EXPORT extern void DS_ListDevices(TF_Buffer* json, TF_Status* status);
 
@@ -40,8 +41,8 @@ TF_CAPI_EXPORT extern int DS_DeviceCount(const char* type, TF_Status* status);
 TF_CAPI_EXPORT extern DS_Device* DS_GetDevice(const char* type, int ordinal, TF_Status* status);
 
 /* JSON: {"name", "platform", "library", "hardware_name", "vendor", "pci_bus_id", "numa_node",
- * "memory_bandwidth", "gflops", "executor_size"} and, where the plugin gives them, "free", "total" and
- * "allocator" with the members of SP_AllocatorStats. */
+ * "memory_bandwidth", "gflops", "executor_size"} and, where the plugin gives them, "free", "total"
+ * and "allocator" with the members of SP_AllocatorStats. */
 TF_CAPI_EXPORT extern void DS_DescribeDevice(DS_Device* device, TF_Buffer* json,
                                              TF_Status* status);
 
@@ -74,8 +75,8 @@ TF_CAPI_EXPORT extern void DS_CopyOnDevice(DS_Stream* stream, DS_DeviceMemory* t
                                            const DS_DeviceMemory* from, uint64_t size,
                                            TF_Status* status);
 
-/* Fill the first `size` bytes with a byte, or with a 32-bit pattern (size a multiple of 4). A device
- * without such functions is given a copy of filled host memory. */
+/* Fill the first `size` bytes with a byte, or with a 32-bit pattern (size a multiple of 4). A
+ * device without such functions is given a copy of filled host memory. */
 TF_CAPI_EXPORT extern void DS_FillDevice(DS_Stream* stream, DS_DeviceMemory* memory,
                                          uint8_t pattern, uint64_t size, TF_Status* status);
 TF_CAPI_EXPORT extern void DS_FillDevice32(DS_Stream* stream, DS_DeviceMemory* memory,

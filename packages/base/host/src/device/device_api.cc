@@ -25,6 +25,9 @@ void list_platform(Json& json, Platform& platform) {
   json.text("type", platform.type());
   json.text("library", platform.library());
   json.text("version", dotted(platform.version()));
+  json.boolean("unified_memory", platform.sp().supports_unified_memory != 0);
+  json.boolean("use_bfc_allocator", platform.sp().use_bfc_allocator != 0);
+  json.boolean("force_memory_growth", platform.sp().force_memory_growth != 0);
   count_devices(json, platform);
   std::vector<std::string> names;
   platform.each_device([&](DS_Device& device) { names.push_back(device.name); });

@@ -6,7 +6,8 @@
 
 namespace drystone::host {
 
-// Call the library's SE_InitPlugin, check what it fills in and register its platform. Throws Failure.
+// Call the library's SE_InitPlugin, check what it fills in and register its platform. Throws
+// Failure.
 void init_device(Library& library, void* function);
 
 // The same for TF_InitProfiler and its profiler.

@@ -57,6 +57,7 @@ class Platform {
   const std::string& name() const { return name_; }
   const std::string& type() const { return type_; }
   const std::array<int, 3>& version() const { return version_; }
+  const SP_Platform& sp() { return *platform_; }
   bool unified_memory() { return platform_->supports_unified_memory != 0; }
 
   // How many devices there are now. Throws Failure when the plugin cannot tell.

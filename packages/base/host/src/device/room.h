@@ -11,8 +11,8 @@
 
 namespace drystone::host {
 
-// Zeroed memory for a T that begins with struct_size, with spare room behind it: a plugin built for a
-// later release writes its longer struct without harm. settle() then brings what came back to the
+// Zeroed memory for a T that begins with struct_size, with spare room behind it: a plugin built for
+// a later release writes its longer struct without harm. settle() then brings what came back to the
 // T that this host knows.
 template <class T>
 class Room {
@@ -27,8 +27,8 @@ class Room {
   T& operator*() { return *get(); }
   const char* name() const { return name_; }
 
-  // Checks guards and size, makes null what lies beyond the size that the plugin states, and returns
-  // that size. Throws Failure.
+  // Checks guards and size, makes null what lies beyond the size that the plugin states, and
+  // returns that size. Throws Failure.
   std::size_t settle() {
     room_.check(name_);
     const std::size_t stated = get()->struct_size;
