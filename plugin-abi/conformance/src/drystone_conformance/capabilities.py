@@ -1,0 +1,65 @@
+"""What a plugin is expected to do, as flags: open unless the author closes one with a reason."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+__all__ = ["CAPABILITIES", "Capabilities", "read_capabilities"]
+
+CAPABILITIES: Final[Mapping[str, str]] = {
+    "library.platform-strings": "carries platform strings, so that it loads by default",
+    "library.only-entry-symbols": "exports its entry symbols and nothing else",
+    "library.c-only": "needs no C++ symbol of the host",
+    "optimizer.idempotent": "a second run changes nothing more",
+    "optimizer.deterministic": "the same graph gives the same bytes",
+    "optimizer.malformed-input": "bytes that are no graph give an error status",
+    "optimizer.exact": "values stay within the tolerance of the reference",
+    "optimizer.unknown-fields": "proto fields it does not know are kept",
+    "optimizer.concurrent": "graphs may be optimized on several threads at once",
+    "kernels.concurrent": "a kernel may compute on several threads at once",
+    "kernels.empty": "takes tensors without elements",
+    "kernels.non-finite": "treats NaN and infinities as the reference does",
+    "filesystem.write": "files can be created and written",
+    "filesystem.append": "files can be appended to",
+    "filesystem.delete": "files can be deleted",
+    "filesystem.rename": "files can be renamed",
+    "filesystem.directories": "directories exist apart from the files in them",
+    "filesystem.unicode-names": "names may hold any UTF-8",
+    "device.streams": "work can be queued on streams",
+    "device.events": "streams can record and await events",
+    "device.timers": "time on a stream can be measured",
+    "device.fill": "memory can be filled with a pattern",
+}
+"""Every flag, and what it promises."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """The flags that a plugin's author closed, with the reason for each."""
+
+    closed: Mapping[str, str] = field(default_factory=dict)
+
+    def why_not(self, flag: str) -> str:
+        """The author's reason for lacking a capability, "" where it is expected."""
+        if flag not in CAPABILITIES:
+            raise KeyError(flag)
+        return self.closed.get(flag, "")
+
+
+def read_capabilities(path: Path) -> Capabilities:
+    """Flags from a TOML file: a table ``[lacks]`` of flag = "reason".
+
+    Raises ``ValueError`` for an unknown flag and for an empty reason.
+    """
+    table = tomllib.loads(path.read_text(encoding="utf-8")).get("lacks", {})
+    for flag, reason in table.items():
+        if flag not in CAPABILITIES:
+            known = ", ".join(CAPABILITIES)
+            raise ValueError(f"{path}: {flag!r} is no capability; they are {known}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(f"{path}: {flag} is closed without a reason")
+    return Capabilities(table)

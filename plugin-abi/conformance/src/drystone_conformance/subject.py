@@ -1,0 +1,61 @@
+"""The library under test."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from drystone_base.errors import DrystoneError
+from drystone_base.plugins import Plugin, load_library
+from drystone_conformance.capabilities import Capabilities
+
+__all__ = ["MODULES", "Subject"]
+
+MODULES = {
+    "kernels": ("ops", "kernels"),
+    "optimizer": ("optimizers",),
+    "filesystem": ("schemes",),
+    "device": ("devices",),
+    "profiler": ("profilers",),
+}
+"""Suites, and what a library must have registered for one to be run."""
+
+
+@dataclass
+class Subject:
+    """A plugin library, what its author says it lacks, and where its file systems may write."""
+
+    path: Path
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    roots: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def outcome(self) -> Plugin | DrystoneError:
+        """The loaded plugin, or why it could not be loaded."""
+        try:
+            return load_library(os.fspath(self.path), policy="allow_unverified")
+        except DrystoneError as error:
+            return error
+
+    @property
+    def plugin(self) -> Plugin:
+        """The loaded plugin; raises what loading raised."""
+        if isinstance(self.outcome, DrystoneError):
+            raise self.outcome
+        return self.outcome
+
+    def registered(self, kind: str) -> list[str]:
+        """What it registered: kind is ops, kernels, optimizers, schemes, devices or profilers."""
+        if isinstance(self.outcome, DrystoneError):
+            return []
+        return sorted(self.outcome.registered.get(kind, []))
+
+    def offers(self, module: str) -> bool:
+        """Whether the suite of that module has something to test."""
+        return any(self.registered(kind) for kind in MODULES[module])
+
+    def root(self, scheme: str) -> str:
+        """URI of a folder that tests of a file system may fill and empty."""
+        return self.roots.get(scheme, f"{scheme}://conformance").rstrip("/")
