@@ -101,8 +101,8 @@ def test_one_stream_waits_for_another(device: Device) -> None:
         device.allocate(256) as two,
     ):
         one.write(data, ahead)
-        ahead.record(event)
-        behind.wait_for_event(event)
+        event.record(ahead)
+        behind.wait_for(event)
         one.copy_to(two, 256, behind)
         behind.block()
         assert two.read() == data

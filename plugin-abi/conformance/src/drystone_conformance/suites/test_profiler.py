@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from drystone_base.errors import HostError
@@ -23,7 +25,7 @@ def test_it_can_be_started_again(profiler_type: str) -> None:
 
 
 def test_stopping_what_was_not_started_is_no_crash(profiler_type: str) -> None:
-    try:
+    with contextlib.suppress(HostError):
         profiler.stop(profiler_type)
-    except HostError as error:
-        assert error.status != "OK"
+    profiler.start(profiler_type)
+    profiler.stop(profiler_type)
