@@ -1,0 +1,78 @@
+"""Prototypes of the host's filesystem functions, for ``drystone_base.host.filesystem``."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+
+from drystone_base.host import _lib
+from drystone_base.host._lib import declare
+from drystone_base.host.status import CODES
+
+_STATUS = c_void_p
+_OUT = c_void_p  # an output buffer
+
+
+class Statistics(ctypes.Structure):
+    """``TF_FileStatistics``."""
+
+    _fields_ = (("length", c_int64), ("mtime_nsec", c_int64), ("is_directory", ctypes.c_ubyte))
+
+
+register = declare("TF_RegisterFilesystemPlugin", None, c_char_p, _STATUS)
+listing = declare("DS_ListFilesystems", None, _OUT, _STATUS)
+cleanup = declare("DS_CleanupFilesystems", None)
+flush_caches = declare("DS_FlushCaches", None, c_char_p, _STATUS)
+
+open_readable = declare("DS_OpenReadableFile", c_void_p, c_char_p, _STATUS)
+read = declare("DS_ReadFile", c_int64, c_void_p, c_uint64, c_size_t, c_void_p, _STATUS)
+close_readable = declare("DS_CloseReadableFile", None, c_void_p)
+read_whole = declare("DS_ReadWholeFile", None, c_char_p, _OUT, _STATUS)
+open_region = declare(
+    "DS_OpenMemoryRegion", c_void_p, c_char_p, POINTER(c_void_p), POINTER(c_uint64), _STATUS
+)
+close_region = declare("DS_CloseMemoryRegion", None, c_void_p)
+
+write_whole = declare("DS_WriteWholeFile", None, c_char_p, c_char_p, c_size_t, _STATUS)
+open_appendable = declare("DS_NewAppendableFile", c_void_p, c_char_p, _STATUS)
+append = declare("TF_AppendWritableFile", None, c_void_p, c_char_p, c_size_t, _STATUS)
+tell = declare("DS_TellWritableFile", c_int64, c_void_p, _STATUS)
+close_writable = declare("TF_CloseWritableFile", None, c_void_p, _STATUS)
+
+path_exists = declare("DS_PathExists", None, c_char_p, _STATUS)
+paths_exist = declare("DS_PathsExist", c_bool, POINTER(c_char_p), c_int, POINTER(c_void_p))
+is_directory = declare("DS_IsDirectory", c_bool, c_char_p, _STATUS)
+file_size = declare("DS_GetFileSize", c_int64, c_char_p, _STATUS)
+stat = declare("TF_FileStat", None, c_char_p, POINTER(Statistics), _STATUS)
+create_dir = declare("TF_CreateDir", None, c_char_p, _STATUS)
+make_dirs = declare("DS_RecursivelyCreateDir", None, c_char_p, _STATUS)
+delete_file = declare("TF_DeleteFile", None, c_char_p, _STATUS)
+delete_dir = declare("TF_DeleteDir", None, c_char_p, _STATUS)
+delete_recursively = declare(
+    "TF_DeleteRecursively", None, c_char_p, POINTER(c_int64), POINTER(c_int64), _STATUS
+)
+rename = declare("DS_RenameFile", None, c_char_p, c_char_p, _STATUS)
+copy = declare("DS_CopyFile", None, c_char_p, c_char_p, _STATUS)
+translate = declare("DS_TranslateName", None, c_char_p, _OUT, _STATUS)
+
+children = declare("TF_GetChildren", c_void_p, c_char_p, _STATUS)
+matching = declare("DS_GetMatchingPaths", c_void_p, c_char_p, _STATUS)
+next_string = declare("TF_StringStreamNext", c_bool, c_void_p, POINTER(c_char_p))
+end_strings = declare("TF_StringStreamDone", None, c_void_p)
+
+new_status = declare("TF_NewStatus", c_void_p)
+_code = declare("TF_GetCode", c_int, c_void_p)
+_message = declare("TF_Message", c_char_p, c_void_p)
+_delete_status = declare("TF_DeleteStatus", None, c_void_p)
+
+
+def take_status(pointer: int | None) -> tuple[str, str]:
+    """Name of a status's code and its message; the status is deleted."""
+    name, text = CODES[_code(pointer)], str(_message(pointer).decode("utf-8", "replace"))
+    _delete_status(pointer)
+    return name, text
+
+
+def library_is_open() -> bool:
+    """Whether the host library has been used in this process."""
+    return _lib._open.cache_info().currsize > 0

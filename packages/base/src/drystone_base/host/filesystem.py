@@ -1,0 +1,295 @@
+"""Files by URI through the host: local paths, and the schemes that plugins registered.
+
+A thin layer over ``drystone_host/filesystem.h``: every function takes whole paths or URIs
+(``scheme://host/path``), goes to the filesystem of the scheme, and raises ``HostError`` with the
+status of the filesystem (``NOT_FOUND``, ``UNIMPLEMENTED``, ...) in ``status``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from drystone_base.errors import HostError
+from drystone_base.host import _files as c
+from drystone_base.host.buffer import answer
+from drystone_base.host.status import Status
+
+__all__ = [
+    "FileStatistics",
+    "Undeleted",
+    "append_bytes",
+    "cleanup",
+    "copy",
+    "create_directory",
+    "delete",
+    "delete_directory",
+    "delete_tree",
+    "exist",
+    "exists",
+    "file_size",
+    "filesystems",
+    "flush_caches",
+    "glob",
+    "is_directory",
+    "list_directory",
+    "read_bytes",
+    "read_memory",
+    "read_range",
+    "register_plugin",
+    "rename",
+    "stat",
+    "translate",
+    "write_bytes",
+]
+
+
+class FileStatistics(NamedTuple):
+    """What a filesystem knows about a path; times in nanoseconds since 1970."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+class Undeleted(NamedTuple):
+    """What is left of a tree after ``delete_tree``, and the first failure's text."""
+
+    files: int
+    directories: int
+    failure: str
+
+
+def _bytes(uri: str | os.PathLike[str]) -> bytes:
+    raw = os.fsencode(uri)
+    if b"\0" in raw:
+        raise HostError(
+            f"{os.fspath(uri)!r} is not a path",
+            check="a path has no NUL character",
+            found="one at position " + str(raw.index(b"\0")),
+            needed="a path without it",
+            status="INVALID_ARGUMENT",
+        )
+    return raw
+
+
+def register_plugin(path: str | os.PathLike[str]) -> None:
+    """Open a library and register its filesystems, without the checks of ``load_library``."""
+    raw = _bytes(path)
+    with Status(f"the filesystems of {os.fspath(path)} cannot be registered") as status:
+        c.register(raw, status.pointer)
+
+
+def filesystems() -> list[dict[str, Any]]:
+    """The registered schemes: ``scheme``, ``library`` ("" for the host's), ``offers``."""
+    listed: list[dict[str, Any]] = json.loads(answer("filesystems cannot be listed", c.listing))
+    return listed
+
+
+def cleanup() -> None:
+    """Forget the filesystems of plugins; each ends when its last open file is closed."""
+    c.cleanup()
+
+
+@atexit.register
+def _cleanup_at_exit() -> None:
+    """Before the interpreter goes: a plugin's cleanup may log, and the log may be Python's."""
+    if c.library_is_open():
+        c.cleanup()
+
+
+def flush_caches(scheme: str | None = None) -> None:
+    """Tell one filesystem, or all, to forget what it has read."""
+    with Status(f"caches of {scheme or 'all filesystems'} cannot be flushed") as status:
+        c.flush_caches(None if scheme is None else _bytes(scheme), status.pointer)
+
+
+def read_bytes(uri: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file."""
+    raw = _bytes(uri)
+    what = f"{os.fspath(uri)} cannot be read"
+    return answer(what, lambda buffer, status: c.read_whole(raw, buffer, status))
+
+
+def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
+    """Up to ``size`` bytes from ``offset``; fewer only at the end of the file."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be opened") as status:
+        file = c.open_readable(raw, status.pointer)
+    buffer = ctypes.create_string_buffer(size)
+    pointer = c.new_status()
+    try:
+        got: int = c.read(file, offset, size, buffer, pointer)
+    finally:
+        c.close_readable(file)
+        name, text = c.take_status(pointer)
+    if name not in {"OK", "OUT_OF_RANGE"}:
+        what = f"{os.fspath(uri)} cannot be read"
+        raise HostError(what, check="the host's call must succeed", found=text, status=name)
+    return buffer.raw[:got]
+
+
+def read_memory(uri: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file, by way of its memory region; not every filesystem has those."""
+    raw, data, length = _bytes(uri), ctypes.c_void_p(), ctypes.c_uint64()
+    with Status(f"{os.fspath(uri)} cannot be mapped") as status:
+        region = c.open_region(raw, ctypes.byref(data), ctypes.byref(length), status.pointer)
+    try:
+        return ctypes.string_at(data, length.value) if length.value else b""
+    finally:
+        c.close_region(region)
+
+
+def write_bytes(uri: str | os.PathLike[str], data: bytes) -> None:
+    """Create a file with these bytes, over one that exists."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be written") as status:
+        c.write_whole(raw, data, len(data), status.pointer)
+
+
+def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
+    """Add bytes at the end of a file (a new one when there is none); its length afterwards."""
+    raw = _bytes(uri)
+    what = f"{os.fspath(uri)} cannot be appended to"
+    with Status(what) as status:
+        file = c.open_appendable(raw, status.pointer)
+    try:
+        with Status(what) as status:
+            c.append(file, data, len(data), status.pointer)
+        with Status(what) as status:
+            place: int = c.tell(file, status.pointer)
+    except HostError:
+        pointer = c.new_status()
+        c.close_writable(file, pointer)  # the first error is the one to tell
+        c.take_status(pointer)
+        raise
+    with Status(what) as status:
+        c.close_writable(file, status.pointer)
+    return place
+
+
+def _strings(stream: int | None) -> Iterator[str]:
+    text = ctypes.c_char_p()
+    try:
+        while c.next_string(stream, ctypes.byref(text)):
+            yield os.fsdecode(text.value or b"")
+    finally:
+        c.end_strings(stream)
+
+
+def list_directory(uri: str | os.PathLike[str]) -> list[str]:
+    """The names in a directory, sorted."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be listed") as status:
+        stream = c.children(raw, status.pointer)
+    return sorted(_strings(stream))
+
+
+def glob(pattern: str) -> list[str]:
+    """The paths that match a pattern (``*``, ``?``, ``[a-z]`` within a part), sorted."""
+    raw = _bytes(pattern)
+    with Status(f"{pattern} cannot be matched") as status:
+        stream = c.matching(raw, status.pointer)
+    return sorted(_strings(stream))
+
+
+def stat(uri: str | os.PathLike[str]) -> FileStatistics:
+    """Length, time and kind of a path."""
+    raw, found = _bytes(uri), c.Statistics()
+    with Status(f"{os.fspath(uri)} cannot be looked at") as status:
+        c.stat(raw, ctypes.byref(found), status.pointer)
+    return FileStatistics(found.length, found.mtime_nsec, bool(found.is_directory))
+
+
+def file_size(uri: str | os.PathLike[str]) -> int:
+    """Bytes in a file."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} has no size") as status:
+        size: int = c.file_size(raw, status.pointer)
+    return size
+
+
+def _holds(function: Any, uri: str | os.PathLike[str], no: set[str]) -> bool:
+    """Whether a call is OK; False for the codes in ``no``, an error for all others."""
+    raw = _bytes(uri)
+    try:
+        with Status(f"{os.fspath(uri)} cannot be looked at") as status:
+            function(raw, status.pointer)
+    except HostError as error:
+        if error.status in no:
+            return False
+        raise
+    return True
+
+
+def exists(uri: str | os.PathLike[str]) -> bool:
+    """Whether there is a file or a directory."""
+    return _holds(c.path_exists, uri, {"NOT_FOUND"})
+
+
+def exist(uris: list[str]) -> list[str]:
+    """The name of each path's status: ``OK`` for those that exist."""
+    paths = (ctypes.c_char_p * len(uris))(*[_bytes(uri) for uri in uris])
+    pointers = (ctypes.c_void_p * len(uris))(*[c.new_status() for _ in uris])
+    c.paths_exist(paths, len(uris), pointers)
+    return [c.take_status(pointer)[0] for pointer in pointers]
+
+
+def is_directory(uri: str | os.PathLike[str]) -> bool:
+    """Whether there is a directory; False for a file and for nothing."""
+    return _holds(c.is_directory, uri, {"NOT_FOUND", "FAILED_PRECONDITION"})
+
+
+def create_directory(uri: str | os.PathLike[str], *, parents: bool = False) -> None:
+    """Make a directory; with ``parents`` all above it as well, and it may exist."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be made") as status:
+        (c.make_dirs if parents else c.create_dir)(raw, status.pointer)
+
+
+def delete(uri: str | os.PathLike[str]) -> None:
+    """Delete a file."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be deleted") as status:
+        c.delete_file(raw, status.pointer)
+
+
+def delete_directory(uri: str | os.PathLike[str]) -> None:
+    """Delete an empty directory."""
+    raw = _bytes(uri)
+    with Status(f"{os.fspath(uri)} cannot be deleted") as status:
+        c.delete_dir(raw, status.pointer)
+
+
+def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
+    """Delete a directory and all below it, going on after failures."""
+    raw, files, directories = _bytes(uri), ctypes.c_int64(), ctypes.c_int64()
+    pointer = c.new_status()
+    c.delete_recursively(raw, ctypes.byref(files), ctypes.byref(directories), pointer)
+    _, text = c.take_status(pointer)
+    return Undeleted(files.value, directories.value, text)
+
+
+def rename(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Move a file, over one that exists."""
+    first, second = _bytes(source), _bytes(target)
+    with Status(f"{os.fspath(source)} cannot be renamed to {os.fspath(target)}") as status:
+        c.rename(first, second, status.pointer)
+
+
+def copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy a file, over one that exists."""
+    first, second = _bytes(source), _bytes(target)
+    with Status(f"{os.fspath(source)} cannot be copied to {os.fspath(target)}") as status:
+        c.copy(first, second, status.pointer)
+
+
+def translate(uri: str | os.PathLike[str]) -> str:
+    """The form in which the filesystem is given the path."""
+    raw = _bytes(uri)
+    what = f"{os.fspath(uri)} cannot be translated"
+    return os.fsdecode(answer(what, lambda buffer, status: c.translate(raw, buffer, status)))
