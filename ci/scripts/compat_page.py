@@ -15,8 +15,8 @@ __all__ = ["main", "outdated", "render"]
 INTRO = """# Versions tested together
 
 Generated from `ci/compat.toml` and `ci/matrix.toml`; newest set first. Each row is what
-installing that version of `drystone` gives. Other combinations that satisfy the packages' lower
-bounds should work.
+installing that version of `drystone` gives, and in parentheses what was tested with it and is
+installed apart. Other combinations that satisfy the packages' lower bounds should work.
 """
 
 
@@ -24,10 +24,12 @@ def render(root: Path = ROOT) -> str:
     """The page as text."""
     sets = load_toml(root / "ci" / "compat.toml")["sets"]
     matrix = load_toml(root / "ci" / "matrix.toml")
-    names = ["drystone", *sorted({name for entry in sets for name in entry["packages"]})]
+    every = {name for entry in sets for name in entry["packages"] | entry.get("beside", {})}
+    names = ["drystone", *sorted(every)]
     rows = [names, ["---"] * len(names)]
     for entry in sets:
-        held = {"drystone": entry["drystone"], **entry["packages"]}
+        beside = {name: f"({number})" for name, number in entry.get("beside", {}).items()}
+        held = {"drystone": entry["drystone"], **entry["packages"], **beside}
         rows.append([held.get(name, "-") for name in names])
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     pythons = ", ".join(matrix["python"]["tested"])
