@@ -12,19 +12,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from drystone_abi.protos import MetaGraphDef
+from drystone_abi.protos import MetaGraphDef, OpDeprecation, OpList
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError, UnsupportedOp, near_matches
-from drystone_base.ops.attrs import decode_attr
+from drystone_base.ops.attrs import decode_attr, encode_attr
 
 __all__ = [
     "ArgDef",
     "AttrDef",
     "OpDef",
     "find",
+    "generation",
     "names",
     "op_def",
+    "origin",
+    "own_ops",
     "register",
     "tensorflow_version",
 ]
@@ -120,6 +123,21 @@ class OpDef:
             deprecated=proto.deprecation.version if proto.HasField("deprecation") else None,
         )
 
+    def to_proto(self) -> OpDefProto:
+        """The definition as a proto."""
+        return OpDefProto(
+            name=self.name,
+            input_arg=[_arg_proto(a) for a in self.inputs],
+            output_arg=[_arg_proto(a) for a in self.outputs],
+            attr=[_attr_proto(a) for a in self.attrs.values()],
+            control_output=self.control_outputs,
+            is_stateful=self.is_stateful,
+            is_commutative=self.is_commutative,
+            is_aggregate=self.is_aggregate,
+            allows_uninitialized_input=self.allows_uninitialized_input,
+            deprecation=None if self.deprecated is None else OpDeprecation(version=self.deprecated),
+        )
+
     def input_types(self, attrs: Mapping[str, Any]) -> list[DType]:
         """Dtype of each input, list arguments flattened; reference dtypes for reference arguments.
 
@@ -182,13 +200,41 @@ def _attr(proto: OpDefProto.AttrDef) -> AttrDef:
     )
 
 
+def _arg_proto(arg: ArgDef) -> OpDefProto.ArgDef:
+    return OpDefProto.ArgDef(
+        name=arg.name,
+        type=arg.type.number if arg.type else 0,
+        type_attr=arg.type_attr,
+        number_attr=arg.number_attr,
+        type_list_attr=arg.type_list_attr,
+        is_ref=arg.is_ref,
+    )
+
+
+def _attr_proto(attr: AttrDef) -> OpDefProto.AttrDef:
+    proto = OpDefProto.AttrDef(name=attr.name, type=attr.type)
+    if attr.has_default:
+        proto.default_value.CopyFrom(encode_attr(attr.default, attr.type))
+    if attr.allowed is not None:
+        inner = attr.type.removeprefix("list(").removesuffix(")")
+        proto.allowed_values.CopyFrom(encode_attr(list(attr.allowed), f"list({inner})"))
+    if attr.minimum is not None:
+        proto.has_minimum, proto.minimum = True, attr.minimum
+    return proto
+
+
 class _Registry:
-    """Definitions by name: decoded ones, and protos of the data file not decoded yet."""
+    """Definitions by name: decoded ones, and protos of the data file not decoded yet.
+
+    ``origins`` holds the library of each op that a plugin registered.
+    """
 
     def __init__(self, read: Callable[[], MetaGraphDef.MetaInfoDef]) -> None:
         self._read = read
         self._protos: dict[str, OpDefProto] | None = None
         self._decoded: dict[str, OpDef] = {}
+        self.origins: dict[str, str] = {}
+        self.changes = 0
         self.version = ""
 
     def protos(self) -> dict[str, OpDefProto]:
@@ -207,7 +253,13 @@ class _Registry:
     def names(self) -> tuple[str, ...]:
         return tuple(sorted({*self.protos(), *self._decoded}))
 
-    def register(self, op: OpDef) -> None:
+    def own(self) -> bytes:
+        """All but those of plugins, as the bytes of an ``OpList``."""
+        data = self.protos()
+        mine = [o for n, o in self._decoded.items() if n not in data and n not in self.origins]
+        return OpList(op=[*data.values(), *(op.to_proto() for op in mine)]).SerializeToString()
+
+    def register(self, op: OpDef, origin: str) -> None:
         present = self.find(op.name)
         if present is not None and present != op:
             raise GraphError(
@@ -218,6 +270,11 @@ class _Registry:
                 remedy="rename the op",
                 code="duplicate-op",
             )
+        if present is None:
+            if origin:
+                self.origins[op.name] = origin
+            else:
+                self.changes += 1
         self._decoded[op.name] = present or op
 
 
@@ -238,7 +295,7 @@ def op_def(name: str) -> OpDef:
     found = _REGISTRY.find(name)
     if found is not None:
         return found
-    near = near_matches(name, names())
+    near = [_with_origin(n) for n in near_matches(name, names())]
     raise UnsupportedOp(
         f"op {name!r} is unknown",
         check="an op must be defined by TensorFlow or be registered",
@@ -249,14 +306,37 @@ def op_def(name: str) -> OpDef:
     )
 
 
+def _with_origin(name: str) -> str:
+    library = origin(name)
+    return f"{name} (of {library})" if library else name
+
+
 def names() -> tuple[str, ...]:
     """Names of all known ops, sorted."""
     return _REGISTRY.names()
 
 
-def register(op: OpDef | OpDefProto) -> None:
-    """Make an op known; raises ``GraphError`` (``duplicate-op``) where another one has its name."""
-    _REGISTRY.register(op if isinstance(op, OpDef) else OpDef.from_proto(op))
+def register(op: OpDef | OpDefProto, *, origin: str = "") -> None:
+    """Make an op known; raises ``GraphError`` (``duplicate-op``) where another one has its name.
+
+    ``origin`` is the library of a plugin that registered it with the host.
+    """
+    _REGISTRY.register(op if isinstance(op, OpDef) else OpDef.from_proto(op), origin)
+
+
+def origin(name: str) -> str:
+    """The library of the plugin that registered an op, ``""`` for any other op."""
+    return _REGISTRY.origins.get(name, "")
+
+
+def own_ops() -> bytes:
+    """All definitions but those of plugins, as the bytes of an ``OpList``."""
+    return _REGISTRY.own()
+
+
+def generation() -> int:
+    """A number that grows when :func:`own_ops` changes."""
+    return _REGISTRY.changes
 
 
 def tensorflow_version() -> str:
