@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,7 +14,7 @@ from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.ops.defs import OpDef, find, names
 
-__all__ = ["Instruction", "Kind", "Plan", "can_run", "lower"]
+__all__ = ["Instruction", "Kind", "Plan", "can_run", "lower", "runs_itself"]
 
 
 class Kind(enum.IntEnum):
@@ -45,9 +46,23 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 
+def runs_itself(op: str) -> bool:
+    """Whether the executor runs nodes of that op without a kernel."""
+    return op in _KINDS
+
+
 def can_run(op: str) -> bool:
     """Whether nodes of that op run: the op has a kernel, or the executor itself knows it."""
-    return op in _KINDS or find_kernel(op) is not None
+    return op in _KINDS or op in _plugin_kernels() or find_kernel(op) is not None
+
+
+def _plugin_kernels() -> Mapping[str, Any]:
+    """The kernels of plugins by op: nothing is imported before a plugin library was opened."""
+    if "drystone_base.host.library" not in sys.modules:
+        return {}
+    from drystone_base.kernels.selection import registered
+
+    return registered()
 
 
 @dataclass(slots=True)
@@ -116,6 +131,7 @@ class _Lowering:
     ) -> None:
         self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
         self.call_function = call_function
+        self.plugin_kernels = _plugin_kernels()
         self.fed = {output: k for k, output in enumerate(feeds)}
         self.fed_nodes = {node for node, _ in feeds}
         self.index: dict[Node, int] = {}
@@ -182,6 +198,12 @@ class _Lowering:
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:
             return None
+        if node.op in self.plugin_kernels:
+            from drystone_base.host.kernels import kernel_of
+
+            plugin = kernel_of(node, definition)
+            if plugin is not None:
+                return plugin
         found = find_kernel(node.op)
         if found is not None:
             return found

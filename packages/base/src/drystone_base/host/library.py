@@ -16,7 +16,7 @@ from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
 
-__all__ = ["HostLibrary", "aliases", "known_entries", "open_library"]
+__all__ = ["HostLibrary", "aliases", "generation", "known_entries", "open_library"]
 
 _open = declare("DS_OpenLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _entries = declare(
@@ -31,6 +31,15 @@ _symbol = declare("DS_LibrarySymbol", ctypes.c_void_p, ctypes.c_void_p, ctypes.c
 _describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
 _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+_GENERATION: list[str] = []
+"""Entry functions called so far."""
+
+
+def generation() -> int:
+    """A number that grows when a library may have registered something; 0 before the first."""
+    return len(_GENERATION)
 
 
 class HostLibrary:
@@ -60,8 +69,11 @@ class HostLibrary:
 
     def initialise(self, entry_symbol: str) -> None:
         """Call one entry function, once however often this is called; raises ``HostError``."""
-        with Status(f"{entry_symbol} of plugin {self.name} ({self.path}) failed") as status:
-            _init(self._handle, entry_symbol.encode(), status.pointer)
+        try:
+            with Status(f"{entry_symbol} of plugin {self.name} ({self.path}) failed") as status:
+                _init(self._handle, entry_symbol.encode(), status.pointer)
+        finally:
+            _GENERATION.append(entry_symbol)
 
     def symbol(self, name: str) -> int | None:
         """Address of a symbol that the library itself exports, or None."""

@@ -41,12 +41,14 @@ __all__ = [
     "empty_aligned",
     "held",
     "lend",
+    "same",
     "settle",
 ]
 
 ALIGNMENT: Final = 64
 """Bytes to whose multiples the memory of lent arrays is aligned."""
 
+_MANY: Final = 64
 _STRING_SIZE: Final = 24
 _VIEW: Final = 3
 _SMALL, _LARGE, _OFFSET = 0, 1, 2
@@ -63,10 +65,6 @@ _rank = declare("TF_NumDims", ctypes.c_int, ctypes.c_void_p)
 _dim = declare("TF_Dim", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
 _data = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
 
-_HELD: Final[dict[int, Any]] = {}
-"""What is lent, by token. A single dict operation is atomic, so no lock is needed."""
-_TOKENS: Final = itertools.count(1)
-
 
 class Counts(NamedTuple):
     """Arrays that went to the host since the process began."""
@@ -75,31 +73,52 @@ class Counts(NamedTuple):
     copied: int
 
 
-class _Counters:
+class _Lent:
+    """What is lent: owners by token, and how many tokens lend each address."""
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
+        self.owners: dict[int, tuple[int, Any]] = {}
+        self.addresses: dict[int, int] = {}
+        self.tokens = itertools.count(1)
         self.lent = self.copied = 0
 
-    def add(self, *, copied: bool) -> None:
-        with self._lock:
+    def add(self, address: int, owner: Any, *, copied: bool) -> int:
+        """A new token."""
+        with self.lock:
+            token = next(self.tokens)
+            self.owners[token] = (address, owner)
+            self.addresses[address] = self.addresses.get(address, 0) + 1
             if copied:
                 self.copied += 1
             else:
                 self.lent += 1
+        return token
+
+    def remove(self, token: int) -> None:
+        """Forget a token; what it kept alive goes after the lock."""
+        with self.lock:
+            address, owner = self.owners.pop(token)
+            left = self.addresses[address] - 1
+            if left:
+                self.addresses[address] = left
+            else:
+                del self.addresses[address]
+        del owner
 
 
-_COUNTERS: Final = _Counters()
+_LENT: Final = _Lent()
 
 
 def counts() -> Counts:
     """How many arrays were lent as they are, and how many had to be copied first."""
-    return Counts(_COUNTERS.lent, _COUNTERS.copied)
+    return Counts(_LENT.lent, _LENT.copied)
 
 
 def held() -> int:
     """How many arrays the host still uses."""
     settle()
-    return len(_HELD)
+    return len(_LENT.owners)
 
 
 # ---- arrays to the host ------------------------------------------------------------------------
@@ -148,20 +167,21 @@ def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
         raise _refused(dtype, f"an array of {array.dtype.str}", f"{dtype.np} in native byte order")
     address = _address(array)
     fits = array.flags.c_contiguous and (address % ALIGNMENT == 0 or not array.size)
-    _COUNTERS.add(copied=not fits)
     if not fits:
         array = aligned(array)
         address = _address(array)
-    return _lend_memory(dtype.number, array.shape, address, array.nbytes, array)
+    return _lend_memory(dtype.number, array.shape, address, array.nbytes, array, copied=not fits)
 
 
-def _lend_memory(number: int, shape: tuple[int, ...], address: int, size: int, owner: Any) -> int:
-    settle()
-    token = next(_TOKENS)
-    _HELD[token] = owner
+def _lend_memory(
+    number: int, shape: tuple[int, ...], address: int, size: int, owner: Any, *, copied: bool
+) -> int:
+    if len(_LENT.owners) > _MANY:
+        settle()
+    token = _LENT.add(address, owner, copied=copied)
     handle = _from_memory(number, _dims(shape), len(shape), address, size, token, None)
     if handle is None:
-        del _HELD[token]
+        _LENT.remove(token)
         raise _refused(from_number(number), f"shape {list(shape)}", "at most 254 dimensions")
     made: int = handle
     return made
@@ -179,8 +199,9 @@ def _lend_strings(array: np.ndarray[Any, Any], dtype: DType) -> int:
     table[:, 1] = np.frombuffer(memoryview(pointers).cast("B"), np.uint64) if count else 0
     table[:, 2] = 0
     owner = (table, values)
-    _COUNTERS.add(copied=False)
-    return _lend_memory(dtype.number, array.shape, _address(table), table.nbytes, owner)
+    return _lend_memory(
+        dtype.number, array.shape, _address(table), table.nbytes, owner, copied=False
+    )
 
 
 def _bytes(value: object, position: int) -> bytes:
@@ -196,12 +217,12 @@ def _bytes(value: object, position: int) -> bytes:
 
 def settle() -> None:
     """Let go of arrays that the host has finished with."""
-    if not _HELD:
+    if not _LENT.owners:
         return
     tokens = _SPARE.tokens
     while (count := _take_released(tokens, len(tokens))) > 0:
         for token in tokens[:count]:
-            _HELD.pop(token, None)
+            _LENT.remove(token)
 
 
 class _Spare(threading.local):
@@ -250,9 +271,10 @@ class _Memory:
 def adopt(handle: int, *, writeable: bool = True) -> np.ndarray[Any, Any]:
     """The array of a tensor whose handle is taken over: it is deleted with the array.
 
+    It is read-only where the memory is that of an array which was lent and is still in use.
     Raises ``HostError`` (``bad-host-tensor``) for a tensor that has no array, and deletes it.
     """
-    number, shape = _type(handle), tuple(_dim(handle, k) for k in range(_rank(handle)))
+    number, shape = _type(handle), _shape(handle)
     if number == dtypes.STRING.number:
         return _adopt_strings(handle, shape)
     kind = _numpy_of(handle, number)
@@ -264,7 +286,16 @@ def adopt(handle: int, *, writeable: bool = True) -> np.ndarray[Any, Any]:
         return np.empty(shape, kind)
     flat = np.asarray(_Memory(handle, address, size))
     array = np.ndarray(shape, kind, flat)
-    return array if writeable else read_only(array)
+    return array if writeable and address not in _LENT.addresses else read_only(array)
+
+
+def same(a: int, b: int) -> bool:
+    """Whether two handles show the same memory in the same shape."""
+    return bool(_data(a) == _data(b)) and _shape(a) == _shape(b)
+
+
+def _shape(handle: int) -> tuple[int, ...]:
+    return tuple(_dim(handle, k) for k in range(_rank(handle)))
 
 
 def _numpy_of(handle: int, number: int) -> np.dtype[Any]:
@@ -347,7 +378,7 @@ class HostTensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """The dimensions."""
-        return tuple(_dim(self.handle, k) for k in range(_rank(self.handle)))
+        return _shape(self.handle)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """An array over the same memory; read-only where the memory is not ours to change."""

@@ -1,0 +1,369 @@
+"""Kernels of plugins, as the executor calls them: one object per node of a plan.
+
+A :class:`PluginKernel` takes and gives arrays as a reference kernel does. Inputs are lent, outputs
+taken over (:mod:`drystone_base.host.tensors`); variables go along by :mod:`.variables`. Several
+threads may run one kernel at the same time, as the interface for plugins says.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import OpDef as OpDefProto
+from drystone_base import dtypes
+from drystone_base.dtypes import DType
+from drystone_base.errors import HostError, KernelError
+from drystone_base.host._lib import declare
+from drystone_base.host.buffer import BufferStruct, answer, filled
+from drystone_base.host.status import CODES, Status
+from drystone_base.host.tensors import adopt, lend, settle
+from drystone_base.host.variables import Loans, variable_of
+from drystone_base.kernels.selection import Candidate, select
+from drystone_base.ops.attrs import FunctionRef, encode_attr
+from drystone_base.state import ResourceHandle, Variable, handle_array
+
+if TYPE_CHECKING:
+    from drystone_base.graph import Node
+    from drystone_base.kernels import Call
+    from drystone_base.ops.defs import ArgDef, OpDef
+
+__all__ = ["PluginKernel", "kernel_of", "list_kernels"]
+
+
+class KernelCall(ctypes.Structure):
+    """``DS_KernelCall``, up to the members that are used here."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("step_id", ctypes.c_int64),
+        ("frame_id", ctypes.c_uint64),
+        ("iter_id", ctypes.c_int64),
+        ("deadline_ms", ctypes.c_int64),
+        ("graph_def_version", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("function_library", ctypes.POINTER(BufferStruct)),
+        ("config", ctypes.c_void_p),
+        ("container", ctypes.c_char_p),
+        ("stream", ctypes.c_void_p),
+        ("overwritable", ctypes.c_void_p),
+        ("input_variables", ctypes.c_void_p),
+        ("output_variables", ctypes.c_void_p),
+    )
+
+
+_CALL_SIZE: Final = ctypes.sizeof(KernelCall)
+
+_list = declare("DS_ListKernels", None, ctypes.c_void_p, ctypes.c_void_p)
+_new = declare(
+    "DS_NewKernel", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_char_p, ctypes.c_void_p,
+)  # fmt: skip
+_delete = declare("DS_DeleteKernel", None, ctypes.c_void_p)
+_num_inputs = declare("DS_KernelNumInputs", ctypes.c_int, ctypes.c_void_p)
+_num_outputs = declare("DS_KernelNumOutputs", ctypes.c_int, ctypes.c_void_p)
+_input_type = declare("DS_KernelInputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_output_type = declare("DS_KernelOutputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_run = declare(
+    "DS_RunKernel", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int,
+    ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+)  # fmt: skip
+_end_step = declare("DS_EndStep", ctypes.c_int, ctypes.c_int64)
+_delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
+_new_status = declare("TF_NewStatus", ctypes.c_void_p)
+_delete_status = declare("TF_DeleteStatus", None, ctypes.c_void_p)
+_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p)
+_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p)
+
+
+def list_kernels() -> bytes:
+    """All registered kernels as JSON; see ``DS_ListKernels``."""
+    return answer("the kernels of plugins", _list)
+
+
+def kernel_of(node: Node, definition: OpDef | None) -> PluginKernel | None:
+    """The kernel of a plugin that runs the node; None when none does, or the reference kernel.
+
+    Raises ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
+    """
+    if definition is None:
+        return None
+    attrs = node.full_attrs()
+    chosen = select(node.op, "CPU", attrs, attrs.get("_kernel", ""))
+    if chosen is None or chosen.is_reference:
+        return None
+    return PluginKernel(chosen, node, definition, attrs)
+
+
+class PluginKernel:
+    """The kernel of one node; the plugin's object lives as long as this one."""
+
+    __slots__ = (
+        "_functions", "_handle", "_in_array", "_out_array", "_plain", "_version", "candidate",
+        "inputs", "node", "outputs",
+    )  # fmt: skip
+
+    def __init__(
+        self, candidate: Candidate, node: Node, definition: OpDef, attrs: Mapping[str, Any]
+    ) -> None:
+        self.candidate = candidate
+        self.node = node.name
+        self._handle: int | None = None
+        self._handle = self._create(node, definition)
+        self.inputs = definition.input_types(attrs)
+        self.outputs = definition.output_types(attrs)
+        self._in_array = ctypes.c_void_p * len(self.inputs)
+        self._out_array = ctypes.c_void_p * len(self.outputs)
+        self._plain = not any(_needs_care(d) for d in [*self.inputs, *self.outputs])
+        self._version = node.graph.producer
+        self._functions = _functions_of(node, attrs)
+
+    def __del__(self, delete: Any = _delete) -> None:
+        delete(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.candidate.name} of {self.candidate.library} for {self.node!r}>"
+
+    def _create(self, node: Node, definition: OpDef) -> int:
+        described = node.to_proto().SerializeToString()
+        op_def = _op_def(definition).SerializeToString()
+        try:
+            with (
+                filled(described) as node_bytes,
+                filled(op_def) as op_bytes,
+                Status("a kernel cannot be made") as status,
+            ):
+                made: int = _new(self.candidate.id, node_bytes, op_bytes, None, status.pointer)
+        except HostError as error:
+            raise self._failure("cannot be made by", error.found, error.status) from error
+        return made
+
+    # ---- running -------------------------------------------------------------------------------
+
+    def __call__(self, call: Call, *values: Any) -> list[Any]:
+        """The outputs of the node; raises ``KernelError`` with the plugin's status and message."""
+        call.runtime.step.resources.setdefault(_StepEnd, _StepEnd(call.runtime.step.id))
+        facts = KernelCall(_CALL_SIZE, call.runtime.step.id, graph_def_version=self._version)
+        facts.device_id = -1
+        if call.runtime.deadline is not None:
+            left = call.runtime.deadline - time.monotonic()
+            facts.deadline_ms = max(1, int(left * 1000))
+        if self._functions is not None:
+            facts.function_library = ctypes.pointer(self._functions)
+        try:
+            if self._plain:
+                return self._run(facts, values)
+            return self._run_with_variables(facts, values)
+        finally:
+            settle()
+
+    def _run(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+        inputs = self._in_array()
+        try:
+            self._lend(inputs, values)
+            return _adopt_all(self._compute(facts, inputs))
+        finally:
+            _delete_all(inputs)
+
+    def _lend(self, inputs: Any, values: Sequence[Any]) -> None:
+        try:
+            for k, value in enumerate(values):
+                inputs[k] = lend(value, self.inputs[k])
+        except HostError as error:
+            raise self._refused(k, error) from error
+
+    def _compute(self, facts: KernelCall, inputs: Any) -> Any:
+        outputs, status = self._out_array(), _status()
+        _run(self._handle, ctypes.byref(facts), inputs, len(inputs), outputs, len(outputs), status)
+        code = _code(status)
+        if code:
+            text = _message(status).decode("utf-8", "replace").removeprefix("DS_RunKernel: ")
+            raise self._failure("failed in", text, CODES[code])
+        return outputs
+
+    def _run_with_variables(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+        found = [v for v in map(variable_of, values) if v is not None]
+        inputs, variables = self._in_array(), self._in_array()
+        returned = self._out_array()
+        facts.input_variables = ctypes.addressof(variables)
+        facts.output_variables = ctypes.addressof(returned)
+        try:
+            with Loans(found) as loans:
+                for k, value in enumerate(values):
+                    self._cross(k, value, loans, inputs, variables)
+                outputs = self._compute(facts, inputs)
+                return self._take(outputs, returned, loans)
+        finally:
+            _delete_all(inputs)
+
+    def _cross(self, k: int, value: Any, loans: Loans, inputs: Any, variables: Any) -> None:
+        """Give one input: a reference, a resource or a value."""
+        dtype = self.inputs[k]
+        variable = variable_of(value) if _needs_care(dtype) else None
+        try:
+            if variable is None:
+                inputs[k] = lend(value, dtype.base)
+            elif dtype.ref:
+                variables[k] = loans[variable].handle
+            else:
+                inputs[k] = loans[variable].resource()
+        except HostError as error:
+            raise self._refused(k, error) from error
+
+    def _take(self, outputs: Any, returned: Any, loans: Loans) -> list[Any]:
+        """The outputs as values of the executor; every handle is used up."""
+        variables = [None if handle is None else loans.find(handle) for handle in returned]
+        found: list[Any] = []
+        try:
+            for k, dtype in enumerate(self.outputs):
+                handle, outputs[k] = outputs[k], None
+                if dtype is dtypes.RESOURCE:
+                    found.append(self._resource(handle, loans))
+                elif dtype.ref:
+                    found.append(_by_reference(handle, variables[k], self.node, dtype))
+                else:
+                    found.append(adopt(handle))
+        finally:
+            _delete_all(outputs)
+        return found
+
+    def _resource(self, handle: int, loans: Loans) -> np.ndarray[Any, Any]:
+        variable = loans.of_resource(handle)
+        _delete_tensor(handle)
+        if variable is None:
+            raise self._failure(
+                "failed in", "a resource output that is none of the node's inputs", "UNIMPLEMENTED"
+            )
+        return handle_array(ResourceHandle("variable", variable.name, "", variable))
+
+    # ---- failures ------------------------------------------------------------------------------
+
+    def _failure(self, verb: str, text: str, status: str) -> KernelError:
+        kernel = self.candidate
+        return KernelError(
+            f"node {self.node!r} ({kernel.op}) {verb} kernel {kernel.name!r} of {kernel.library}",
+            check="the kernel of a plugin must accept the node and its inputs",
+            found=text.removeprefix("DS_NewKernel: "),
+            needed="success",
+            remedy=f"`drystone plugins explain {kernel.op}` says why this kernel runs; "
+            "DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
+            code="plugin-kernel-failed",
+            status=status,
+        )
+
+    def _refused(self, k: int, error: HostError) -> KernelError:
+        failure = self._failure("failed in", f"input {k}: {error.found}", error.status)
+        failure.needed, failure.inner = error.needed, error
+        failure.args = (failure.render(),)
+        return failure
+
+
+def _needs_care(dtype: DType) -> bool:
+    return dtype.ref or dtype is dtypes.RESOURCE
+
+
+def _adopt_all(outputs: Any) -> list[Any]:
+    """The arrays of all outputs; when one of them has none the others are freed."""
+    found = []
+    try:
+        for k, handle in enumerate(outputs):
+            outputs[k] = None
+            found.append(adopt(handle))
+    except HostError:
+        _delete_all(outputs)
+        raise
+    return found
+
+
+def _delete_all(handles: Any) -> None:
+    for handle in handles:
+        if handle is not None:
+            _delete_tensor(handle)
+
+
+def _by_reference(handle: int, variable: Variable | None, node: str, dtype: DType) -> Variable:
+    """The session's variable that an output refers to; a new one where the kernel made it."""
+    if variable is not None:
+        _delete_tensor(handle)
+        return variable
+    made = Variable(node, dtype.base, None)
+    made.write(adopt(handle))
+    return made
+
+
+class _StepEnd:
+    """Lies among the resources of a step, and tells the host when that ends with it."""
+
+    __slots__ = ("_id",)
+
+    def __init__(self, step: int) -> None:
+        self._id = step
+
+    def __del__(self, end: Any = _end_step) -> None:
+        end(self._id)
+
+
+class _OwnStatus:
+    """A ``TF_Status`` of one thread, used for every run on it."""
+
+    __slots__ = ("pointer",)
+
+    def __init__(self) -> None:
+        self.pointer: int = _new_status()
+
+    def __del__(self, delete: Any = _delete_status) -> None:
+        delete(self.pointer)
+
+
+_LOCAL: Final = threading.local()
+
+
+def _status() -> int:
+    try:
+        pointer: int = _LOCAL.status.pointer
+    except AttributeError:
+        _LOCAL.status = _OwnStatus()
+        pointer = _LOCAL.status.pointer
+    return pointer
+
+
+# ---- what the host is told of a node -------------------------------------------------------------
+
+
+def _functions_of(node: Node, attrs: Mapping[str, Any]) -> BufferStruct | None:
+    """The graph's function library, for a node with a function among its attributes."""
+    if not any(isinstance(value, FunctionRef) for value in attrs.values()):
+        return None
+    raw = node.graph.functions.to_proto().SerializeToString()
+    kept = ctypes.create_string_buffer(raw, len(raw))
+    made = BufferStruct(ctypes.addressof(kept), len(raw), None)
+    made.kept = kept
+    return made
+
+
+def _op_def(definition: OpDef) -> OpDefProto:
+    """The definition as a proto, as far as kernels can see it."""
+    proto = OpDefProto(name=definition.name, is_stateful=definition.is_stateful)
+    proto.input_arg.extend(map(_arg, definition.inputs))
+    proto.output_arg.extend(map(_arg, definition.outputs))
+    for attr in definition.attrs.values():
+        made = proto.attr.add(name=attr.name, type=attr.type)
+        if attr.has_default:
+            made.default_value.CopyFrom(encode_attr(attr.default, attr.type))
+    return proto
+
+
+def _arg(arg: ArgDef) -> OpDefProto.ArgDef:
+    return OpDefProto.ArgDef(
+        name=arg.name,
+        type=arg.type.number if arg.type else 0,  # type: ignore[arg-type]
+        type_attr=arg.type_attr,
+        number_attr=arg.number_attr,
+        type_list_attr=arg.type_list_attr,
+        is_ref=arg.is_ref,
+    )
