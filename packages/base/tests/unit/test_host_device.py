@@ -175,9 +175,7 @@ def test_objects_of_two_devices_do_not_mix(device: Device) -> None:
     with (
         device.allocate(4) as memory,
         other.stream() as stream,
-        pytest.raises(
-            HostError, match=r"objects of two devices, /device:FAKE:0 and /device:FAKE:1"
-        ),
+        pytest.raises(HostError, match=r"of two devices, /device:FAKE:0 and /device:FAKE:1"),
     ):
         memory.write(b"abcd", stream)
 
@@ -288,7 +286,7 @@ def use(device: Device) -> None:
     with device.allocate(8) as memory, device.stream() as stream:
         memory.fill(3, 8, stream)
         memory.fill32(0x01010101, 4, stream)
-        enqueue(stream.pointer, kind(lambda argument, status: calls.append(argument)), 5, None)
+        enqueue(stream.pointer, kind(lambda argument, _: calls.append(argument)), 5, None)
         stream.block()
         assert memory.read() == b"\1\1\1\1\3\3\3\3"
     assert calls == [5]
