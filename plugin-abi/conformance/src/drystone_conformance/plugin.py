@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out the suites of modules that the library does not offer."""
     if _SUBJECT not in config.stash:
         return
-    subject, kept, dropped = config.stash[_SUBJECT], [], []
+    subject = config.stash[_SUBJECT]
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
     for item in items:
         mark = item.get_closest_marker("module")
         offered = mark is None or subject.offers(mark.args[0])
@@ -136,7 +138,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[None]:  # pluggy's wrappers yield
+) -> Generator[None, Any, Any]:  # a wrapper: pluggy runs the others at the yield
     """Remember one row per test."""
     report: Any = yield
     results = item.config.stash.get(_RESULTS, None)

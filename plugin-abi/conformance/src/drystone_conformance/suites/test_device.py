@@ -107,7 +107,7 @@ def test_one_stream_waits_for_another(device: Device) -> None:
         behind.block()
         assert two.read() == data
         event.block()
-        assert event.state() == "complete"
+        assert event.state == "complete"
 
 
 def test_nothing_is_left_behind(device: Device) -> None:
