@@ -30,8 +30,8 @@
  *     them with `plugin_memory_free`.
  *   - A member left NULL is "not offered". What the host then does is said at the member.
  *
- * Handles hold one pointer that belongs to the plugin; the host keeps the holder and never looks
- * in.
+ * Handles hold one pointer that belongs to the plugin; the host hands them over zeroed, keeps the
+ * holder, and never looks in.
  */
 #ifndef DRYSTONE_FILESYSTEM_H_
 #define DRYSTONE_FILESYSTEM_H_
