@@ -317,7 +317,8 @@ inline Error GraphEdit::check_bypass(int id, TensorId source) const {
   const bool from_switch = op(source.node) == "Switch" || op(source.node) == "RefSwitch";
   for (Edge edge : fan_outs(id)) {
     const TensorId read = this->source(edge);
-    if (read.port > 0 || edge.consumer == id) {
+    if (edge.consumer == id) return failed_precondition(described(id) + " reads itself");
+    if (read.port > 0) {
       return failed_precondition(described(id) + " has more than one output that is read");
     }
     if (from_switch && (read.control() || !control_fan_ins(id).empty())) {

@@ -144,6 +144,9 @@ void register_optimizer(const char* device_type, TP_OptimizerRegistrationParams*
                  "the host's registration structs are older than this plugin can use");
     return;
   }
+  params->major_version = GO_MAJOR;
+  params->minor_version = GO_MINOR;
+  params->patch_version = GO_PATCH;
   params->device_type = device_type;
   params->optimizer->create_func = &OptimizerTable<Optimizer>::create;
   params->optimizer->optimize_func = &OptimizerTable<Optimizer>::optimize;
