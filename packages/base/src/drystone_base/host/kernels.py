@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base import dtypes
 from drystone_base.dtypes import DType
 from drystone_base.errors import HostError, KernelError
@@ -25,13 +24,13 @@ from drystone_base.host.status import CODES, Status
 from drystone_base.host.tensors import adopt, lend, settle
 from drystone_base.host.variables import Loans, variable_of
 from drystone_base.kernels.selection import Candidate, select
-from drystone_base.ops.attrs import FunctionRef, encode_attr
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state import ResourceHandle, Variable, handle_array
 
 if TYPE_CHECKING:
     from drystone_base.graph import Node
     from drystone_base.kernels import Call
-    from drystone_base.ops.defs import ArgDef, OpDef
+    from drystone_base.ops.defs import OpDef
 
 __all__ = ["PluginKernel", "kernel_of", "list_kernels"]
 
@@ -131,7 +130,7 @@ class PluginKernel:
 
     def _create(self, node: Node, definition: OpDef) -> int:
         described = node.to_proto().SerializeToString()
-        op_def = _op_def(definition).SerializeToString()
+        op_def = definition.to_proto().SerializeToString()
         try:
             with (
                 filled(described) as node_bytes,
@@ -149,7 +148,6 @@ class PluginKernel:
         """The outputs of the node; raises ``KernelError`` with the plugin's status and message."""
         call.runtime.step.resources.setdefault(_StepEnd, _StepEnd(call.runtime.step.id))
         facts = KernelCall(_CALL_SIZE, call.runtime.step.id, graph_def_version=self._version)
-        facts.device_id = -1
         if call.runtime.deadline is not None:
             left = call.runtime.deadline - time.monotonic()
             facts.deadline_ms = max(1, int(left * 1000))
@@ -286,13 +284,16 @@ def _delete_all(handles: Any) -> None:
             _delete_tensor(handle)
 
 
-def _by_reference(handle: int, variable: Variable | None, node: str, dtype: DType) -> Variable:
+def _by_reference(
+    handle: int | None, variable: Variable | None, node: str, dtype: DType
+) -> Variable:
     """The session's variable that an output refers to; a new one where the kernel made it."""
     if variable is not None:
         _delete_tensor(handle)
         return variable
     made = Variable(node, dtype.base, None)
-    made.write(adopt(handle))
+    if handle is not None:
+        made.write(adopt(handle))
     return made
 
 
@@ -344,26 +345,3 @@ def _functions_of(node: Node, attrs: Mapping[str, Any]) -> BufferStruct | None:
     made = BufferStruct(ctypes.addressof(kept), len(raw), None)
     made.kept = kept
     return made
-
-
-def _op_def(definition: OpDef) -> OpDefProto:
-    """The definition as a proto, as far as kernels can see it."""
-    proto = OpDefProto(name=definition.name, is_stateful=definition.is_stateful)
-    proto.input_arg.extend(map(_arg, definition.inputs))
-    proto.output_arg.extend(map(_arg, definition.outputs))
-    for attr in definition.attrs.values():
-        made = proto.attr.add(name=attr.name, type=attr.type)
-        if attr.has_default:
-            made.default_value.CopyFrom(encode_attr(attr.default, attr.type))
-    return proto
-
-
-def _arg(arg: ArgDef) -> OpDefProto.ArgDef:
-    return OpDefProto.ArgDef(
-        name=arg.name,
-        type=arg.type.number if arg.type else 0,  # type: ignore[arg-type]
-        type_attr=arg.type_attr,
-        number_attr=arg.number_attr,
-        type_list_attr=arg.type_list_attr,
-        is_ref=arg.is_ref,
-    )
