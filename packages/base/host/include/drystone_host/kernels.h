@@ -120,6 +120,10 @@ TF_CAPI_EXPORT extern TF_Tensor* DS_VariantPart(const TF_Tensor* variant, int in
 
 /* ---- running ---- */
 
+/* A new tensor in the memory of a device, or NULL and a status. Called on any thread of the kernel. */
+typedef TF_Tensor* (*DS_Allocate)(void* context, TF_DataType dtype, const int64_t* dims,
+                                  int num_dims, TF_Status* status);
+
 /* Facts of one call. Zero the struct, set struct_size, then what matters; all zero is fine. Members
  * beyond struct_size count as zero. Everything pointed to is borrowed for the call. */
 typedef struct DS_KernelCall {
@@ -130,7 +134,7 @@ typedef struct DS_KernelCall {
   int64_t deadline_ms;               /* how long to wait for an asynchronous kernel, for deferred
                                         work and for a variable's lock; 0: as long as it takes */
   int32_t graph_def_version;         /* producer version of the graph */
-  int32_t device_id;                 /* -1: the number at the end of the device name */
+  int32_t device_id;                 /* 0: the number at the end of the device name */
   const TF_Buffer* function_library; /* serialised FunctionDefLibrary; NULL: no functions */
   const TF_Buffer* config;           /* serialised ConfigProto; NULL: an empty one */
   const char* container;             /* default resource container; NULL: "localhost" */
@@ -143,12 +147,16 @@ typedef struct DS_KernelCall {
   DS_Variable** output_variables;    /* one per output, written when the call succeeds: a new handle
                                         for an output that is a reference, else NULL. NULL: not
                                         wanted */
+  DS_Allocate allocate;              /* memory for outputs and temporaries that lie on the device;
+                                        NULL: host memory */
+  void* allocate_context;            /* its first argument; must live until calls that were given up
+                                        at a deadline are over, too */
 } DS_KernelCall;
-#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, output_variables)
+#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, allocate_context)
 
 /* Run the kernel once, and wait for it. `call` may be NULL. `inputs` are borrowed; none may be NULL
  * except for references. On success every entry of `outputs` is a new handle for the caller to
- * delete; on failure all are NULL. Errors: INVALID_ARGUMENT (another number of inputs or outputs than
+ * delete (NULL for a reference to a variable without a value); on failure all are NULL. Errors: INVALID_ARGUMENT (another number of inputs or outputs than
  * the node has, an input of another dtype), INTERNAL (see above), DEADLINE_EXCEEDED (the call goes on
  * by itself and its result is thrown away), and whatever the kernel reported; all of them name node,
  * op and library. */

@@ -1,0 +1,219 @@
+// One call of a kernel: see kernels/context.h.
+#include "kernels/context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace drystone::host;
+using namespace drystone::host::kernels;
+
+TF_OpKernelContext::TF_OpKernelContext(DS_Kernel& kernel_) : kernel(kernel_) {
+  outputs.resize(kernel.outputs.types.size());
+}
+
+namespace {
+
+void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given) {
+  const TF_DataType needed = kernel.inputs.types[i];
+  if (given == nullptr || given->memory == nullptr) {
+    fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) + " has no value");
+  }
+  if (given->dtype != needed) {
+    fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) + " has dtype " +
+                                  std::to_string(static_cast<int>(given->dtype)) + ", it must be " +
+                                  std::to_string(static_cast<int>(needed)));
+  }
+}
+
+// The members that the caller's struct is long enough to have.
+DS_KernelCall facts_of(const DS_KernelCall* given) {
+  DS_KernelCall out{};
+  out.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
+  if (given == nullptr) return out;
+  if (given->struct_size < sizeof(std::size_t)) {
+    fail(TF_INVALID_ARGUMENT, "call->struct_size must be set to DS_KERNEL_CALL_STRUCT_SIZE");
+  }
+  std::memcpy(&out, given, std::min<std::size_t>(given->struct_size, DS_KERNEL_CALL_STRUCT_SIZE));
+  return out;
+}
+
+std::vector<VariablePtr> references(const DS_KernelCall& call, const Signature& inputs) {
+  std::vector<VariablePtr> out;
+  if (call.input_variables == nullptr) return out;
+  for (int i = 0; i < inputs.size(); ++i) {
+    const DS_Variable* handle = call.input_variables[i];
+    out.push_back(handle == nullptr ? nullptr : variable_of(handle));
+  }
+  return out;
+}
+
+void check_reference(const DS_Kernel& kernel, std::size_t i, const Variable& variable) {
+  const TF_DataType needed = kernel.inputs.types[i];
+  if (variable.dtype() == needed) return;
+  fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) +
+                                " is a reference of dtype " +
+                                std::to_string(static_cast<int>(variable.dtype())) +
+                                ", it must be " + std::to_string(static_cast<int>(needed)));
+}
+
+}  // namespace
+
+void TF_OpKernelContext::begin(const DS_KernelCall* facts, TF_Tensor* const* given) {
+  call = facts_of(facts);
+  inputs = given;
+  if (call.input_variables != nullptr) input_variables = references(call, kernel.inputs);
+  for (std::size_t i = 0; i < kernel.inputs.types.size(); ++i) {
+    if (const VariablePtr reference = variable(i)) check_reference(kernel, i, *reference);
+    else check_input(kernel, i, given[i]);
+  }
+  if (call.deadline_ms > 0) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that adding it cannot overflow
+    deadline = std::chrono::steady_clock::now() +
+               std::chrono::milliseconds(std::min<std::int64_t>(call.deadline_ms, kMost));
+  }
+}
+
+void TF_OpKernelContext::end() noexcept {
+  rest_callback();
+  for (auto& output : outputs) output.reset();
+  input_variables.clear();
+  output_variables.clear();
+  kept.clear();
+  kept_view.clear();
+  is_kept = false;
+  inputs = nullptr;
+  deadline.reset();
+  if (failed.exchange(false, std::memory_order_relaxed)) {
+    code = TF_OK;
+    message.clear();
+  }
+  done = false;
+  deferred = 0;
+  has_deferred.store(false, std::memory_order_relaxed);
+}
+
+void TF_OpKernelContext::keep_inputs() {
+  if (is_kept) return;
+  if (call.container != nullptr) call.container = kernel.keep(call.container).c_str();
+  const std::size_t count = kernel.inputs.types.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    kept.emplace_back(variable(i) != nullptr ? nullptr : share(*inputs[i]));
+    kept_view.push_back(kept.back().get());
+  }
+  if (call.overwritable != nullptr) {
+    kept_flags.assign(call.overwritable, call.overwritable + count);
+    call.overwritable = kept_flags.data();
+  }
+  inputs = kept_view.data();
+  is_kept = true;
+}
+
+bool TF_OpKernelContext::wait(bool for_done) {
+  std::unique_lock lock(mutex);
+  const auto over = [&] { return deferred == 0 && (done || !for_done); };
+  if (deadline) return changed.wait_until(lock, *deadline, over);
+  changed.wait(lock, over);
+  return true;
+}
+
+bool TF_OpKernelContext::is_done() {
+  const std::lock_guard lock(mutex);
+  return done;
+}
+
+void TF_OpKernelContext::rest_callback() noexcept {
+  if (callback == nullptr) return;
+  answered(0, [&] {
+    kernel.give_callback(std::exchange(callback, nullptr));
+    return 0;
+  });
+}
+
+void TF_OpKernelContext::abandon() {
+  kernel.retain();
+  std::unique_lock lock(mutex);
+  abandoned = true;
+  call.function_library = nullptr;
+  call.config = nullptr;
+  if (kernel.registered->compute != nullptr) done = true;  // only deferred work can be under way
+  settle(std::move(lock), done);
+}
+
+void TF_OpKernelContext::settle(std::unique_lock<std::mutex> lock, bool is_done) {
+  done = done || is_done;
+  if (!abandoned) {
+    changed.notify_all();
+    return;
+  }
+  if (!done || deferred != 0) return;
+  lock.unlock();
+  DS_Kernel& mine = kernel;
+  delete this;
+  mine.release();
+}
+
+std::size_t TF_OpKernelContext::input_index(int i) const {
+  if (i >= 0 && i < num_inputs()) return static_cast<std::size_t>(i);
+  fail(TF_OUT_OF_RANGE, "there is no input " + std::to_string(i) + ": the node has " +
+                            std::to_string(num_inputs()));
+}
+
+std::size_t TF_OpKernelContext::output_index(int i) const {
+  if (i >= 0 && i < num_outputs()) return static_cast<std::size_t>(i);
+  fail(TF_OUT_OF_RANGE, "there is no output " + std::to_string(i) + ": the node has " +
+                            std::to_string(num_outputs()));
+}
+
+VariablePtr TF_OpKernelContext::variable(std::size_t i) const {
+  return input_variables.empty() ? nullptr : input_variables[i];
+}
+
+std::unique_ptr<TF_Tensor> TF_OpKernelContext::input(std::size_t i) const {
+  if (const VariablePtr reference = variable(i)) return reference->initialized();
+  return std::unique_ptr<TF_Tensor>(share(*inputs[i]));
+}
+
+void TF_OpKernelContext::check_output_dtype(std::size_t i, TF_DataType dtype) const {
+  const TF_DataType needed = kernel.outputs.types[i];
+  if (dtype == needed) return;
+  fail(TF_INVALID_ARGUMENT, "output " + std::to_string(i) + " must have dtype " +
+                                std::to_string(static_cast<int>(needed)) + ", not " +
+                                std::to_string(static_cast<int>(dtype)));
+}
+
+void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> tensor) {
+  check_output_dtype(i, tensor->dtype);
+  if (tensor->memory == nullptr) {
+    fail(TF_INVALID_ARGUMENT, "the tensor for output " + std::to_string(i) + " has no memory");
+  }
+  outputs[i] = std::move(tensor);
+  if (!output_variables.empty()) output_variables[i].reset();
+}
+
+std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const int64_t* dims,
+                                                        int count, bool on_host) const {
+  if (on_host || call.allocate == nullptr) {
+    return std::unique_ptr<TF_Tensor>(new_tensor(dtype, dims, count));
+  }
+  TF_Status status;
+  std::unique_ptr<TF_Tensor> out(
+      call.allocate(call.allocate_context, dtype, dims, count, &status));
+  if (status.code != TF_OK) fail(status.code, status.message);
+  if (out == nullptr) fail(TF_RESOURCE_EXHAUSTED, "the device gave no memory");
+  return out;
+}
+
+void TF_OpKernelContext::fail_call(TF_Code code_, std::string text) noexcept {
+  const std::lock_guard lock(mutex);
+  if (failed.load(std::memory_order_relaxed)) return;
+  code = code_;
+  message = std::move(text);
+  failed.store(true, std::memory_order_release);
+}
+
+void TF_OpKernelContext::check_failed() {
+  if (!failed.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex);
+  fail(code, message);
+}

@@ -1,0 +1,89 @@
+// What a plugin's compute function works with: one call of a kernel.
+#ifndef DRYSTONE_HOST_KERNELS_CONTEXT_H_
+#define DRYSTONE_HOST_KERNELS_CONTEXT_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/failure.h"
+#include "core/tensor.h"
+#include "drystone/kernels_experimental.h"
+#include "drystone_host/kernels.h"
+#include "kernels/kernel.h"
+#include "kernels/variable.h"
+
+// Objects are used again for the next call of the same kernel, so that a call allocates nothing but
+// its outputs. A call that is given up at its deadline keeps its own until the plugin is done with it.
+struct TF_OpKernelContext {
+  explicit TF_OpKernelContext(DS_Kernel& kernel);
+  ~TF_OpKernelContext() { rest_callback(); }
+  TF_OpKernelContext(const TF_OpKernelContext&) = delete;
+  TF_OpKernelContext& operator=(const TF_OpKernelContext&) = delete;
+
+  // ---- the host's side ----
+  // Start a call; fails with INVALID_ARGUMENT unless inputs fit the node.
+  void begin(const DS_KernelCall* facts, TF_Tensor* const* given);
+  // Forget the call.
+  void end() noexcept;
+  // Hold what the caller lent: it may go before the plugin is done.
+  void keep_inputs();
+  // Wait until an asynchronous kernel is done and deferred work is over; false at the deadline.
+  bool wait(bool for_done);
+  // Whether an asynchronous kernel has called back.
+  bool is_done();
+  // The caller goes on without this call. From now on the context ends itself.
+  void abandon();
+  // Give the callback back to the kernel: it has been called.
+  void rest_callback() noexcept;
+  // One more reason to end is there: done, or no deferred work any more.
+  void settle(std::unique_lock<std::mutex> lock, bool is_done);
+
+  // ---- both sides ----
+  int num_inputs() const { return kernel.inputs.size(); }
+  int num_outputs() const { return kernel.outputs.size(); }
+  // Fail with OUT_OF_RANGE for a bad index.
+  std::size_t input_index(int i) const;
+  std::size_t output_index(int i) const;
+  // The variable that input `i` is a reference to, or NULL.
+  drystone::host::kernels::VariablePtr variable(std::size_t i) const;
+  // A new handle of an input.
+  std::unique_ptr<TF_Tensor> input(std::size_t i) const;
+  // Make it output `i`; fails with INVALID_ARGUMENT for another dtype than expected.
+  void set_output(std::size_t i, std::unique_ptr<TF_Tensor> tensor);
+  void check_output_dtype(std::size_t i, TF_DataType dtype) const;
+  // Fresh memory, on the device unless `on_host`.
+  std::unique_ptr<TF_Tensor> allocate(TF_DataType dtype, const int64_t* dims, int count,
+                                      bool on_host) const;
+  // Remember the first failure.
+  void fail_call(TF_Code failed, std::string text) noexcept;
+  // Fails with what fail_call() was given, if anything: a callback of the plugin has run.
+  void check_failed();
+
+  DS_Kernel& kernel;
+  DS_KernelCall call{};
+  TF_Tensor* const* inputs = nullptr;
+  std::vector<std::unique_ptr<TF_Tensor>> kept;
+  std::vector<TF_Tensor*> kept_view;
+  std::vector<TF_Bool> kept_flags;
+  bool is_kept = false;
+  std::vector<std::unique_ptr<TF_Tensor>> outputs;
+  std::vector<drystone::host::kernels::VariablePtr> input_variables;   // empty: no references
+  std::vector<drystone::host::kernels::VariablePtr> output_variables;  // empty: no references
+  drystone::host::kernels::Deadline deadline;
+  std::atomic<bool> failed{false};
+  TF_Code code = TF_OK;  // this and message: of the first failure
+  std::string message;
+  TF_AsyncOpKernelDoneCallback* callback = nullptr;  // of an asynchronous kernel
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  bool abandoned = false;
+  int deferred = 0;
+  std::atomic<bool> has_deferred{false};
+};
+
+#endif  // DRYSTONE_HOST_KERNELS_CONTEXT_H_

@@ -1,0 +1,89 @@
+// Definitions of kernels: see kernels/definition.h.
+#include "kernels/definition.h"
+
+#include <algorithm>
+
+#include "core/failure.h"
+#include "core/tensor.h"
+#include "drystone/sdk/attr.hpp"
+
+namespace drystone::host::kernels {
+namespace {
+
+Constraint parse_constraint(std::string_view bytes) {
+  Constraint out;
+  wire::Reader fields(bytes);
+  while (fields.next()) {
+    if (fields.field() == 1) out.attr = fields.bytes();
+    if (fields.field() != 2) continue;
+    const sdk::AttrView allowed(fields.bytes());
+    if (allowed.kind() != sdk::AttrKind::list) {
+      fail(TF_INVALID_ARGUMENT, "a constraint of the KernelDef has no list of allowed values");
+    }
+    for (const TF_DataType type : allowed.types()) out.types.push_back(static_cast<int>(type));
+  }
+  if (!fields.ok()) fail(TF_INVALID_ARGUMENT, "the KernelDef is malformed");
+  return out;
+}
+
+std::string serialize(const Constraint& constraint) {
+  std::vector<TF_DataType> types;
+  for (const int type : constraint.types) types.push_back(static_cast<TF_DataType>(type));
+  std::string out;
+  wire::Writer writer(&out);
+  writer.bytes(1, constraint.attr);
+  writer.bytes(2, sdk::attr::types(types));
+  return out;
+}
+
+}  // namespace
+
+bool known_dtype(int number) noexcept {
+  return number > 0 && stored_size(static_cast<TF_DataType>(number)) != 0;
+}
+
+bool same_place(const Definition& a, const Definition& b) {
+  if (a.op != b.op || a.device != b.device || a.label != b.label || a.priority != b.priority) {
+    return false;
+  }
+  std::vector<Constraint> left = a.constraints;
+  std::vector<Constraint> right = b.constraints;
+  std::sort(left.begin(), left.end());
+  std::sort(right.begin(), right.end());
+  return left == right;
+}
+
+std::string serialize(const Definition& definition) {
+  std::string out;
+  wire::Writer writer(&out);
+  writer.bytes(1, definition.op);
+  writer.bytes(2, definition.device);
+  for (const Constraint& constraint : definition.constraints) writer.bytes(3, serialize(constraint));
+  for (const std::string& arg : definition.host_memory) writer.bytes(4, arg);
+  if (!definition.label.empty()) writer.bytes(5, definition.label);
+  if (definition.priority != 0) writer.int64(6, definition.priority);
+  return out;
+}
+
+Definition parse_kernel_def(std::string_view bytes) {
+  Definition out;
+  wire::Reader fields(bytes);
+  while (fields.next()) {
+    switch (fields.field()) {
+      case 1: out.op = fields.bytes(); break;
+      case 2: out.device = fields.bytes(); break;
+      case 3: out.constraints.push_back(parse_constraint(fields.bytes())); break;
+      case 4: out.host_memory.emplace_back(fields.bytes()); break;
+      case 5: out.label = fields.bytes(); break;
+      case 6: out.priority = fields.int32(); break;
+      default: break;
+    }
+  }
+  if (!fields.ok()) fail(TF_INVALID_ARGUMENT, "the KernelDef is malformed");
+  if (out.op.empty() || out.device.empty()) {
+    fail(TF_INVALID_ARGUMENT, "the KernelDef names no op or no device type");
+  }
+  return out;
+}
+
+}  // namespace drystone::host::kernels

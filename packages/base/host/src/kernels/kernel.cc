@@ -1,0 +1,194 @@
+// Kernels of nodes: see kernels/kernel.h.
+#include "kernels/kernel.h"
+
+#include "core/buffer.h"
+#include "core/live.h"
+#include "kernels/construction.h"
+#include "kernels/context.h"
+
+namespace drystone::host::kernels {
+namespace {
+
+constexpr std::string_view kCpu = "/job:localhost/replica:0/task:0/device:CPU:0";
+constexpr std::size_t kRestingCallbacks = 1024;
+
+// The number after the last colon; 0 without one.
+int number_of_device(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  int number = 0;
+  for (const char digit : name.substr(colon == std::string_view::npos ? name.size() : colon + 1)) {
+    if (digit < '0' || digit > '9' || number > 100'000'000) return 0;
+    number = number * 10 + (digit - '0');
+  }
+  return number;
+}
+
+// One per tensor: whether it lies in host memory.
+std::vector<unsigned char> on_host(const Definition& definition, const Signature& signature) {
+  std::vector<unsigned char> out(signature.types.size(), definition.device == "CPU" ? 1 : 0);
+  for (const std::string& arg : definition.host_memory) {
+    const Range* range = signature.range(arg);
+    for (int k = range == nullptr ? 0 : range->start; range != nullptr && k < range->stop; ++k) {
+      out[static_cast<std::size_t>(k)] = 1;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace drystone::host::kernels
+
+using namespace drystone::host;
+using namespace drystone::host::kernels;
+
+DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::string_view op_def,
+                     std::string_view device)
+    : registered(std::move(registered_)),
+      node(node_def, op_def),
+      device_name(device.empty() ? kCpu : device),
+      device_id(number_of_device(device_name)),
+      inputs(node.input_signature()),
+      outputs(node.output_signature()),
+      input_on_host(on_host(registered->definition, inputs)),
+      output_on_host(on_host(registered->definition, outputs)) {
+  if (node.op() != registered->definition.op) {
+    fail(TF_INVALID_ARGUMENT, "node '" + std::string(node.name()) + "' has op '" +
+                                  std::string(node.op()) + "', the kernel is for op '" +
+                                  registered->definition.op + "'");
+  }
+  create();
+  born(Kind::kernel);
+}
+
+DS_Kernel::~DS_Kernel() {
+  delete spare_.load();
+  destroy_state();
+  died(Kind::kernel);
+}
+
+void DS_Kernel::create() {
+  if (registered->create == nullptr) return;
+  TF_OpKernelConstruction construction{node, TF_OK, {}};
+  try {
+    state = registered->create(&construction);
+  } catch (const std::exception& error) {
+    fail(TF_INTERNAL, title() + ": its create function threw a C++ exception: " + error.what());
+  } catch (...) {
+    fail(TF_INTERNAL, title() + ": its create function threw a C++ exception of unknown type");
+  }
+  if (construction.code == TF_OK) return;
+  destroy_state();
+  fail(construction.code, title() + ": " + construction.message);
+}
+
+void DS_Kernel::destroy_state() noexcept {
+  if (registered->destroy == nullptr) return;
+  answered(0, [&] {
+    registered->destroy(state);
+    return 0;
+  });
+}
+
+void DS_Kernel::release() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+TF_OpKernelContext* DS_Kernel::take_context() {
+  TF_OpKernelContext* ctx = spare_.exchange(nullptr, std::memory_order_acq_rel);
+  return ctx != nullptr ? ctx : new TF_OpKernelContext(*this);
+}
+
+void DS_Kernel::give_context(TF_OpKernelContext* ctx) noexcept {
+  ctx->end();
+  delete spare_.exchange(ctx, std::memory_order_acq_rel);
+}
+
+TF_AsyncOpKernelDoneCallback* DS_Kernel::take_callback(TF_OpKernelContext* ctx) {
+  std::unique_ptr<TF_AsyncOpKernelDoneCallback> callback;
+  {
+    const std::lock_guard lock(mutex_);
+    if (rested_.size() > kRestingCallbacks) {
+      callback = std::move(rested_.front());
+      rested_.pop_front();
+    }
+  }
+  if (callback == nullptr) callback = std::make_unique<TF_AsyncOpKernelDoneCallback>();
+  callback->ctx = ctx;
+  return callback.release();
+}
+
+void DS_Kernel::give_callback(TF_AsyncOpKernelDoneCallback* callback) {
+  std::unique_ptr<TF_AsyncOpKernelDoneCallback> owned(callback);
+  const std::lock_guard lock(mutex_);
+  rested_.push_back(std::move(owned));
+}
+
+const std::string& DS_Kernel::keep(const char* text) {
+  const std::lock_guard lock(mutex_);
+  return *texts_.emplace(text).first;
+}
+
+std::string DS_Kernel::title() const {
+  return "node '" + std::string(node.name()) + "' (op " + std::string(node.op()) + ", kernel '" +
+         registered->name + "' of " + registered->library + ")";
+}
+
+namespace {
+
+TF_DataType type_at(const Signature& signature, int index) {
+  if (index < 0 || index >= signature.size()) return static_cast<TF_DataType>(0);
+  return signature.types[static_cast<std::size_t>(index)];
+}
+
+TF_Bool flag_at(const std::vector<unsigned char>& flags, int index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= flags.size()) return 0;
+  return flags[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
+
+extern "C" {
+
+DS_Kernel* DS_NewKernel(int64_t id, const TF_Buffer* node_def, const TF_Buffer* op_def,
+                        const char* device_name, TF_Status* status) {
+  DS_Kernel* out = nullptr;
+  guarded(status, __func__, [&] {
+    const RegisteredPtr registered = find(id);
+    if (registered == nullptr) {
+      fail(TF_NOT_FOUND, "no kernel has the id " + std::to_string(id));
+    }
+    out = new DS_Kernel(registered, view(node_def), op_def == nullptr ? "" : view(op_def),
+                        device_name == nullptr ? "" : device_name);
+  });
+  return out;
+}
+
+void DS_DeleteKernel(DS_Kernel* kernel) {
+  if (kernel != nullptr) kernel->release();
+}
+
+int DS_KernelNumInputs(const DS_Kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->inputs.size();
+}
+
+int DS_KernelNumOutputs(const DS_Kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->outputs.size();
+}
+
+TF_DataType DS_KernelInputType(const DS_Kernel* kernel, int index) {
+  return kernel == nullptr ? static_cast<TF_DataType>(0) : type_at(kernel->inputs, index);
+}
+
+TF_DataType DS_KernelOutputType(const DS_Kernel* kernel, int index) {
+  return kernel == nullptr ? static_cast<TF_DataType>(0) : type_at(kernel->outputs, index);
+}
+
+TF_Bool DS_KernelInputOnHost(const DS_Kernel* kernel, int index) {
+  return kernel == nullptr ? 0 : flag_at(kernel->input_on_host, index);
+}
+
+TF_Bool DS_KernelOutputOnHost(const DS_Kernel* kernel, int index) {
+  return kernel == nullptr ? 0 : flag_at(kernel->output_on_host, index);
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// A kernel made for one node.
+#ifndef DRYSTONE_HOST_KERNELS_KERNEL_H_
+#define DRYSTONE_HOST_KERNELS_KERNEL_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "drystone_host/kernels.h"
+#include "kernels/node.h"
+#include "kernels/registry.h"
+
+// What an asynchronous kernel calls when it is done: of one call at a time.
+struct TF_AsyncOpKernelDoneCallback {
+  std::mutex mutex;
+  TF_OpKernelContext* ctx = nullptr;  // NULL: called already
+};
+
+struct DS_Kernel {
+ public:
+  // Calls the plugin's create function. Throws Failure.
+  DS_Kernel(drystone::host::kernels::RegisteredPtr registered, std::string_view node_def,
+            std::string_view op_def, std::string_view device_name);
+  DS_Kernel(const DS_Kernel&) = delete;
+  DS_Kernel& operator=(const DS_Kernel&) = delete;
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+
+  // A context for one call, and back with it.
+  TF_OpKernelContext* take_context();
+  void give_context(TF_OpKernelContext* ctx) noexcept;
+
+  // A callback that has not been called for a long time, if ever.
+  TF_AsyncOpKernelDoneCallback* take_callback(TF_OpKernelContext* ctx);
+  void give_callback(TF_AsyncOpKernelDoneCallback* callback);
+
+  // The text with a lifetime as long as the kernel's.
+  const std::string& keep(const char* text);
+
+  // "node 'a' (op Relu, kernel 'MyRelu' of /path.so)"
+  std::string title() const;
+  bool on_cpu() const { return registered->definition.device == "CPU"; }
+
+  const drystone::host::kernels::RegisteredPtr registered;
+  const drystone::host::kernels::Node node;
+  const std::string device_name;
+  const int device_id;
+  const drystone::host::kernels::Signature inputs;
+  const drystone::host::kernels::Signature outputs;
+  const std::vector<unsigned char> input_on_host;
+  const std::vector<unsigned char> output_on_host;
+  void* state = nullptr;
+
+ private:
+  ~DS_Kernel();
+  void create();
+  void destroy_state() noexcept;
+
+  std::atomic<int> references_{1};
+  std::atomic<TF_OpKernelContext*> spare_{nullptr};
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<TF_AsyncOpKernelDoneCallback>> rested_;
+  std::set<std::string, std::less<>> texts_;
+};
+
+#endif  // DRYSTONE_HOST_KERNELS_KERNEL_H_

@@ -1,0 +1,106 @@
+// Registered kernels: see kernels/registry.h.
+#include "kernels/registry.h"
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "core/failure.h"
+#include "drystone/sdk/wire.hpp"
+
+namespace drystone::host::kernels {
+namespace {
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::int64_t next = 0;
+  std::map<std::int64_t, RegisteredPtr> by_id;
+  std::map<std::string, std::vector<RegisteredPtr>, std::less<>> by_op;
+};
+
+Registry& registry() {
+  static auto* only = new Registry();  // never destroyed: plugins' threads may outlive main
+  return *only;
+}
+
+std::string describe(const Definition& definition) {
+  std::string out = "op " + definition.op + " on device " + definition.device;
+  for (const Constraint& constraint : definition.constraints) {
+    out += ", " + constraint.attr + " in";
+    for (const int type : constraint.types) out += " " + std::to_string(type);
+  }
+  if (!definition.label.empty()) out += ", label " + definition.label;
+  return out + ", priority " + std::to_string(definition.priority);
+}
+
+void refuse(const Registered& added, const Registered& there) {
+  fail(TF_ALREADY_EXISTS, "kernel '" + added.name + "' of " + added.library + " for " +
+                              describe(added.definition) + " is registered already: kernel '" +
+                              there.name + "' of " + there.library +
+                              "; give one of them another priority or label");
+}
+
+}  // namespace
+
+RegisteredPtr add(Registered kernel) {
+  Registry& all = registry();
+  const std::unique_lock lock(all.mutex);
+  auto& siblings = all.by_op[kernel.definition.op];
+  for (const RegisteredPtr& there : siblings) {
+    if (same_place(kernel.definition, there->definition)) refuse(kernel, *there);
+  }
+  kernel.id = all.next++;
+  auto added = std::make_shared<const Registered>(std::move(kernel));
+  siblings.push_back(added);
+  all.by_id.emplace(added->id, added);
+  return added;
+}
+
+RegisteredPtr find(std::int64_t id) {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_id.find(id);
+  return found == all.by_id.end() ? nullptr : found->second;
+}
+
+std::vector<RegisteredPtr> kernels_of(std::string_view op) {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_op.find(op);
+  return found == all.by_op.end() ? std::vector<RegisteredPtr>() : found->second;
+}
+
+std::vector<RegisteredPtr> all_kernels() {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  std::vector<RegisteredPtr> out;
+  out.reserve(all.by_id.size());
+  for (const auto& [id, kernel] : all.by_id) out.push_back(kernel);
+  return out;
+}
+
+std::int64_t next_id() {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  return all.next;
+}
+
+void forget_since(std::int64_t before, std::string_view library) {
+  Registry& all = registry();
+  const std::unique_lock lock(all.mutex);
+  const auto theirs = [&](const RegisteredPtr& kernel) {
+    return kernel->id >= before && kernel->library == library;
+  };
+  for (auto& [op, siblings] : all.by_op) std::erase_if(siblings, theirs);
+  std::erase_if(all.by_id, [&](const auto& entry) { return theirs(entry.second); });
+}
+
+std::string kernel_list(const char* op) {
+  std::string out;
+  for (const RegisteredPtr& kernel : op == nullptr ? all_kernels() : kernels_of(op)) {
+    wire::Writer(&out).bytes(1, serialize(kernel->definition));
+  }
+  return out;
+}
+
+}  // namespace drystone::host::kernels

@@ -1,0 +1,144 @@
+// Running a kernel: see drystone_host/kernels.h.
+#include <algorithm>
+#include <utility>
+
+#include "kernels/context.h"
+
+using namespace drystone::host;
+using namespace drystone::host::kernels;
+
+namespace {
+
+// A context for the time of one call; given back to the kernel unless the call is given up.
+class Lease {
+ public:
+  explicit Lease(DS_Kernel& kernel) : kernel_(kernel), ctx_(kernel.take_context()) {}
+  ~Lease() {
+    if (ctx_ != nullptr) kernel_.give_context(ctx_);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  TF_OpKernelContext* operator->() { return ctx_; }
+  TF_OpKernelContext* get() { return ctx_; }
+  void abandon() { std::exchange(ctx_, nullptr)->abandon(); }
+
+ private:
+  DS_Kernel& kernel_;
+  TF_OpKernelContext* ctx_;
+};
+
+void check_count(const DS_Kernel& kernel, const char* what, int given, int needed,
+                 const void* array) {
+  if (given == needed && (needed == 0 || array != nullptr)) return;
+  fail(TF_INVALID_ARGUMENT, kernel.title() + " has " + std::to_string(needed) + " " + what + ", " +
+                                std::to_string(array == nullptr ? 0 : given) + " were given");
+}
+
+// Calls the plugin. What it throws becomes the call's failure; false then.
+template <class Body>
+bool survived(TF_OpKernelContext* ctx, Body&& body) {
+  constexpr const char* kThrew = "its compute function threw a C++ exception";
+  try {
+    std::forward<Body>(body)();
+    return true;
+  } catch (const std::exception& error) {
+    ctx->fail_call(TF_INTERNAL, std::string(kThrew) + ": " + error.what());
+  } catch (...) {
+    ctx->fail_call(TF_INTERNAL, std::string(kThrew) + " of unknown type");
+  }
+  return false;
+}
+
+[[noreturn]] void too_late(const DS_Kernel& kernel, std::int64_t deadline_ms) {
+  fail(TF_DEADLINE_EXCEEDED,
+       kernel.title() + " was not done after " + std::to_string(deadline_ms) + " ms");
+}
+
+void compute(DS_Kernel& kernel, Lease& lease) {
+  TF_OpKernelContext* ctx = lease.get();
+  survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
+  if (!ctx->has_deferred.load(std::memory_order_acquire)) return;
+  const std::int64_t deadline_ms = ctx->call.deadline_ms;
+  if (ctx->wait(false)) return;
+  lease.abandon();
+  too_late(kernel, deadline_ms);
+}
+
+void compute_async(DS_Kernel& kernel, Lease& lease) {
+  TF_OpKernelContext* ctx = lease.get();
+  const std::int64_t deadline_ms = ctx->call.deadline_ms;
+  ctx->keep_inputs();
+  ctx->callback = kernel.take_callback(ctx);
+  TF_AsyncOpKernelDoneCallback* callback = ctx->callback;
+  const bool returned =
+      survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
+  if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
+    const std::string text = kernel.title() + ": " + ctx->message;
+    lease.abandon();
+    fail(TF_INTERNAL, text);
+  }
+  if (ctx->wait(true)) return;
+  lease.abandon();
+  too_late(kernel, deadline_ms);
+}
+
+[[noreturn]] void report(const DS_Kernel& kernel, TF_OpKernelContext* ctx) {
+  const std::lock_guard lock(ctx->mutex);
+  fail(ctx->code, kernel.title() + ": " + ctx->message);
+}
+
+// The value of an output that is a reference.
+std::unique_ptr<TF_Tensor> referenced(TF_OpKernelContext* ctx, std::size_t i) {
+  if (ctx->output_variables.empty() || ctx->output_variables[i] == nullptr) {
+    fail(TF_INTERNAL,
+         ctx->kernel.title() + " returned without setting output " + std::to_string(i));
+  }
+  return ctx->output_variables[i]->value();
+}
+
+void hand_over(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
+  const std::size_t count = ctx->outputs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ctx->outputs[i] == nullptr) ctx->outputs[i] = referenced(ctx, i);
+  }
+  if (DS_Variable** variables = ctx->call.output_variables) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_reference = !ctx->output_variables.empty() && ctx->output_variables[i];
+      variables[i] = is_reference ? expose(ctx->output_variables[i]) : nullptr;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) outputs[i] = ctx->outputs[i].release();
+}
+
+}  // namespace
+
+extern "C" {
+
+void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* done) {
+  if (done == nullptr) return;
+  TF_OpKernelContext* ctx = nullptr;
+  {
+    const std::lock_guard lock(done->mutex);
+    ctx = std::exchange(done->ctx, nullptr);
+  }
+  if (ctx != nullptr) ctx->settle(std::unique_lock(ctx->mutex), true);
+}
+
+void DS_RunKernel(DS_Kernel* kernel, const DS_KernelCall* call, TF_Tensor* const* inputs,
+                  int num_inputs, TF_Tensor** outputs, int num_outputs, TF_Status* status) {
+  if (outputs != nullptr && num_outputs > 0) std::fill_n(outputs, num_outputs, nullptr);
+  guarded(status, __func__, [&] {
+    require(kernel, "kernel");
+    check_count(*kernel, "inputs", num_inputs, kernel->inputs.size(), inputs);
+    check_count(*kernel, "outputs", num_outputs, kernel->outputs.size(), outputs);
+    Lease lease(*kernel);
+    lease->begin(call, inputs);
+    if (kernel->registered->compute != nullptr) compute(*kernel, lease);
+    else compute_async(*kernel, lease);
+    if (lease->failed.load(std::memory_order_acquire)) report(*kernel, lease.get());
+    hand_over(lease.get(), outputs);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,202 @@
+// Variables: see kernels/variable.h and drystone_host/kernels.h.
+#include "kernels/variable.h"
+
+#include <map>
+#include <utility>
+
+#include "core/failure.h"
+#include "core/live.h"
+
+struct DS_Variable {
+  explicit DS_Variable(drystone::host::kernels::VariablePtr held) : variable(std::move(held)) {
+    drystone::host::born(drystone::host::Kind::handle);
+  }
+  ~DS_Variable() { drystone::host::died(drystone::host::Kind::handle); }
+  DS_Variable(const DS_Variable&) = delete;
+  DS_Variable& operator=(const DS_Variable&) = delete;
+
+  drystone::host::kernels::VariablePtr variable;
+};
+
+namespace drystone::host::kernels {
+namespace {
+
+Handles<Variable>& handles() {
+  static auto* all = new Handles<Variable>(0xD5'0A'F7'01U);
+  return *all;
+}
+
+struct Temporaries {
+  std::mutex mutex;
+  std::map<std::pair<std::int64_t, std::string>, VariablePtr> all;
+};
+
+Temporaries& temporaries() {
+  static auto* only = new Temporaries();
+  return *only;
+}
+
+void check_dtype(const Variable& variable, const TF_Tensor& value) {
+  if (value.dtype == variable.dtype() && value.memory != nullptr) return;
+  fail(TF_INVALID_ARGUMENT, "variable '" + variable.name() + "' has dtype " +
+                                std::to_string(static_cast<int>(variable.dtype())) +
+                                ", the value has " +
+                                (value.memory == nullptr
+                                     ? "no memory"
+                                     : std::to_string(static_cast<int>(value.dtype))));
+}
+
+}  // namespace
+
+Variable::Variable(std::string name, std::string container, TF_DataType dtype)
+    : name_(std::move(name)), container_(std::move(container)), dtype_(dtype) {}
+
+Variable::~Variable() { handles().forget(number_); }
+
+VariablePtr Variable::make(std::string name, std::string container, TF_DataType dtype,
+                           const TF_Tensor* value) {
+  if (stored_size(dtype) == 0) fail(TF_INVALID_ARGUMENT, "there is no such dtype");
+  VariablePtr made(new Variable(std::move(name), std::move(container), dtype));
+  made->number_ = handles().add(made);
+  made->set(value);
+  return made;
+}
+
+std::unique_ptr<TF_Tensor> Variable::value() const {
+  const std::lock_guard lock(mutex_);
+  return std::unique_ptr<TF_Tensor>(value_ == nullptr ? nullptr : share(*value_));
+}
+
+std::unique_ptr<TF_Tensor> Variable::initialized() const {
+  auto out = value();
+  if (out == nullptr) fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet");
+  return out;
+}
+
+void Variable::set(const TF_Tensor* value) {
+  std::unique_ptr<TF_Tensor> mine;
+  if (value != nullptr) {
+    check_dtype(*this, *value);
+    mine.reset(share(*value));
+  }
+  const std::lock_guard lock(mutex_);
+  value_.swap(mine);
+}
+
+bool Variable::exclusive() const {
+  const std::lock_guard lock(mutex_);
+  return value_ != nullptr && value_->memory->token == 0 &&
+         value_->memory->references.load(std::memory_order_acquire) == 1;
+}
+
+void Variable::lock(const void* owner, const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  if (owner_ == owner) {
+    fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' is locked by this call already");
+  }
+  const auto is_free = [&] { return owner_ == nullptr; };
+  if (!deadline) unlocked_.wait(lock, is_free);
+  else if (!unlocked_.wait_until(lock, *deadline, is_free)) {
+    fail(TF_DEADLINE_EXCEEDED, "variable '" + name_ + "' stayed locked by another call");
+  }
+  owner_ = owner;
+}
+
+void Variable::unlock() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    owner_ = nullptr;
+  }
+  unlocked_.notify_one();
+}
+
+VariablePtr variable_at(const TF_Tensor& resource, std::int64_t index) {
+  VariablePtr found = handles().find(handle_at(resource, TF_RESOURCE, index));
+  if (found == nullptr) fail(TF_NOT_FOUND, "the resource stands for no variable that is alive");
+  return found;
+}
+
+DS_Variable* expose(VariablePtr variable) { return new DS_Variable(std::move(variable)); }
+
+const VariablePtr& variable_of(const DS_Variable* handle) {
+  require(handle, "variable");
+  return handle->variable;
+}
+
+void add_temporary(std::int64_t step, const VariablePtr& variable) {
+  Temporaries& steps = temporaries();
+  const std::lock_guard lock(steps.mutex);
+  if (!steps.all.emplace(std::pair(step, variable->name()), variable).second) {
+    fail(TF_ALREADY_EXISTS, "step " + std::to_string(step) + " has a temporary variable '" +
+                                variable->name() + "' already");
+  }
+}
+
+VariablePtr take_temporary(std::int64_t step, const std::string& name) {
+  Temporaries& steps = temporaries();
+  const std::lock_guard lock(steps.mutex);
+  const auto found = steps.all.find(std::pair(step, name));
+  if (found == steps.all.end()) {
+    fail(TF_NOT_FOUND,
+         "step " + std::to_string(step) + " has no temporary variable '" + name + "'");
+  }
+  VariablePtr out = found->second;
+  steps.all.erase(found);
+  return out;
+}
+
+}  // namespace drystone::host::kernels
+
+using namespace drystone::host;
+using namespace drystone::host::kernels;
+
+extern "C" {
+
+DS_Variable* DS_NewVariable(const char* name, const char* container, TF_DataType dtype,
+                            const TF_Tensor* value, TF_Status* status) {
+  DS_Variable* out = nullptr;
+  guarded(status, __func__, [&] {
+    require(name, "name");
+    out = expose(Variable::make(name, container == nullptr ? "localhost" : container, dtype, value));
+  });
+  return out;
+}
+
+void DS_DeleteVariable(DS_Variable* variable) { delete variable; }
+
+TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status) {
+  TF_Tensor* out = nullptr;
+  guarded(status, __func__, [&] { out = variable_of(variable)->initialized().release(); });
+  return out;
+}
+
+void DS_SetVariable(DS_Variable* variable, const TF_Tensor* value, TF_Status* status) {
+  guarded(status, __func__, [&] { variable_of(variable)->set(value); });
+}
+
+TF_Tensor* DS_VariableHandle(const DS_Variable* variable, TF_Status* status) {
+  TF_Tensor* out = nullptr;
+  guarded(status, __func__, [&] {
+    const VariablePtr& held = variable_of(variable);
+    out = handle_tensor(TF_RESOURCE, held->number(), held);
+  });
+  return out;
+}
+
+DS_Variable* DS_VariableOfHandle(const TF_Tensor* resource, int64_t index, TF_Status* status) {
+  DS_Variable* out = nullptr;
+  guarded(status, __func__, [&] {
+    require(resource, "resource");
+    out = expose(variable_at(*resource, index));
+  });
+  return out;
+}
+
+int DS_EndStep(int64_t step_id) {
+  Temporaries& steps = temporaries();
+  const std::lock_guard lock(steps.mutex);
+  return static_cast<int>(
+      std::erase_if(steps.all, [&](const auto& entry) { return entry.first.first == step_id; }));
+}
+
+}  // extern "C"

@@ -1,0 +1,91 @@
+// Variables that kernels read and change.
+#ifndef DRYSTONE_HOST_KERNELS_VARIABLE_H_
+#define DRYSTONE_HOST_KERNELS_VARIABLE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "drystone_host/kernels.h"
+#include "kernels/handles.h"
+
+namespace drystone::host::kernels {
+
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+class Variable {
+ public:
+  // Fails with INVALID_ARGUMENT for a value of another dtype.
+  static std::shared_ptr<Variable> make(std::string name, std::string container, TF_DataType dtype,
+                                        const TF_Tensor* value);
+  ~Variable();
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& container() const { return container_; }
+  TF_DataType dtype() const { return dtype_; }
+  std::uint64_t number() const { return number_; }
+
+  // A new handle of the value, or NULL without one.
+  std::unique_ptr<TF_Tensor> value() const;
+  // The same; fails with FAILED_PRECONDITION without a value.
+  std::unique_ptr<TF_Tensor> initialized() const;
+  // Replace the value; NULL for none.
+  void set(const TF_Tensor* value);
+  // Whether nobody else holds the value's memory, and it is the host's to write.
+  bool exclusive() const;
+
+  // Hold the variable for `owner`. Fails with FAILED_PRECONDITION when that owner holds it, and
+  // DEADLINE_EXCEEDED when the time is over.
+  void lock(const void* owner, const Deadline& deadline);
+  void unlock() noexcept;
+
+ private:
+  Variable(std::string name, std::string container, TF_DataType dtype);
+
+  std::string name_;
+  std::string container_;
+  TF_DataType dtype_;
+  std::uint64_t number_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable unlocked_;
+  std::unique_ptr<TF_Tensor> value_;
+  const void* owner_ = nullptr;
+};
+
+using VariablePtr = std::shared_ptr<Variable>;
+
+// Holds a variable for a scope.
+class VariableScope {
+ public:
+  VariableScope(Variable& variable, const void* owner, const Deadline& deadline)
+      : variable_(variable) {
+    variable_.lock(owner, deadline);
+  }
+  ~VariableScope() { variable_.unlock(); }
+  VariableScope(const VariableScope&) = delete;
+  VariableScope& operator=(const VariableScope&) = delete;
+
+ private:
+  Variable& variable_;
+};
+
+// What element `index` of a resource tensor stands for; fails with NOT_FOUND when it is gone.
+VariablePtr variable_at(const TF_Tensor& resource, std::int64_t index);
+
+// A new handle for the embedder.
+DS_Variable* expose(VariablePtr variable);
+// The variable of an embedder's handle, which must not be NULL.
+const VariablePtr& variable_of(const DS_Variable* handle);
+
+// Temporary variables of steps. Added: ALREADY_EXISTS; taken out: NOT_FOUND.
+void add_temporary(std::int64_t step, const VariablePtr& variable);
+VariablePtr take_temporary(std::int64_t step, const std::string& name);
+
+}  // namespace drystone::host::kernels
+
+#endif  // DRYSTONE_HOST_KERNELS_VARIABLE_H_
