@@ -120,9 +120,9 @@ void check_value(const AttrDef& attr, std::string_view bytes) {
   const bool list = attr.type.starts_with("list(") && attr.type.ends_with(")");
   const bool empty_list = list && value.type == "list";
   if (value.type != attr.type && !empty_list) {
-    const std::string found = value.type.empty() ? "no value" : "a " + std::string(value.type);
-    fail(TF_INVALID_ARGUMENT,
-         "attribute " + quoted(attr.name) + " must be a " + attr.type + ", not " + found);
+    const std::string found = value.type.empty() ? "without a value" : std::string(value.type);
+    fail(TF_INVALID_ARGUMENT, "attribute " + quoted(attr.name) + " must be of type " + attr.type +
+                                  ", but is " + found);
   }
   const std::string base = list ? attr.type.substr(5, attr.type.size() - 6) : attr.type;
   if (base == "type") {

@@ -67,15 +67,19 @@ bool is_resource(const std::vector<ArgDef>& args) {
   return false;
 }
 
+void parse_args(TF_OpDefinitionBuilder& builder, OpDef& def) {
+  each(builder, builder.inputs, "input",
+       [&](const std::string& spec) { def.inputs.push_back(parse_arg_spec(spec, def.attrs)); });
+  each(builder, builder.outputs, "output",
+       [&](const std::string& spec) { def.outputs.push_back(parse_arg_spec(spec, def.attrs)); });
+}
+
 OpDef finish(TF_OpDefinitionBuilder& builder) {
   OpDef def = builder.properties;
   def.name = builder.name;
   each(builder, builder.attrs, "attribute",
        [&](const std::string& spec) { def.attrs.push_back(parse_attr_spec(spec)); });
-  each(builder, builder.inputs, "input",
-       [&](const std::string& spec) { def.inputs.push_back(parse_arg_spec(spec, def.attrs)); });
-  each(builder, builder.outputs, "output",
-       [&](const std::string& spec) { def.outputs.push_back(parse_arg_spec(spec, def.attrs)); });
+  if (builder.errors.empty()) parse_args(builder, def);  // they refer to attributes
   if (is_resource(def.inputs) || is_resource(def.outputs)) def.is_stateful = true;
   if (builder.errors.empty()) {
     try {

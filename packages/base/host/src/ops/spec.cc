@@ -38,7 +38,6 @@ std::string strings_value(const std::vector<std::string>& strings) {
 
 std::string_view name_and_colon(Cursor& in, bool (*first)(char), bool (*other)(char),
                                 const char* what) {
-  in.spaces();
   if (!first(in.peek())) in.expected(what);
   const std::string_view name = in.take_while(other);
   in.spaces();
@@ -152,7 +151,7 @@ void length(Cursor& in, ArgDef& arg, std::vector<AttrDef>& attrs) {
   if (name.empty() || !ahead.take("*")) return;
   AttrDef& attr = named_attr(in, in.position(), name, attrs);
   if (attr.type != "int") {
-    in.fail("attribute '" + attr.name + "' is a " + attr.type + ", but a length must be an int");
+    in.fail("attribute '" + attr.name + "' is of type " + attr.type + ", but a length must be int");
   }
   must_not_be_empty(attr);
   arg.number_attr = name;
@@ -176,8 +175,8 @@ void arg_type(Cursor& in, ArgDef& arg, std::vector<AttrDef>& attrs) {
     must_not_be_empty(attr);
     arg.type_list_attr = name;
   } else {
-    Cursor::fail_at(start, "attribute '" + attr.name + "' is a " + attr.type +
-                               ", but a type or list(type) is needed");
+    Cursor::fail_at(start, "attribute '" + attr.name + "' is of type " + attr.type +
+                               ", but type or list(type) is needed");
   }
 }
 

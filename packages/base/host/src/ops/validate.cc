@@ -43,14 +43,14 @@ void check_attr(const AttrDef& attr) {
   }
   const bool list = base != attr.type;
   if (attr.has_minimum && !list && attr.type != "int") {
-    wrong("attribute '" + attr.name + "' is a " + attr.type + " and cannot have a minimum");
+    wrong("attribute '" + attr.name + "' is of type " + attr.type + " and cannot have a minimum");
   }
   if (attr.has_minimum && list && attr.minimum < 0) {
     wrong("the minimum length of attribute '" + attr.name + "' is negative");
   }
   if (attr.allowed_values) {
     if (base != "string" && base != "type") {
-      wrong("attribute '" + attr.name + "' is a " + attr.type + " and cannot list its values");
+      wrong("attribute '" + attr.name + "' is of type " + attr.type + " and cannot list its values");
     }
     AttrDef values{attr.name, "list(" + base + ")", {}, false, 0, {}};
     check_value(values, *attr.allowed_values);

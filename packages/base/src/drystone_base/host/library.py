@@ -69,6 +69,9 @@ class HostLibrary:
 
     def initialise(self, entry_symbol: str) -> None:
         """Call one entry function, once however often this is called; raises ``HostError``."""
+        from drystone_base.host.ops import attach
+
+        attach()  # entry functions ask for our ops
         try:
             with Status(f"{entry_symbol} of plugin {self.name} ({self.path}) failed") as status:
                 _init(self._handle, entry_symbol.encode(), status.pointer)
