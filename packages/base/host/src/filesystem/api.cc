@@ -22,8 +22,6 @@ struct DS_MemoryRegion {
 namespace drystone::host {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
-
 std::string whole_file(const std::string& path) {
   const auto file = filesystem_of(path)->open_readable(path);
   std::string bytes;

@@ -7,7 +7,6 @@
 namespace drystone::host {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::size_t kDeepest = 2000;  // directories in one another that a walk follows
 
 bool one_of(const Maybe& failure, std::initializer_list<TF_Code> codes) {

@@ -39,6 +39,10 @@ class MemoryRegion {
   virtual std::uint64_t length() = 0;
 };
 
+// Bytes asked for at once when the host itself reads a whole file. Not more: the GCS plugin of
+// TensorFlow I/O 0.37.1 writes past a buffer of its own when it is asked for more than 128 KiB.
+inline constexpr std::size_t kPiece = std::size_t{1} << 17;
+
 using Maybe = std::optional<Failure>;
 
 // What is left of a tree after it was deleted.

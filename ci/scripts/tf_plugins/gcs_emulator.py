@@ -1,0 +1,325 @@
+"""A Google Cloud Storage of this machine only: the requests that the GCS filesystem plugin makes.
+
+Buckets and objects are kept in memory. Metadata, listing, copies and uploads come by the JSON
+interface, downloads and markers of directories by the XML interface, which is what a C++ client
+uses unless it is told otherwise.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+__all__ = ["Storage", "served"]
+
+_PAGE: Final = 1000
+
+
+@dataclass(frozen=True)
+class Object:
+    """One version of an object."""
+
+    data: bytes
+    generation: int
+    time: str
+
+    @property
+    def md5(self) -> str:
+        """The MD5 sum as the interface writes it."""
+        digest = hashlib.md5(self.data, usedforsecurity=False).digest()
+        return base64.b64encode(digest).decode()
+
+
+@dataclass
+class Storage:
+    """Buckets of objects, and the requests that were served."""
+
+    buckets: dict[str, dict[str, Object]] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    generation: int = 0
+
+    def put(self, bucket: str, name: str, data: bytes) -> Object:
+        """Store a new version."""
+        self.generation += 1
+        time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        made = self.buckets[bucket][name] = Object(data, self.generation, time)
+        return made
+
+
+class Request(NamedTuple):
+    """What a handler needs to know."""
+
+    storage: Storage
+    query: dict[str, str]
+    headers: Any
+    body: bytes
+
+
+class Answer(NamedTuple):
+    """Status, body and headers of a response."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+class Refused(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        error = {"code": status, "message": text}
+        self.answer = Answer(status, json.dumps({"error": error}).encode(), _JSON)
+
+
+_JSON: Final = {"Content-Type": "application/json"}
+_Handler = Callable[..., Answer]
+_ROUTES: Final[list[tuple[str, re.Pattern[str], _Handler]]] = []
+
+
+def _route(method: str, pattern: str) -> Callable[[_Handler], _Handler]:
+    """Serve paths that match: ``{b}`` is a part of the path, percent-decoded."""
+    compiled = re.compile(re.sub(r"\{(\w)\}", r"(?P<\1>[^/]+)", pattern))
+
+    def add(handler: _Handler) -> _Handler:
+        _ROUTES.append((method, compiled, handler))
+        return handler
+
+    return add
+
+
+def _bucket(request: Request, name: str) -> dict[str, Object]:
+    if name not in request.storage.buckets:
+        raise Refused(404, f"there is no bucket {name}")
+    return request.storage.buckets[name]
+
+
+def _object(request: Request, bucket: str, name: str) -> Object:
+    objects = _bucket(request, bucket)
+    if name not in objects:
+        raise Refused(404, f"there is no object {bucket}/{name}")
+    return objects[name]
+
+
+def _resource(bucket: str, name: str, item: Object) -> dict[str, Any]:
+    return {
+        "kind": "storage#object",
+        "name": name,
+        "bucket": bucket,
+        "size": str(len(item.data)),
+        "generation": str(item.generation),
+        "metageneration": "1",
+        "md5Hash": item.md5,
+        "timeCreated": item.time,
+        "updated": item.time,
+        "timeStorageClassUpdated": item.time,
+        "storageClass": "STANDARD",
+    }
+
+
+def _json(value: dict[str, Any]) -> Answer:
+    return Answer(200, json.dumps(value).encode(), _JSON)
+
+
+def _content(request: Request, item: Object) -> Answer:
+    """The bytes of an object, or the range that was asked for."""
+    headers = {
+        "Content-Type": "application/octet-stream",
+        "x-goog-generation": str(item.generation),
+        "x-goog-stored-content-length": str(len(item.data)),
+    }
+    wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
+    if wanted is None:
+        return Answer(200, item.data, {**headers, "x-goog-hash": f"md5={item.md5}"})
+    first, size = int(wanted[1]), len(item.data)
+    if first >= size:
+        return Answer(416, b"", {**headers, "Content-Range": f"bytes */{size}"})
+    last = min(int(wanted[2] or size), size - 1)
+    headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+    return Answer(206, item.data[first : last + 1], headers)
+
+
+def _store(request: Request, bucket: str, name: str, data: bytes, expected: str | None) -> Object:
+    """Store unless a version is there that was not expected (0: none may be)."""
+    objects = _bucket(request, bucket)
+    present = objects[name].generation if name in objects else 0
+    if expected is not None and int(expected) != present:
+        raise Refused(412, f"{bucket}/{name} has generation {present}, not {expected}")
+    return request.storage.put(bucket, name, data)
+
+
+@_route("POST", "/storage/v1/b")
+def _create_bucket(request: Request) -> Answer:
+    name = str(json.loads(request.body)["name"])
+    if name in request.storage.buckets:
+        raise Refused(409, f"there is a bucket {name}")
+    request.storage.buckets[name] = {}
+    return _json({"kind": "storage#bucket", "name": name})
+
+
+@_route("GET", "/storage/v1/b/{b}")
+def _get_bucket(request: Request, b: str) -> Answer:
+    _bucket(request, b)
+    return _json({"kind": "storage#bucket", "name": b, "location": "LOCAL"})
+
+
+@_route("GET", "/storage/v1/b/{b}/o")
+def _list_objects(request: Request, b: str) -> Answer:
+    prefix, delimiter = request.query.get("prefix", ""), request.query.get("delimiter", "")
+    found: dict[str, dict[str, Any] | None] = {}
+    for name, item in _bucket(request, b).items():
+        if not name.startswith(prefix):
+            continue
+        head, mark, _ = name[len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+        if mark:
+            found[prefix + head + mark] = None
+        else:
+            found[name] = _resource(b, name, item)
+    keys = sorted(key for key in found if key > request.query.get("pageToken", ""))
+    page = keys[: int(request.query.get("maxResults", _PAGE))]
+    answer: dict[str, Any] = {
+        "kind": "storage#objects",
+        "items": [found[key] for key in page if found[key] is not None],
+        "prefixes": [key for key in page if found[key] is None],
+    }
+    if len(page) < len(keys):
+        answer["nextPageToken"] = page[-1]
+    return _json(answer)
+
+
+@_route("GET", "/storage/v1/b/{b}/o/{o}")
+def _get_object(request: Request, b: str, o: str) -> Answer:
+    item = _object(request, b, o)
+    return _content(request, item) if "alt" in request.query else _json(_resource(b, o, item))
+
+
+@_route("DELETE", "/storage/v1/b/{b}/o/{o}")
+def _delete_object(request: Request, b: str, o: str) -> Answer:
+    _object(request, b, o)
+    del request.storage.buckets[b][o]
+    return Answer(204)
+
+
+@_route("POST", "/storage/v1/b/{b}/o/{o}/rewriteTo/b/{c}/o/{p}")
+def _rewrite(request: Request, b: str, o: str, c: str, p: str) -> Answer:
+    data = _object(request, b, o).data
+    made = _store(request, c, p, data, request.query.get("ifGenerationMatch"))
+    size = str(len(data))
+    done = {"kind": "storage#rewriteResponse", "done": True, "resource": _resource(c, p, made)}
+    return _json({**done, "objectSize": size, "totalBytesRewritten": size})
+
+
+@_route("POST", "/storage/v1/b/{b}/o/{o}/compose")
+def _compose(request: Request, b: str, o: str) -> Answer:
+    names = [source["name"] for source in json.loads(request.body)["sourceObjects"]]
+    data = b"".join(_object(request, b, name).data for name in names)
+    made = _store(request, b, o, data, request.query.get("ifGenerationMatch"))
+    return _json(_resource(b, o, made))
+
+
+@_route("POST", "/upload/storage/v1/b/{b}/o")
+def _upload(request: Request, b: str) -> Answer:
+    kind, data = request.query.get("uploadType"), request.body
+    name = request.query.get("name", "")
+    if kind == "multipart":
+        described, data = _parts(request)
+        name = name or str(described.get("name", ""))
+    elif kind != "media":
+        raise Refused(400, f"uploads of type {kind} are not served here")
+    made = _store(request, b, name, data, request.query.get("ifGenerationMatch"))
+    return _json(_resource(b, name, made))
+
+
+def _parts(request: Request) -> tuple[dict[str, Any], bytes]:
+    """The description and the bytes of an upload in two parts."""
+    boundary = re.search(r"boundary=\"?([^\";]+)", request.headers.get("Content-Type") or "")
+    if boundary is None:
+        raise Refused(400, "an upload in parts without a boundary")
+    line = b"--" + boundary[1].encode()
+    head = request.body.split(line, 2)
+    if len(head) != 3:
+        raise Refused(400, "an upload in parts without two parts")
+    described = head[1].partition(b"\r\n\r\n")[2]
+    end = head[2].rindex(b"\r\n" + line + b"--")
+    return json.loads(described or b"{}"), head[2][:end].partition(b"\r\n\r\n")[2]
+
+
+@_route("GET", "/{b}/{o}")
+def _download(request: Request, b: str, o: str) -> Answer:
+    return _content(request, _object(request, b, o))
+
+
+@_route("PUT", "/{b}/{o}")
+def _put(request: Request, b: str, o: str) -> Answer:
+    expected = request.headers.get("x-goog-if-generation-match")
+    made = _store(request, b, o, request.body, expected)
+    headers = {"x-goog-generation": str(made.generation), "x-goog-hash": f"md5={made.md5}"}
+    return Answer(200, b"", headers)
+
+
+class _Connection(BaseHTTPRequestHandler):
+    """Finds the route of a request and writes the answer."""
+
+    protocol_version = "HTTP/1.1"
+    storage: ClassVar[Storage]
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are kept in the storage and not printed."""
+
+    def _serve(self) -> None:
+        url = urlsplit(self.path)
+        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        request = Request(self.storage, query, self.headers, body)
+        with self.storage.lock:
+            self.storage.requests.append(f"{self.command} {self.path}")
+            answer = self._answer(request, url.path)
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def _answer(self, request: Request, path: str) -> Answer:
+        for method, pattern, handler in _ROUTES:
+            match = pattern.fullmatch(path)
+            if method != self.command or match is None:
+                continue
+            try:
+                return handler(request, **{k: unquote(v) for k, v in match.groupdict().items()})
+            except Refused as refused:
+                return refused.answer
+            except (KeyError, ValueError) as error:
+                return Refused(400, f"a request that cannot be read: {error}").answer
+        return Refused(404, f"{self.command} {path} is not served here").answer
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve
+
+
+@contextmanager
+def served(*buckets: str) -> Iterator[tuple[str, Storage]]:
+    """A server on a free port of this machine: its address, and what it stores."""
+    storage = Storage({bucket: {} for bucket in buckets})
+    connection = type("_Served", (_Connection,), {"storage": storage})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), connection)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", storage
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
