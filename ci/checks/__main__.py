@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from ci.checks import (
+    abi_lock,
     code_size,
     data_origin,
     doc_links,
@@ -28,6 +29,7 @@ TREE = (
     forbidden_text,
     doc_links,
     data_origin,
+    abi_lock,
 )
 
 
