@@ -213,11 +213,15 @@ static void add_in_place(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_Tensor* 
   for (int64_t k = 0; k < TF_TensorElementCount(tensor); ++k) {
     ((float*)TF_TensorData(tensor))[k] += (float)op * ((const float*)TF_TensorData(value))[k];
   }
+  TF_DeleteTensor(tensor);
+  TF_DeleteTensor(value);
 }
 
 static void copy_tensor(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest) {
   (void)ctx;
   memcpy(TF_TensorData(dest), TF_TensorData(source), TF_TensorByteSize(source));
+  TF_DeleteTensor(source);
+  TF_DeleteTensor(dest);
 }
 
 static void bump_compute(void* state, TF_OpKernelContext* ctx) {
@@ -273,13 +277,12 @@ static void op(const char* name, const char* attrs[], const char* inputs[], cons
 typedef void (*Compute)(void*, TF_OpKernelContext*);
 
 static void kernel(const char* of, const char* device, const char* name, Compute compute,
-                   int priority, const char* label, TF_DataType first, TF_DataType second) {
+                   int priority, const char* label, TF_DataType type) {
   TF_Status* status = TF_NewStatus();
   const bool scale = compute == scale_compute;
   TF_KernelBuilder* builder = TF_NewKernelBuilder(of, device, scale ? scale_create : NULL, compute,
                                                   scale ? scale_delete : NULL);
-  if (first != 0) TF_KernelBuilder_TypeConstraint(builder, "T", first, status);
-  if (second != 0) TF_KernelBuilder_TypeConstraint(builder, "T", second, status);
+  if (type != 0) TF_KernelBuilder_TypeConstraint(builder, "T", type, status);
   if (priority != 0) TF_KernelBuilder_Priority(builder, priority);
   if (label != NULL) TF_KernelBuilder_Label(builder, label);
   TF_RegisterKernelBuilder(name, builder, status);
@@ -311,24 +314,24 @@ static void register_later(void) {
 TF_CAPI_EXPORT void TF_InitKernel(void) {
   register_ops();
   register_later();
-  kernel("TestScale", "CPU", "Scale", scale_compute, 0, NULL, TF_FLOAT, 0);
-  kernel("TestPass", "CPU", "Pass", pass_compute, 0, NULL, 0, 0);
-  kernel("TestTotal", "CPU", "Total", total_compute, 0, NULL, 0, 0);
-  kernel("TestReverse", "CPU", "Reverse", reverse_compute, 0, NULL, 0, 0);
-  kernel("TestSilent", "CPU", "Silent", silent_compute, 0, NULL, 0, 0);
-  kernel("TestCrowd", "CPU", "Crowd", crowd_compute, 0, NULL, 0, 0);
-  kernel("TestBump", "CPU", "Bump", bump_compute, 0, NULL, 0, 0);
-  kernel("TestPut", "CPU", "Put", put_compute, 0, NULL, 0, 0);
-  kernel("TestPutRef", "CPU", "PutRef", put_ref_compute, 0, NULL, 0, 0);
-  kernel("Softplus", "CPU", "Default", by_100, 0, NULL, TF_FLOAT, 0);
-  kernel("Softsign", "CPU", "Yields", by_100, -2, NULL, TF_FLOAT, 0);
-  kernel("Elu", "CPU", "Low", by_100, 1, NULL, TF_FLOAT, 0);
-  kernel("Elu", "CPU", "High", by_200, 7, NULL, TF_FLOAT, TF_HALF);
-  kernel("Selu", "CPU", "First", by_100, 0, NULL, TF_FLOAT, 0);
-  kernel("Selu", "CPU", "Second", by_200, 0, NULL, TF_FLOAT, TF_HALF);
-  kernel("Relu6", "CPU", "Labelled", by_300, 9, "special", TF_FLOAT, 0);
-  kernel("Sin", "TESTDEVICE", "Elsewhere", by_100, 9, NULL, TF_FLOAT, 0);
-  kernel("Switch", "CPU", "Control", by_100, 9, NULL, TF_FLOAT, 0);
+  kernel("TestScale", "CPU", "Scale", scale_compute, 0, NULL, TF_FLOAT);
+  kernel("TestPass", "CPU", "Pass", pass_compute, 0, NULL, 0);
+  kernel("TestTotal", "CPU", "Total", total_compute, 0, NULL, 0);
+  kernel("TestReverse", "CPU", "Reverse", reverse_compute, 0, NULL, 0);
+  kernel("TestSilent", "CPU", "Silent", silent_compute, 0, NULL, 0);
+  kernel("TestCrowd", "CPU", "Crowd", crowd_compute, 0, NULL, 0);
+  kernel("TestBump", "CPU", "Bump", bump_compute, 0, NULL, 0);
+  kernel("TestPut", "CPU", "Put", put_compute, 0, NULL, 0);
+  kernel("TestPutRef", "CPU", "PutRef", put_ref_compute, 0, NULL, 0);
+  kernel("Softplus", "CPU", "Default", by_100, 0, NULL, TF_FLOAT);
+  kernel("Softsign", "CPU", "Yields", by_100, -2, NULL, TF_FLOAT);
+  kernel("Elu", "CPU", "Low", by_100, 1, NULL, TF_FLOAT);
+  kernel("Elu", "CPU", "High", by_200, 7, NULL, TF_FLOAT);
+  kernel("Selu", "CPU", "First", by_100, 0, NULL, TF_FLOAT);
+  kernel("Selu", "CPU", "Second", by_200, 0, NULL, 0);
+  kernel("Relu6", "CPU", "Labelled", by_300, 9, "special", TF_FLOAT);
+  kernel("Sin", "TESTDEVICE", "Elsewhere", by_100, 9, NULL, TF_FLOAT);
+  kernel("Switch", "CPU", "Control", by_100, 9, NULL, TF_FLOAT);
 }
 
 /* For tests: created, deleted, computed, most threads at once. */

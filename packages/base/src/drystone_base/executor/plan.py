@@ -198,7 +198,7 @@ class _Lowering:
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:
             return None
-        if node.op in self.plugin_kernels:
+        if node.op in self.plugin_kernels and definition is not None:
             from drystone_base.host.kernels import kernel_of
 
             plugin = kernel_of(node, definition)

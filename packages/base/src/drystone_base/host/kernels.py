@@ -17,13 +17,13 @@ import numpy as np
 
 from drystone_base import dtypes
 from drystone_base.dtypes import DType
-from drystone_base.errors import HostError, KernelError
+from drystone_base.errors import HostError, KernelError, UnsupportedOp
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
 from drystone_base.host.status import CODES, Status
 from drystone_base.host.tensors import adopt, lend, settle
 from drystone_base.host.variables import Loans, variable_of
-from drystone_base.kernels.selection import Candidate, select
+from drystone_base.kernels.selection import Candidate, Verdict, explain, select
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state import ResourceHandle, Variable, handle_array
 
@@ -85,18 +85,29 @@ def list_kernels() -> bytes:
     return answer("the kernels of plugins", _list)
 
 
-def kernel_of(node: Node, definition: OpDef | None) -> PluginKernel | None:
-    """The kernel of a plugin that runs the node; None when none does, or the reference kernel.
+def kernel_of(node: Node, definition: OpDef) -> PluginKernel | None:
+    """The kernel of a plugin that runs the node; None for the reference kernel.
 
-    Raises ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
+    Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
+    and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
     """
-    if definition is None:
-        return None
     attrs = node.full_attrs()
-    chosen = select(node.op, "CPU", attrs, attrs.get("_kernel", ""))
-    if chosen is None or chosen.is_reference:
-        return None
-    return PluginKernel(chosen, node, definition, attrs)
+    label = attrs.get("_kernel", "")
+    chosen = select(node.op, "CPU", attrs, label)
+    if chosen is None:
+        raise _none_fits(node, explain(node.op, "CPU", attrs, label))
+    return None if chosen.is_reference else PluginKernel(chosen, node, definition, attrs)
+
+
+def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
+    reasons = [f"{v.candidate.name}: {v.reason.removeprefix('not used: ')}" for v in verdicts]
+    return UnsupportedOp(
+        f"node {node.name!r} cannot run: no kernel of op {node.op!r} fits it",
+        check="every op that a fetch reaches must have a kernel for the node's label and dtypes",
+        found="; ".join(reasons),
+        needed="one that fits",
+        remedy=f"`drystone plugins explain {node.op}` lists the kernels; change the node's dtypes",
+    )
 
 
 class PluginKernel:

@@ -27,10 +27,10 @@ _new = declare(
 _delete = declare("DS_DeleteVariable", None, ctypes.c_void_p)
 _value = declare("DS_VariableTensor", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _resource = declare("DS_VariableHandle", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_same = declare("DS_SameVariable", ctypes.c_ubyte, ctypes.c_void_p, ctypes.c_void_p)
 _of_handle = declare(
     "DS_VariableOfHandle", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
 )
+_data = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
 _delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
 
 _ENCODING: Final = ("utf-8", "surrogateescape")
@@ -116,9 +116,9 @@ class Loans:
     def find(self, handle: int) -> Variable | None:
         """The session's variable behind a host's one, whose handle is given back."""
         try:
-            found = (loan for loan in self._loans.values() if _same(loan.handle, handle))
-            loan = next(found, None)
-            return loan.variable if loan is not None else None
+            number = _number(handle)
+            same = (x.variable for x in self._loans.values() if _number(x.handle) == number)
+            return next(same, None)
         finally:
             _delete(handle)
 
@@ -126,3 +126,11 @@ class Loans:
         """The session's variable that a resource tensor stands for, if it is one of these."""
         handle: Any = _of_handle(tensor, 0, None)
         return None if handle is None else self.find(handle)
+
+
+def _number(handle: int) -> int:
+    """What is the same for all handles of one variable: the bytes of its resource tensors."""
+    tensor = _resource(handle, None)
+    number = ctypes.c_uint64.from_address(_data(tensor)).value
+    _delete_tensor(tensor)
+    return number
