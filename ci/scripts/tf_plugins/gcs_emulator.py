@@ -306,7 +306,7 @@ class _Connection(BaseHTTPRequestHandler):
                 return Refused(400, f"a request that cannot be read: {error}").answer
         return Refused(404, f"{self.command} {path} is not served here").answer
 
-    do_GET = do_POST = do_PUT = do_DELETE = _serve
+    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - names of http.server
 
 
 @contextmanager
