@@ -1,6 +1,8 @@
 """Plugins: finding them, deciding whether to load them, loading them, and saying what happened.
 
-Nothing is searched or opened by importing this. ``load_library(path)`` loads one plugin now.
+Nothing is searched or opened by importing this. ``ensure_loaded()`` loads what is installed, the
+first time that something needs a plugin; ``load_library(path)`` loads one now; ``report()`` says
+what was found, loaded, skipped and refused, and why. docs/plugins.md is the guide.
 """
 
 from __future__ import annotations
@@ -8,18 +10,72 @@ from __future__ import annotations
 import os
 
 from drystone_base.errors import PluginError
-from drystone_base.plugins._open import initialise, open_plugin
-from drystone_base.plugins._record import Plugin, State, StepResult, plugin_name
+from drystone_base.plugins._manager import PluginWarning, check_file, manager
+from drystone_base.plugins._offers import refused_offer
+from drystone_base.plugins._record import Plugin, State, StepResult
+from drystone_base.plugins._report import Report
+from drystone_base.plugins._settings import Isolation, Policy, Settings, configure, current
 
-__all__ = ["Plugin", "PluginError", "State", "StepResult", "load_library"]
+__all__ = [
+    "Plugin",
+    "PluginError",
+    "PluginWarning",
+    "Report",
+    "Settings",
+    "State",
+    "StepResult",
+    "check",
+    "configure",
+    "ensure_loaded",
+    "load_library",
+    "refused_offer",
+    "report",
+]
 
 
-def load_library(path: str | os.PathLike[str]) -> Plugin:
-    """Load one plugin library now; raises ``PluginError`` where it is refused or fails."""
-    real = os.path.realpath(path)
-    plugin = Plugin(plugin_name(os.path.basename(real)), real, "load_library")
-    for step in (open_plugin, initialise):
-        if not plugin.take(step(plugin)):
-            raise plugin.error or PluginError(plugin.text, code=plugin.reason)
-    plugin.state, plugin.reason, plugin.text = "loaded", "", ""
-    return plugin
+def ensure_loaded() -> None:
+    """Find and load every installed plugin, the first time; afterwards this costs nothing.
+
+    A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
+    """
+    manager.ensure_loaded()
+
+
+def load_library(
+    path: str | os.PathLike[str],
+    *,
+    policy: Policy | None = None,
+    developer_mode: bool | None = None,
+    isolation: Isolation | None = None,
+) -> Plugin:
+    """Load one plugin library now; raises ``PluginError`` where it is refused or fails.
+
+    Of a folder every library is loaded, and the last one's record returned. A library that is
+    loaded already is not loaded again: its record is returned. The arguments override the settings
+    for this call.
+    """
+    plugins = manager.load(path, policy=policy, developer_mode=developer_mode, isolation=isolation)
+    if not plugins:
+        raise PluginError(
+            f"{os.fspath(path)} holds no plugin",
+            check="a folder of plugins has files that end in .so or .so.NUMBER",
+            found="no such file in the folder itself (folders in it are not searched)",
+            needed="at least one library",
+            remedy=f"look into it: ls {os.fspath(path)}",
+            path=path,
+            code="plugin-not-found",
+            status="NOT_FOUND",
+        )
+    return plugins[-1]
+
+
+def check(path: str | os.PathLike[str]) -> Plugin:
+    """Run every check on a file, with a fresh trial in a child process; nothing is loaded here."""
+    return check_file(os.fspath(path), current())
+
+
+def report() -> Report:
+    """What is known so far. Nothing is loaded by asking; ``ensure_loaded()`` does that."""
+    found = manager.found
+    settings = manager.settings or current()
+    return Report(tuple(found.plugins), tuple(found.ignored), tuple(found.places), settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError, PluginError
-from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
@@ -32,8 +32,8 @@ def open_plugin(plugin: Plugin) -> StepResult:
 def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
     found = error.found.removeprefix("DS_OpenLibrary: ")
     foreign = "is tied to another library than the host" in found
-    return PluginError(
-        f"plugin {plugin.name} ({plugin.path}) cannot be opened",
+    return plugin.refuse(
+        "cannot be opened",
         check="its interface must be the host's"
         if foreign
         else "the dynamic linker must accept the file",
@@ -44,9 +44,6 @@ def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
         remedy='load it before TensorFlow, or run it in a process of its own: isolation = "process"'
         if foreign
         else f"drystone plugins check {plugin.path}",
-        plugin=plugin.name,
-        version=plugin.version,
-        path=plugin.path,
         code="plugin-bound-elsewhere" if foreign else "plugin-not-opened",
     )
 
@@ -60,12 +57,19 @@ def initialise(plugin: Plugin) -> StepResult:
         raise ValueError(f"{plugin.path} is not open")
     wanted = entry_symbols()
     present = _present(library, wanted)
+    offered = {module.name for symbol in present for module in wanted[symbol]}
+    absent = [name for name in plugin.modules if name not in offered]
     if not present:
         return failed("entry", _no_entry(plugin, list(wanted)))
+    if absent:
+        return failed("entry", _no_module(plugin, absent, sorted(offered)))
     entries: dict[str, str] = {}
     errors: list[tuple[str, DrystoneError]] = []
     for symbol in present:
         for module in wanted[symbol]:
+            if plugin.modules and module.name not in plugin.modules:
+                entries[f"{symbol} ({module.name})"] = "not called: its manifest does not list it"
+                continue
             try:
                 module.initialise(library, symbol)
                 entries[f"{symbol} ({module.name})"] = "ok"
@@ -83,15 +87,23 @@ def _present(library: HostLibrary, wanted: Any) -> list[str]:
 
 
 def _no_entry(plugin: Plugin, wanted: list[str]) -> PluginError:
-    return PluginError(
-        f"plugin {plugin.name} ({plugin.path}) offers nothing",
+    return plugin.refuse(
+        "offers nothing",
         check="a plugin exports an entry symbol of some module",
         found="no entry symbol",
         needed="one of " + ", ".join(wanted),
         remedy="export the entry function of its module with TF_CAPI_EXPORT",
-        plugin=plugin.name,
-        version=plugin.version,
-        path=plugin.path,
+        code="plugin-no-entry",
+    )
+
+
+def _no_module(plugin: Plugin, absent: list[str], offered: list[str]) -> PluginError:
+    return plugin.refuse(
+        "does not offer what its manifest lists",
+        check="a plugin exports an entry symbol for every module in its manifest's modules",
+        found=f"no entry symbol for {', '.join(absent)}; it has those of {', '.join(offered)}",
+        needed=", ".join(plugin.modules),
+        remedy="correct modules in the manifest, or export the entry function",
         code="plugin-no-entry",
     )
 
@@ -107,7 +119,10 @@ def _judge(
     plugin.registered = {kind: sorted(set(facts[kind])) for kind in _KINDS}
     single = list(facts["errors"])
     shown = {"entries": entries, "registration_errors": single, "warnings": facts["warnings"]}
-    if errors and len(errors) == len(entries):
+    if errors and not any(state == "ok" for state in entries.values()):
+        if all(error.status == "UNAVAILABLE" for _, error in errors):
+            text = errors[0][1].found.removeprefix("DS_InitLibrary: ")
+            return skipped("entry", "plugin-not-available", text, **shown)
         return failed("entry", _refused(plugin, *errors[0]), **shown)
     if single and not any(plugin.registered.values()):
         return failed("entry", _registered_nothing(plugin, single), **shown)
@@ -118,31 +133,25 @@ def _judge(
 
 
 def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
-    return PluginError(
-        f"plugin {plugin.name} ({plugin.path}) did not start: {symbol} failed",
+    return plugin.refuse(
+        f"did not start: {symbol} failed",
         check=f"{symbol} must succeed and fill in what it is given",
         found=error.found.removeprefix("DS_InitLibrary: "),
         needed="an entry function that answers OK",
         remedy="report this to the plugin's author, and disable the plugin meanwhile: "
         f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
-        plugin=plugin.name,
-        version=plugin.version,
-        path=plugin.path,
         code="plugin-init-failed",
         status=error.status,
     )
 
 
 def _registered_nothing(plugin: Plugin, errors: list[str]) -> PluginError:
-    return PluginError(
-        f"plugin {plugin.name} ({plugin.path}) registered nothing",
+    return plugin.refuse(
+        "registered nothing",
         check="at least one registration of a plugin must succeed",
         found="; ".join(errors),
         needed="registrations that the host accepts",
         remedy="report this to the plugin's author, and disable the plugin meanwhile: "
         f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
-        plugin=plugin.name,
-        version=plugin.version,
-        path=plugin.path,
         code="plugin-registered-nothing",
     )

@@ -65,7 +65,8 @@ class Plugin:
     """One plugin library (or Python plugin): where it is from and what came of it.
 
     ``name`` is its manifest's, else made from the file's; ``found_in`` says which search found it.
-    ``library`` is there once the host has opened it.
+    ``modules`` and ``offers`` are its manifest's. ``library`` is there once the
+    host has opened it; ``registered`` says what it then registered.
     """
 
     name: str
@@ -74,6 +75,9 @@ class Plugin:
     version: str = ""
     package: str = ""
     isolation: str = "none"
+    modules: tuple[str, ...] = ()
+    offers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    identity: tuple[int, ...] = ()
     state: State = "skipped"
     reason: str = "not-tried"
     text: str = "nothing has asked for plugins yet"
@@ -99,6 +103,18 @@ class Plugin:
     def warnings(self) -> list[str]:
         """What passed, but is worth knowing."""
         return [s.text for s in self.steps if s.state == "passed" and s.text]
+
+    def refuse(self, what: str, **parts: Any) -> PluginError:
+        """An error about this plugin; ``what`` goes on after its name and path."""
+        from drystone_base.errors import PluginError
+
+        return PluginError(
+            f"plugin {self.name} ({self.path}) {what}",
+            plugin=self.name,
+            version=self.version,
+            path=self.path,
+            **parts,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The record as JSON-ready values."""

@@ -1,0 +1,173 @@
+"""The first step: which plugins are there, in a fixed order, each once.
+
+Searched are the folder ``drystone-plugins`` of every site-packages folder of ``sys.path``, the
+entry points of the group ``drystone.plugins``, and, if asked for, TensorFlow's own folders
+``tensorflow-plugins``.
+Folders are not searched recursively. Every file that is passed over is kept with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.plugins._manifest import manifest_for
+from drystone_base.plugins._record import Plugin, plugin_name, skipped
+from drystone_base.plugins._settings import Settings
+
+__all__ = ["GROUP", "Discovery", "Place", "discover", "from_path"]
+
+GROUP: Final = "drystone.plugins"
+FOLDER: Final = "drystone-plugins"
+TENSORFLOW_FOLDER: Final = "tensorflow-plugins"
+_LIBRARY: Final = re.compile(r".\.so(\.\d+)*$")
+_BESIDE: Final = (".toml", ".minisig")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Somewhere that was searched, and what came of it."""
+
+    place: str
+    found: int
+    text: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The place as JSON-ready values."""
+        return {"place": self.place, "found": self.found, "text": self.text}
+
+
+@dataclass
+class Discovery:
+    """Plugins in the order in which they are loaded, and what was passed over."""
+
+    plugins: list[Plugin] = field(default_factory=list)
+    ignored: list[Plugin] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    points: dict[str, EntryPoint] = field(default_factory=dict)
+
+    def order(self) -> None:
+        """Sort by name and path, and set aside what is the same file as another."""
+        seen: dict[object, Plugin] = {}
+        kept = []
+        for plugin in sorted(self.plugins, key=lambda p: (p.name, p.path)):
+            first = next((seen[key] for key in _identity(plugin.path) if key in seen), None)
+            if first is None:
+                kept.append(plugin)
+                seen |= dict.fromkeys(_identity(plugin.path), plugin)
+            else:
+                text = f"the same file as {first.path}, found in {first.found_in}"
+                plugin.take(skipped("discover", "plugin-duplicate", text))
+                self.ignored.append(plugin)
+        self.plugins = kept
+
+
+def discover(settings: Settings) -> Discovery:
+    """Everything that the searched places offer."""
+    found = Discovery()
+    for folder in _site_folders(FOLDER):
+        _search(found, folder)
+    if settings.tensorflow_plugins:
+        for folder in _site_folders(TENSORFLOW_FOLDER):
+            _search(found, folder)
+    _entry_points(found)
+    found.order()
+    return found
+
+
+def from_path(path: str | os.PathLike[str]) -> Discovery:
+    """What one file or folder offers."""
+    found = Discovery()
+    if os.path.isdir(path):
+        _search(found, Path(path))
+    else:
+        found.plugins.append(_plugin(os.path.realpath(path), "load_library"))
+        found.places.append(Place(os.fspath(path), 1))
+    found.order()
+    return found
+
+
+def _identity(path: str) -> Iterator[object]:
+    """What two paths of one file have in common."""
+    yield path
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return
+    yield facts.st_dev, facts.st_ino
+
+
+def _site_folders(name: str) -> Iterator[Path]:
+    """That folder in every entry of ``sys.path`` that has one, each once, in order."""
+    seen = set()
+    for entry in sys.path:
+        folder = Path(entry or ".") / name
+        real = os.path.realpath(folder)
+        if real not in seen and folder.is_dir():
+            seen.add(real)
+            yield folder
+
+
+def _search(found: Discovery, folder: Path) -> None:
+    """Take the libraries of a folder; every other file is ignored with a reason."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        found.places.append(Place(str(folder), 0, f"cannot be listed: {error.strerror}"))
+        return
+    before = len(found.plugins)
+    for name in names:
+        path = folder / name
+        reason = _not_a_library(path)
+        if reason is None:
+            found.plugins.append(_plugin(os.path.realpath(path), str(folder)))
+        elif reason:
+            plugin = Plugin(name, str(path), str(folder))
+            plugin.take(skipped("discover", "plugin-file-ignored", reason))
+            found.ignored.append(plugin)
+    found.places.append(Place(str(folder), len(found.plugins) - before))
+
+
+def _not_a_library(path: Path) -> str | None:
+    """Why a file is no candidate; "" where that is as it should be, None where it is one."""
+    if path.name.endswith(_BESIDE) or path.name.startswith("."):
+        return ""
+    if not _LIBRARY.search(path.name):
+        return "its name does not end in .so or .so.NUMBER"
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return None if stat.S_ISREG(mode) else "it is a folder or a special file, not a library"
+
+
+def _plugin(path: str, found_in: str) -> Plugin:
+    """A record with what the file's name and manifest say; a bad manifest is a later step's."""
+    plugin = Plugin(plugin_name(os.path.basename(path)), path, found_in)
+    named = manifest_for(path)
+    if named is not None and named.manifest is not None:
+        plugin.name = named.manifest.name or plugin.name
+    return plugin
+
+
+def _entry_points(found: Discovery) -> None:
+    """Take entry points by name; what they name is not imported yet."""
+    points: Iterable[EntryPoint] = sorted(
+        entry_points(group=GROUP), key=lambda p: (p.name, p.value)
+    )
+    before = len(found.plugins)
+    for point in points:
+        plugin = Plugin(point.name, f"entry point {point.value}", GROUP)
+        if point.dist is not None:
+            plugin.package, plugin.version = point.dist.name, point.dist.version
+        found.points[plugin.path] = point
+        found.plugins.append(plugin)
+    text = "" if len(found.plugins) > before else "no installed package declares one"
+    found.places.append(Place(f"entry points {GROUP}", len(found.plugins) - before, text))

@@ -1,0 +1,285 @@
+"""Reading ELF files as bytes: what they are for, what they need, which symbols they have.
+
+Any bytes are read without harm: whatever does not fit is a ``BadElf`` that says what. Source: the
+ELF specification (System V ABI, chapters 4 and 5) and the GNU hash section's layout.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["BadElf", "ElfFile", "ElfHeader", "Symbol", "read_elf", "read_header"]
+
+_MACHINES: Final = {
+    2: "SPARC", 3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
+    62: "x86-64", 183: "AArch64", 243: "RISC-V", 247: "BPF", 258: "LoongArch",
+}  # fmt: skip
+_TYPES: Final = {1: "an object file", 2: "a program", 4: "a core dump"}
+_SHARED: Final = 3
+_LOAD, _DYNAMIC = 1, 2
+_NULL, _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ = 0, 1, 4, 5, 6, 10
+_SONAME, _RPATH, _RUNPATH, _GNU_HASH, _FLAGS_1 = 14, 15, 29, 0x6FFFFEF5, 0x6FFFFFFB
+_IS_PROGRAM: Final = 0x08000000
+_DYNAMIC_SYMBOLS: Final = 11
+_MOST_SEGMENTS, _MOST_ENTRIES, _MOST_SYMBOLS = 512, 65536, 4_000_000
+_LONGEST_NAME: Final = 65536
+
+
+class BadElf(ValueError):
+    """The bytes are no ELF file, or one that is damaged; the text says how."""
+
+
+@dataclass(frozen=True)
+class ElfHeader:
+    """What kind of file it is."""
+
+    bits: int
+    byteorder: str
+    machine: int
+    kind: int
+
+    @property
+    def target(self) -> str:
+        """The machine it is for, in words."""
+        name = _MACHINES.get(self.machine, f"machine {self.machine}")
+        return f"{self.bits}-bit {self.byteorder}-endian {name}"
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a shared object."""
+        return self.kind == _SHARED
+
+    @property
+    def kind_name(self) -> str:
+        """What it is, in words."""
+        return _TYPES.get(self.kind, "a library" if self.is_library else f"of type {self.kind}")
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One dynamic symbol."""
+
+    name: str
+    defined: bool
+    weak: bool
+
+
+@dataclass(frozen=True)
+class ElfFile:
+    """A shared object's dynamic section and symbols. ``size`` is the file's."""
+
+    header: ElfHeader
+    soname: str
+    needed: tuple[str, ...]
+    rpath: tuple[str, ...]
+    runpath: tuple[str, ...]
+    is_program: bool
+    symbols: tuple[Symbol, ...]
+
+    def exports(self) -> frozenset[str]:
+        """Names it defines for others."""
+        return frozenset(symbol.name for symbol in self.symbols if symbol.defined)
+
+    def imports(self) -> frozenset[str]:
+        """Names it must find elsewhere; those it can do without (weak ones) are not in it."""
+        return frozenset(s.name for s in self.symbols if not s.defined and not s.weak)
+
+
+class _Bytes:
+    """The bytes of a file; every access is checked."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.size = len(data)
+        self.order = "<"
+
+    def take(self, offset: int, size: int, what: str) -> bytes:
+        if offset < 0 or size < 0 or offset + size > self.size:
+            end = offset + size
+            raise BadElf(f"{what} ends at byte {end}, but the file has {self.size}: truncated?")
+        return bytes(self.data[offset : offset + size])
+
+    def unpack(self, layout: str, offset: int, what: str) -> tuple[Any, ...]:
+        layout = self.order + layout
+        return struct.unpack(layout, self.take(offset, struct.calcsize(layout), what))
+
+
+def read_header(data: Any) -> ElfHeader:
+    """The file header; raises ``BadElf``."""
+    return _header(_Bytes(data))
+
+
+def _header(data: _Bytes) -> ElfHeader:
+    if data.size == 0:
+        raise BadElf("the file is empty")
+    start = bytes(data.data[:16])
+    if start[:4] != b"\x7fELF"[: len(start[:4])]:
+        raise BadElf(f"it is no ELF file: it begins with {start[:4]!r}")
+    start = data.take(0, 16, "the ELF header")
+    bits, order = {1: 32, 2: 64}.get(start[4]), {1: "little", 2: "big"}.get(start[5])
+    if bits is None or order is None:
+        raise BadElf(f"its ELF header states class {start[4]} and byte order {start[5]}")
+    data.order = "<" if order == "little" else ">"
+    kind, machine = data.unpack("HH", 16, "the ELF header")
+    return ElfHeader(bits, order, machine, kind)
+
+
+def read_elf(path: str | os.PathLike[str]) -> ElfFile:
+    """A shared object for a 64-bit machine; raises ``BadElf`` and ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise BadElf("it is not a regular file")
+        if facts.st_size == 0:
+            raise BadElf("the file is empty")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return parse(data)
+
+
+def parse(data: Any) -> ElfFile:
+    """The same for bytes in memory."""
+    held = _Bytes(data)
+    header = _header(held)
+    if header.bits != 64 or not header.is_library:
+        return ElfFile(header, "", (), (), (), False, ())
+    loads, dynamic = _segments(held)
+    entries = list(_dynamic_entries(held, *dynamic))
+    values = dict(reversed(entries))
+    strings = _strings(held, loads, values)
+    texts = {
+        tag: tuple(_text(strings, value) for found, value in entries if found == tag)
+        for tag in (_NEEDED, _SONAME, _RPATH, _RUNPATH)
+    }
+    paths = {tag: tuple(":".join(texts[tag]).split(":")) if texts[tag] else () for tag in texts}
+    symbols = tuple(_symbols(held, loads, values, strings))
+    program = bool(values.get(_FLAGS_1, 0) & _IS_PROGRAM)
+    soname = texts[_SONAME][0] if texts[_SONAME] else ""
+    return ElfFile(header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, symbols)
+
+
+_Loads = list[tuple[int, int, int]]
+
+
+def _segments(data: _Bytes) -> tuple[_Loads, tuple[int, int]]:
+    """Loaded segments as (address, offset, size in the file), and where the dynamic section is."""
+    (table,) = data.unpack("Q", 32, "the ELF header")
+    size, count = data.unpack("HH", 54, "the ELF header")
+    if size != 56 or not 0 < count <= _MOST_SEGMENTS:
+        raise BadElf(f"its ELF header states {count} segments of {size} bytes")
+    loads: _Loads = []
+    dynamic = None
+    for k in range(count):
+        kind, _, offset, address, _, filed, _, _ = data.unpack(
+            "IIQQQQQQ", table + k * size, "the table of segments"
+        )
+        if kind == _LOAD:
+            if offset + filed > data.size:
+                raise BadElf(
+                    f"segment {k} ends at byte {offset + filed}, but the file has {data.size}: "
+                    "truncated?"
+                )
+            loads.append((address, offset, filed))
+        elif kind == _DYNAMIC:
+            dynamic = (offset, filed)
+    if dynamic is None:
+        raise BadElf("it has no dynamic section")
+    return loads, dynamic
+
+
+def _dynamic_entries(data: _Bytes, offset: int, size: int) -> Iterator[tuple[int, int]]:
+    for k in range(min(size // 16, _MOST_ENTRIES)):
+        tag, value = data.unpack("QQ", offset + k * 16, "the dynamic section")
+        if tag == _NULL:
+            return
+        yield tag, value
+
+
+def _offset(loads: _Loads, address: int, what: str) -> int:
+    """Where an address of the loaded file lies in the file itself."""
+    for start, offset, size in loads:
+        if start <= address < start + size:
+            return offset + address - start
+    raise BadElf(f"{what} is at address {address:#x}, which no segment holds")
+
+
+def _strings(data: _Bytes, loads: _Loads, values: dict[int, int]) -> bytes:
+    if _STRTAB not in values:
+        return b"\0"
+    what = "the table of names"
+    return data.take(_offset(loads, values[_STRTAB], what), values.get(_STRSZ, 0), what)
+
+
+def _text(strings: bytes, offset: int) -> str:
+    if offset >= len(strings):
+        raise BadElf(f"a name is at byte {offset} of a table of {len(strings)}")
+    end = strings.find(b"\0", offset, offset + _LONGEST_NAME)
+    return strings[offset : end if end >= 0 else offset + _LONGEST_NAME].decode("utf-8", "replace")
+
+
+def _symbols(
+    data: _Bytes, loads: _Loads, values: dict[int, int], strings: bytes
+) -> Iterator[Symbol]:
+    if _SYMTAB not in values:
+        return
+    what = "the table of symbols"
+    start = _offset(loads, values[_SYMTAB], what)
+    count = _symbol_count(data, loads, values, start)
+    table = data.take(start, count * 24, what)
+    for name, info, other, section, _, _ in struct.iter_unpack(data.order + "IBBHQQ", table):
+        binding, hidden = info >> 4, other & 3 in (1, 2)
+        if name and binding and not hidden:
+            yield Symbol(_text(strings, name), section != 0, binding == 2)
+
+
+def _symbol_count(data: _Bytes, loads: _Loads, values: dict[int, int], start: int) -> int:
+    """No single field states it: it follows from the hash tables or the table of sections."""
+    if _HASH in values:
+        _, count = data.unpack("II", _offset(loads, values[_HASH], "the hash table"), "it")
+    else:
+        hashed = _gnu_hashed(data, loads, values[_GNU_HASH]) if _GNU_HASH in values else 0
+        count = max(hashed, _sectioned(data, start))
+    if count > min(_MOST_SYMBOLS, data.size // 24):
+        raise BadElf(f"it states {count} symbols in {data.size} bytes")
+    return int(count)
+
+
+def _gnu_hashed(data: _Bytes, loads: _Loads, address: int) -> int:
+    """One more than the highest index in a GNU hash table."""
+    what = "the GNU hash table"
+    at = _offset(loads, address, what)
+    buckets, first, words, _ = data.unpack("IIII", at, what)
+    if max(buckets, words) > data.size:
+        raise BadElf(f"{what} states {buckets} buckets and {words} words")
+    at += 16 + words * 8
+    table = data.take(at, buckets * 4, what)
+    last = max((value for (value,) in struct.iter_unpack(data.order + "I", table)), default=0)
+    if last < first:
+        return int(first)
+    at += buckets * 4
+    for index in range(last, _MOST_SYMBOLS):
+        (value,) = data.unpack("I", at + (index - first) * 4, what)
+        if value & 1:
+            return index + 1
+    return 0
+
+
+def _sectioned(data: _Bytes, start: int) -> int:
+    """Entries of the section that holds the dynamic symbols; 0 without a usable table."""
+    (table,) = data.unpack("Q", 40, "the ELF header")
+    size, count = data.unpack("HH", 58, "the ELF header")
+    if size != 64 or table + count * 64 > data.size:
+        return 0
+    for k in range(count):
+        _, kind, _, _, offset, held, _, _, _, _ = data.unpack(
+            "IIQQQQIIQQ", table + k * 64, "the table of sections"
+        )
+        if kind == _DYNAMIC_SYMBOLS and offset == start:
+            return int(held // 24)
+    return 0

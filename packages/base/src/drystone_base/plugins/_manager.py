@@ -1,0 +1,270 @@
+"""The plugins of this process: the sequence of steps, run once per file, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+from drystone_base.errors import HostError, PluginError
+from drystone_base.plugins._discover import Discovery, discover, from_path
+from drystone_base.plugins._manifest import take_manifest
+from drystone_base.plugins._open import initialise, open_plugin
+from drystone_base.plugins._platform import check_platform
+from drystone_base.plugins._points import load_point
+from drystone_base.plugins._probe import probe
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
+from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
+from drystone_base.plugins._signature import check_signature
+from drystone_base.plugins._tensorflow import guard_imports
+from drystone_base.plugins.audit import audit_symbols
+
+__all__ = ["Manager", "PluginWarning", "check_file", "manager"]
+
+_Step = Callable[[Plugin, Settings], StepResult]
+
+
+class PluginWarning(UserWarning):
+    """A plugin was not loaded, or fell out; once for each."""
+
+
+def _choose(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step: whether the plugin is wanted, and its file is still there."""
+    names = {plugin.name, plugin.package, os.path.basename(plugin.path), "*"}
+    unwanted = sorted(names & settings.disabled)
+    if unwanted:
+        text = f"disabled by DRYSTONE_PLUGINS_DISABLE={unwanted[0]} or configure(disabled=...)"
+        return skipped("discover", "plugin-disabled", text, found_in=plugin.found_in)
+    plugin.identity = identity(plugin.path)
+    return passed("discover", found_in=plugin.found_in)
+
+
+def _manifest(plugin: Plugin, settings: Settings) -> StepResult:
+    result = take_manifest(plugin)
+    plugin.isolation = settings.isolation or plugin.isolation
+    return result
+
+
+def _open(plugin: Plugin, _settings: Settings) -> StepResult:
+    """Open what was checked, not what has been put in its place since.
+
+    A plugin with a process of its own is not opened here at all.
+    """
+    if identity(plugin.path) != plugin.identity:
+        return failed("open", _changed(plugin))
+    if plugin.isolation == "process":
+        result: StepResult = import_module("drystone_base.plugins.isolation").attach(plugin)
+        return result
+    return open_plugin(plugin)
+
+
+def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
+    if plugin.library is None:
+        return passed("entry", isolated=True)
+    guard_imports(plugin.name, plugin.path)
+    return initialise(plugin)
+
+
+_CHECKS: Final[tuple[_Step, ...]] = (
+    _choose,
+    _manifest,
+    check_signature,
+    check_platform,
+    audit_symbols,
+    probe,
+)
+_RUNS: Final[tuple[_Step, ...]] = (_open, _initialise)
+
+
+def _changed(plugin: Plugin) -> PluginError:
+    return plugin.refuse(
+        "was changed while it was checked",
+        check="the file that is opened must be the one that was checked",
+        found="its size, time or inode is another",
+        needed="a file that stays as it is",
+        remedy="let the installation that writes it finish, and load it again",
+        code="plugin-changed",
+        status="ABORTED",
+    )
+
+
+def _no_host(plugin: Plugin, error: HostError) -> PluginError:
+    return plugin.refuse(
+        "cannot be loaded without the host library",
+        check=error.check,
+        found=error.found,
+        needed=error.needed,
+        remedy=error.remedy,
+        code=error.code,
+        status=error.status,
+        inner=error.inner,
+    )
+
+
+def _unexpected(plugin: Plugin, error: Exception) -> PluginError:
+    return plugin.refuse(
+        "cannot be loaded",
+        check="loading it must not raise anything unforeseen",
+        found=f"{type(error).__name__}: {error}",
+        needed="a plugin and a host that agree",
+        remedy=f"run it again with: drystone plugins check {plugin.path}, and report what it says",
+        code="plugin-failed",
+        status="INTERNAL",
+        inner=error,
+    )
+
+
+def _not_loaded(plugin: Plugin) -> PluginError:
+    return plugin.refuse(
+        "is not loaded",
+        check="a library that is asked for by its path must load",
+        found=plugin.text,
+        needed="nothing that stands against it",
+        remedy="remove it from DRYSTONE_PLUGINS_DISABLE"
+        if plugin.reason == "plugin-disabled"
+        else f"drystone plugins check {plugin.path}",
+        code="plugin-disabled" if plugin.reason == "plugin-disabled" else "plugin-failed",
+    )
+
+
+def _warn(plugin: Plugin) -> None:
+    error = plugin.error
+    first = error.what if error else f"plugin {plugin.name} ({plugin.path}) is not loaded"
+    found = error.found if error else plugin.text
+    text = (
+        f"{first}: {found} [{plugin.reason}]; `drystone plugins explain {plugin.name}` tells more"
+    )
+    warnings.warn(text, PluginWarning, stacklevel=3)
+
+
+def identity(path: str) -> tuple[int, ...]:
+    """What tells one state of a file from another; () where it cannot be read."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_file(path: str, settings: Settings) -> Plugin:
+    """Every check on one file, with a fresh probe, and nothing opened in this process."""
+    found = from_path(path)
+    plugin = found.plugins[0]
+    for step in _CHECKS[:-1]:
+        if not plugin.take(step(plugin, settings)):
+            return plugin
+    if not plugin.take(probe(plugin, settings, fresh=True)):
+        return plugin
+    plugin.state, plugin.reason = "skipped", "plugin-checked"
+    plugin.text = "every check passed; a check does not open the plugin in this process"
+    return plugin
+
+
+class Manager:
+    """Finds and loads plugins once; every thread sees the same ones."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._ready = threading.local()
+        self._done = False
+        self.found = Discovery()
+        self.settings: Settings | None = None
+
+    def finished(self) -> bool:
+        """Whether installed plugins have been found and tried."""
+        return self._done
+
+    def ensure_loaded(self) -> None:
+        """Find and load all plugins, the first time; afterwards nothing.
+
+        A plugin that fails costs one warning; the policy ``strict`` raises its error instead, once
+        every plugin has been tried.
+        """
+        if self.finished() or getattr(self._ready, "running", False):
+            return
+        with self._lock:
+            if self.finished():
+                return
+            self._ready.running = True
+            try:
+                bad = self._load_all()
+                self._done = True
+            finally:
+                self._ready.running = False
+        for plugin in bad:
+            _warn(plugin)
+        if self.settings is not None and self.settings.policy == "strict" and bad:
+            raise bad[0].error or PluginError(bad[0].text, code=bad[0].reason)
+
+    def _load_all(self) -> list[Plugin]:
+        settings = self.settings = current()
+        found = discover(settings)
+        explicit, self.found = self.found, found
+        loaded = {plugin.path: plugin for plugin in explicit.plugins}
+        found.plugins = [loaded.pop(plugin.path, plugin) for plugin in found.plugins]
+        fresh = [plugin for plugin in found.plugins if not plugin.steps]
+        found.plugins += loaded.values()
+        found.places += explicit.places
+        found.ignored += explicit.ignored
+        found.order()
+        for plugin in fresh:
+            self._load(plugin, settings)
+        return [plugin for plugin in fresh if plugin.state == "failed"]
+
+    def load(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        policy: Policy | None = None,
+        developer_mode: bool | None = None,
+        isolation: Isolation | None = None,
+    ) -> list[Plugin]:
+        """Load one file, or each library of a folder; raises the first error when all are tried."""
+        settings = override(policy=policy, developer_mode=developer_mode, isolation=isolation)
+        found = from_path(path)
+        with self._lock:
+            plugins = [self._load_one(plugin, settings) for plugin in found.plugins]
+            self.found.places += [p for p in found.places if p not in self.found.places]
+            self.found.ignored += found.ignored
+        for plugin in plugins:
+            if plugin.state != "loaded":
+                raise plugin.error or _not_loaded(plugin)
+        return plugins
+
+    def _load_one(self, plugin: Plugin, settings: Settings) -> Plugin:
+        """The record of a loaded plugin that is this file, else a new one."""
+        for known in self.found.plugins:
+            same = known.path == plugin.path or known.identity == identity(plugin.path)
+            if same and known.state == "loaded":
+                return known
+        self.found.plugins = [p for p in self.found.plugins if p.path != plugin.path] + [plugin]
+        self._load(plugin, settings)
+        self.found.order()
+        return plugin
+
+    def _load(self, plugin: Plugin, settings: Settings) -> None:
+        """Run the steps until one does not pass; nothing that a step raises leaves this."""
+        plugin.steps.clear()
+        try:
+            self._steps(plugin, settings)
+        except HostError as error:
+            plugin.take(failed("open", _no_host(plugin, error)))
+        except Exception as error:
+            plugin.take(failed("open", _unexpected(plugin, error)))
+
+    def _steps(self, plugin: Plugin, settings: Settings) -> None:
+        point = self.found.points.get(plugin.path)
+        steps: tuple[_Step, ...] = (*_CHECKS, *_RUNS)
+        if point is not None:
+            steps = (_choose, lambda p, s: load_point(p, point, s, self.load))
+        for step in steps:
+            if not plugin.take(step(plugin, settings)):
+                return
+        plugin.state, plugin.reason, plugin.text = "loaded", "", ""
+
+
+manager: Final = Manager()
+"""The one of this process."""

@@ -1,0 +1,235 @@
+"""The manifest: what a plugin says of itself, in a TOML file beside the library.
+
+``libfoo.so.toml`` describes ``libfoo.so``; a file ``drystone-plugin.toml`` describes the
+library that its ``library`` names. docs/spec/manifest.md is the specification.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.errors import PluginError, near_matches
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+
+__all__ = ["Manifest", "Named", "VersionRange", "manifest_for", "read_manifest", "take_manifest"]
+
+SHARED_NAME: Final = "drystone-plugin.toml"
+_LARGEST: Final = 1 << 16
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+_VERSION: Final = re.compile(r"[0-9][A-Za-z0-9.+!_-]{0,99}")
+_BOUND: Final = re.compile(r"(>=|<=|==|<|>)\s*(\d{1,6})(?:\.(\d{1,6}))?")
+
+
+@dataclass(frozen=True)
+class VersionRange:
+    """ABI versions: each bound is an operator with (major, minor)."""
+
+    bounds: tuple[tuple[str, tuple[int, int]], ...]
+    text: str
+
+    def __contains__(self, version: tuple[int, int]) -> bool:
+        compare: dict[str, Callable[[Any, Any], bool]] = {
+            ">=": lambda a, b: a >= b,
+            "<=": lambda a, b: a <= b,
+            "==": lambda a, b: a == b,
+            "<": lambda a, b: a < b,
+            ">": lambda a, b: a > b,
+        }
+        return all(compare[operator](version, bound) for operator, bound in self.bounds)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest says; empty where it is silent.
+
+    ``ops``, ``optimizers``, ``schemes`` and ``devices`` are what the plugin offers: asked for while
+    the plugin is not loaded, they lead to the reason why.
+    """
+
+    name: str = ""
+    version: str = ""
+    package: str = ""
+    library: str = ""
+    abi: VersionRange | None = None
+    modules: tuple[str, ...] = ()
+    isolation: str = ""
+    ops: tuple[str, ...] = ()
+    optimizers: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A manifest file, with its contents or what is wrong with it."""
+
+    file: Path
+    manifest: Manifest | None
+    problem: str = ""
+
+
+def manifest_for(path: str) -> Named | None:
+    """The manifest of a library: the one of its name, else the folder's if that names it."""
+    library = Path(path)
+    own = library.with_name(library.name + ".toml")
+    if own.is_file():
+        return _read(own, library)
+    shared = library.with_name(SHARED_NAME)
+    if shared.is_file():
+        named = _read(shared, library)
+        if named.manifest is None or named.manifest.library == library.name:
+            return named
+    return None
+
+
+def _read(file: Path, library: Path) -> Named:
+    try:
+        manifest = read_manifest(file.read_bytes()[: _LARGEST + 1])
+        if file.name != SHARED_NAME and manifest.library not in ("", library.name):
+            raise ValueError(f"library is {manifest.library!r}, but it lies beside {library.name}")
+        if file.name == SHARED_NAME and not manifest.library:
+            raise ValueError(f"library is missing: {SHARED_NAME} must name its library")
+    except (OSError, ValueError) as error:
+        return Named(file, None, str(error))
+    return Named(file, manifest)
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """Parse and check a manifest; raises ``ValueError`` that names the key."""
+    if len(data) > _LARGEST:
+        raise ValueError(f"it is larger than {_LARGEST} bytes")
+    try:
+        table = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(f"it is no TOML file: {error}") from error
+    known = {item.name for item in fields(Manifest)}
+    for key in table:
+        if key not in known:
+            near = near_matches(key, known)
+            hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+            raise ValueError(f"the key {key!r} is not known{hint}")
+    return Manifest(**{key: _VALUES[key](key, value) for key, value in table.items()})
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{key} must be a string, found {value!r}")
+    return value
+
+
+def _matching(pattern: re.Pattern[str], what: str) -> Callable[[str, Any], str]:
+    def check(key: str, value: Any) -> str:
+        if not pattern.fullmatch(_text(key, value)):
+            raise ValueError(f"{key} must be {what}, found {value!r}")
+        return str(value)
+
+    return check
+
+
+def _file_name(key: str, value: Any) -> str:
+    """A file in the manifest's own folder: no path leads out of it."""
+    text = _text(key, value)
+    if os.path.basename(text) != text or text in ("", ".", "..") or "\0" in text:
+        raise ValueError(f"{key} must be the name of a file beside the manifest, found {value!r}")
+    return text
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise ValueError(f"{key} must be a list of strings, found {value!r}")
+    return tuple(value)
+
+
+def _range(key: str, value: Any) -> VersionRange:
+    text = _text(key, value)
+    bounds = []
+    for part in text.split(","):
+        match = _BOUND.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"{key} must be bounds such as '>=1.0,<2', found {value!r}")
+        bounds.append((match[1], (int(match[2]), int(match[3] or 0))))
+    return VersionRange(tuple(bounds), text)
+
+
+def _isolation(key: str, value: Any) -> str:
+    if value not in ("none", "process"):
+        raise ValueError(f"{key} must be 'none' or 'process', found {value!r}")
+    return str(value)
+
+
+def _table(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{key} must be a table, found {value!r}")
+    return value
+
+
+_VALUES: Final[dict[str, Callable[[str, Any], Any]]] = {
+    "name": _matching(_NAME, "a name of letters, digits, '.', '_' and '-'"),
+    "version": _matching(_VERSION, "a version that begins with a digit"),
+    "package": _matching(_NAME, "the name of a distribution"),
+    "library": _file_name,
+    "abi": _range,
+    "modules": _texts,
+    "isolation": _isolation,
+    "ops": _texts,
+    "optimizers": _texts,
+    "schemes": _texts,
+    "devices": _texts,
+    "extra": _table,
+}
+
+
+def take_manifest(plugin: Plugin) -> StepResult:
+    """The step: read the manifest, if there is one, into the record."""
+    named = manifest_for(plugin.path)
+    if named is None:
+        return passed("manifest", found=False)
+    if named.manifest is None:
+        return failed("manifest", _invalid(plugin, named))
+    manifest = named.manifest
+    plugin.name = manifest.name or plugin.name
+    plugin.version = manifest.version or plugin.version
+    plugin.package = manifest.package or plugin.package
+    plugin.isolation = manifest.isolation or plugin.isolation
+    plugin.modules = manifest.modules
+    kinds = ("ops", "optimizers", "schemes", "devices")
+    plugin.offers = {kind: getattr(manifest, kind) for kind in kinds if getattr(manifest, kind)}
+    outside = _outside_range(plugin, manifest)
+    if outside is not None:
+        return failed("manifest", outside)
+    return passed("manifest", found=True, file=str(named.file))
+
+
+def _outside_range(plugin: Plugin, manifest: Manifest) -> PluginError | None:
+    """The manifest's own range of ABI versions must hold the host's."""
+    from drystone_abi import ABI_VERSION
+
+    major, minor = (int(part) for part in ABI_VERSION.split("."))
+    if manifest.abi is None or (major, minor) in manifest.abi:
+        return None
+    return plugin.refuse(
+        "is not for this version of the plugin ABI",
+        check="the range abi of its manifest must hold the host's version",
+        found=f"plugin ABI {ABI_VERSION}",
+        needed=f"plugin ABI {manifest.abi.text}",
+        remedy=f"pip install --upgrade drystone-base {plugin.package}".rstrip(),
+        code="plugin-wrong-abi",
+    )
+
+
+def _invalid(plugin: Plugin, named: Named) -> PluginError:
+    return plugin.refuse(
+        "has a manifest that cannot be used",
+        check=f"{named.file.name} must follow docs/spec/manifest.md",
+        found=named.problem,
+        needed="a TOML file with the keys of the specification",
+        remedy=f"correct {named.file}, or remove it",
+        code="plugin-bad-manifest",
+    )

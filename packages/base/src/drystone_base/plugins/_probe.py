@@ -1,0 +1,174 @@
+"""The step that tries a plugin in a child process first, when nobody trusted vouches for it.
+
+A crash, a call of exit or a hang there costs this process nothing. The answer is remembered per
+file and host library, a bad one for an hour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins._settings import Settings, cache_folder
+
+__all__ = ["probe"]
+
+_CHILD: Final = (
+    "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['sys_path']; "
+    "from drystone_base.plugins._probe_child import main; main(request)"
+)
+_STALE_SECONDS: Final = 3600
+_TAIL: Final = 2000
+
+
+def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepResult:
+    """The step: open the plugin in a child; ``fresh`` ignores what is remembered."""
+    if plugin.fact("signature", "trusted"):
+        return passed("probe", probed=False, why="a trusted key has signed it")
+    if plugin.isolation == "process":
+        return passed("probe", probed=False, why="it runs in a process of its own")
+    if settings.probe_seconds == 0:
+        return passed("probe", probed=False, why="probing is off")
+    if "python" not in os.path.basename(sys.executable or ""):
+        return passed("probe", probed=False, why="there is no Python program to run it in")
+    file = _memory(plugin)
+    found = None if fresh else _remembered(file)
+    if found is None:
+        found = _run(plugin, settings.probe_seconds)
+        _remember(file, found)
+    if found["outcome"] == "finished":
+        return passed("probe", probed=True, seconds=found["seconds"])
+    return _judge(plugin, settings, found)
+
+
+def _memory(plugin: Plugin) -> Path:
+    """The file that remembers the answer for these very files."""
+    from drystone_base.host import path
+
+    facts = []
+    for file in (plugin.path, os.fspath(path())):
+        found = os.stat(file)
+        facts.append((file, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+    key = hashlib.sha256(repr((facts, sys.version)).encode()).hexdigest()[:32]
+    return cache_folder() / "probes" / f"{key}.json"
+
+
+def _remembered(file: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        good = found["outcome"] == "finished"
+        recent = 0 <= time.time() - found["time"] < _STALE_SECONDS
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, dict) and (good or recent) else None
+
+
+def _remember(file: Path, found: dict[str, Any]) -> None:
+    """Written in one step, so that another process reads all of it or nothing."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(found), encoding="utf-8")
+        draft.replace(file)
+    except OSError:
+        return  # without a cache the next process tries again
+
+
+def _run(plugin: Plugin, seconds: float) -> dict[str, Any]:
+    """Run the child; ``outcome`` is finished, crashed, exited or hung."""
+    start = time.monotonic()
+    reader, writer = os.pipe()
+    with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb") as answer:
+        request: dict[str, Any] = {
+            "path": plugin.path,
+            "name": plugin.name,
+            "modules": plugin.modules,
+        }
+        request |= {"sys_path": sys.path, "answer": writer}
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, json.dumps(request)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(writer,),
+            start_new_session=True,
+        )
+        os.close(writer)
+        hung = not _wait(child, seconds)
+        os.set_blocking(answer.fileno(), False)
+        finished = (answer.read() or b"").startswith(b"finished")
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+        tail = log.read().decode("utf-8", "replace").strip()
+    outcome = "hung" if hung else "finished" if finished else _ending(child.returncode)
+    taken = round(time.monotonic() - start, 3)
+    return {
+        "outcome": outcome,
+        "code": child.returncode,
+        "log": tail,
+        "seconds": taken,
+        "time": time.time(),
+    }
+
+
+def _wait(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the child; whether it ended by itself. Its whole process group ends with it."""
+    try:
+        child.wait(seconds)
+        ended = True
+    except subprocess.TimeoutExpired:
+        ended = False
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        ended = ended or child.poll() is not None
+    child.wait()
+    return ended
+
+
+def _ending(code: int) -> str:
+    return "crashed" if code < 0 else "exited"
+
+
+def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepResult:
+    outcome, code, log = found["outcome"], found["code"], found["log"]
+    texts = {
+        "hung": f"it did not end within {settings.probe_seconds:g} s",
+        "crashed": f"signal {_signal(-code)}",
+        "exited": f"it ended the process with exit status {code}",
+    }
+    text = texts[outcome] + (f"; it printed: {log}" if log else "; it printed nothing")
+    error = plugin.refuse(
+        {
+            "hung": "hangs while it is loaded",
+            "crashed": "crashes while it is loaded",
+            "exited": "ends the process while it is loaded",
+        }[outcome],
+        check="a plugin that nobody vouches for must load in a child process first",
+        found=text,
+        needed="constructors and entry functions that return",
+        remedy=f"report this to the plugin's author; look at it with: "
+        f"drystone plugins check {plugin.path}",
+        code={
+            "hung": "plugin-probe-hung",
+            "crashed": "plugin-probe-crashed",
+            "exited": "plugin-probe-exited",
+        }[outcome],
+        status="DEADLINE_EXCEEDED" if outcome == "hung" else "ABORTED",
+    )
+    return failed("probe", error, probed=True, **{k: found[k] for k in ("outcome", "code")})
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"{number} ({signal.Signals(number).name})"
+    except ValueError:
+        return str(number)

@@ -1,0 +1,127 @@
+"""The step that decides whether somebody trusted vouches for a library.
+
+``libfoo.so.minisig`` beside the library is its signature. A signature that does not fit the file is
+refused under every policy; one that is missing, or by a key that nobody here trusts, where the
+policy asks for trust.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.errors import PluginError
+from drystone_base.plugins import _minisign as minisign
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins._settings import Settings, trust_store
+from drystone_base.plugins._trust import TrustedKey, expired, find_key
+
+__all__ = ["check_signature", "signature_file"]
+
+_INSTALL: Final = "pip install cryptography"
+
+
+def signature_file(path: str) -> Path:
+    """Where the signature of a library is looked for."""
+    return Path(path + ".minisig")
+
+
+def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step: the signature, its key, and what the policy makes of them."""
+    file = signature_file(plugin.path)
+    if not file.is_file():
+        return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=str(file))
+    try:
+        signature = minisign.parse_signature(minisign.read_text(file))
+    except (OSError, ValueError) as error:
+        return failed("signature", _bad(plugin, f"{file.name}: {error}"))
+    facts = {"key": signature.key_name, "comment": signature.comment, "file": str(file)}
+    if not minisign.available():
+        text = f"its signature cannot be checked: {_INSTALL}"
+        return _doubtful(plugin, settings, "plugin-signature-unchecked", text, **facts)
+    trusted = find_key(signature.number)
+    if trusted is None or trusted.key is None:
+        text = f"it is signed with key {signature.key_name}, which is not trusted here"
+        return _doubtful(plugin, settings, "plugin-untrusted-key", text, **facts)
+    return _verified(plugin, settings, signature, trusted, facts)
+
+
+def _verified(
+    plugin: Plugin,
+    settings: Settings,
+    signature: minisign.Signature,
+    trusted: TrustedKey,
+    facts: dict[str, Any],
+) -> StepResult:
+    if trusted.revoked:
+        return failed("signature", _revoked(plugin, trusted), **facts)
+    try:
+        problem = signature.verify(trusted.key, plugin.path) if trusted.key else "no key"
+    except OSError as error:
+        problem = f"{plugin.path} cannot be read: {error.strerror}"
+    if problem:
+        return failed("signature", _bad(plugin, problem), **facts)
+    for what, moment in (
+        ("its signature", signature.fields().get("expires", "")),
+        (f"the key {signature.key_name}", trusted.expires),
+    ):
+        if expired(moment):
+            text = f"{what} has expired ({moment})"
+            return _doubtful(plugin, settings, "plugin-signature-expired", text, **facts)
+    return passed("signature", trusted=True, **facts)
+
+
+def _doubtful(plugin: Plugin, settings: Settings, code: str, text: str, **facts: Any) -> StepResult:
+    """Nobody vouches for it: the policy decides. The text says what is missing."""
+    developer = settings.policy == "default" and settings.developer_mode
+    if settings.policy == "allow_unverified" or developer:
+        reason = "developer mode" if developer else "policy allow_unverified"
+        return passed(
+            "signature", reason=code, text=f"{text}; loaded by {reason}", trusted=False, **facts
+        )
+    return failed("signature", _untrusted(plugin, settings, code, text), trusted=False, **facts)
+
+
+def _untrusted(plugin: Plugin, settings: Settings, code: str, text: str) -> PluginError:
+    remedies = {
+        "plugin-untrusted-key": "if you trust its maker: drystone plugins trust KEY.pub",
+        "plugin-signature-unchecked": _INSTALL,
+        "plugin-signature-expired": f"install a newer release of {plugin.package or plugin.name}",
+    }
+    own = "if it is yours: DRYSTONE_DEVELOPER_MODE=1, or sign it: drystone plugins sign"
+    if settings.policy == "strict":
+        own = f"if it is yours, sign it: drystone plugins sign {plugin.path} --key KEY"
+    return plugin.refuse(
+        "is not vouched for",
+        check=f"policy {settings.policy}: a trusted key has signed the library",
+        found=text,
+        needed=f"{signature_file(plugin.path).name} by a key in {trust_store()}",
+        remedy=remedies.get(code, own),
+        code=code,
+        status="PERMISSION_DENIED",
+    )
+
+
+def _bad(plugin: Plugin, problem: str) -> PluginError:
+    return plugin.refuse(
+        "has a signature that does not fit it",
+        check="a signature must be the file's own, under every policy",
+        found=problem,
+        needed=f"{signature_file(plugin.path).name} as its maker published it",
+        remedy="do not use the file; install the plugin again from where its maker publishes it",
+        code="plugin-bad-signature",
+        status="PERMISSION_DENIED",
+    )
+
+
+def _revoked(plugin: Plugin, trusted: TrustedKey) -> PluginError:
+    name = trusted.key.name if trusted.key else ""
+    return plugin.refuse(
+        "is signed with a revoked key",
+        check="a revoked key vouches for nothing, under every policy",
+        found=f"key {name}, revoked by {trusted.file}",
+        needed="a signature by another key",
+        remedy=f"install a newer release of {plugin.package or plugin.name}",
+        code="plugin-key-revoked",
+        status="PERMISSION_DENIED",
+    )

@@ -1,0 +1,238 @@
+"""Reading a library's symbols before the dynamic linker acts on them.
+
+Refused are files that are not for this machine or are damaged, libraries that need something
+that is not there, and symbols that nobody defines: each by name, before anything is opened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from drystone_base.errors import PluginError
+from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
+from drystone_base.plugins._linker import Closure, closure_of
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins._settings import Settings
+
+__all__ = ["Audit", "audit_symbols", "read"]
+
+_SAMPLE: Final = 8
+_SYSTEM: Final = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the symbols of a library say.
+
+    ``entries`` are entry symbols of modules, ``exports`` all names it defines for others.
+    ``missing`` are needed libraries that are not found, ``aliased`` those of TensorFlow that the
+    host answers to. ``undefined`` are symbols that nobody defines, by the file that needs them.
+    """
+
+    elf: ElfFile
+    entries: tuple[str, ...]
+    exports: tuple[str, ...]
+    missing: dict[str, str]
+    aliased: tuple[str, ...]
+    undefined: dict[str, tuple[str, ...]]
+    searched: tuple[str, ...]
+
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """Every symbol that nobody defines."""
+        return tuple(sorted({name for names in self.undefined.values() for name in names}))
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Exports that are no entry symbols."""
+        return tuple(name for name in self.exports if name not in self.entries)
+
+    def facts(self) -> dict[str, Any]:
+        """The audit as JSON-ready values; long lists are cut."""
+        return {
+            "target": self.elf.header.target,
+            "needed": list(self.elf.needed),
+            "missing_libraries": sorted(self.missing),
+            "aliased": list(self.aliased),
+            "unresolved": list(self.unresolved[:50]),
+            "entries": list(self.entries),
+            "exports": len(self.extra),
+            "exports_sample": list(self.extra[:_SAMPLE]),
+        }
+
+
+def read(path: str | os.PathLike[str]) -> Audit:
+    """Audit a library for this machine; raises ``BadElf`` (a ``ValueError``) and ``OSError``."""
+    from drystone_base.modules import entry_symbols
+
+    file = os.path.realpath(path)
+    elf = read_elf(file)
+    closure = closure_of(file, elf)
+    exports = elf.exports()
+    return Audit(
+        elf,
+        tuple(sorted(exports & set(entry_symbols()))),
+        tuple(sorted(exports)),
+        closure.missing,
+        tuple(sorted(closure.aliased)),
+        _undefined(file, elf, closure),
+        tuple(closure.searched),
+    )
+
+
+def audit_symbols(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step: what the file is, what it needs, what it exports."""
+    found = _read(plugin)
+    if isinstance(found, PluginError):
+        return failed("audit", found)
+    error = _not_for_us(plugin, found.elf) or _refusal(plugin, found)
+    if error is None and found.extra and settings.policy == "strict":
+        error = _unclean(plugin, found.extra)
+    if error is not None:
+        return failed("audit", error, **found.facts())
+    if found.extra:
+        text = f"exports {len(found.extra)} symbols beside its entry symbols, such as " + _some(
+            found.extra, 3
+        )
+        return passed("audit", reason="plugin-exports", text=text, **found.facts())
+    return passed("audit", **found.facts())
+
+
+def _read(plugin: Plugin) -> Audit | PluginError:
+    try:
+        return read(plugin.path)
+    except BadElf as error:
+        return plugin.refuse(
+            "is not a library",
+            check="the file must be a whole ELF shared object",
+            found=str(error),
+            needed="a shared object (.so)",
+            remedy="install it again; a damaged download or a text file has no place here",
+            code="plugin-not-a-library",
+        )
+    except OSError as error:
+        return plugin.refuse(
+            "cannot be read",
+            check="the file must be there and readable",
+            found=error.strerror or str(error),
+            needed="a readable file",
+            remedy=f"look at it: ls -lL {plugin.path}",
+            code="plugin-unreadable",
+            status="NOT_FOUND" if isinstance(error, FileNotFoundError) else "PERMISSION_DENIED",
+            inner=error,
+        )
+
+
+@cache
+def _host() -> ElfFile:
+    from drystone_base.host import path
+
+    return read_elf(path())
+
+
+def _not_for_us(plugin: Plugin, elf: ElfFile) -> PluginError | None:
+    """An error for a library of another machine, or something that is no library."""
+    ours = _host().header.target
+    if elf.header.target != ours:
+        return plugin.refuse(
+            "is built for another machine",
+            check="the ELF header must state the machine of the host",
+            found=elf.header.target,
+            needed=ours,
+            remedy=f"install the build of {plugin.package or plugin.name} for this machine",
+            code="plugin-wrong-platform",
+        )
+    if elf.is_program or not elf.header.is_library:
+        return plugin.refuse(
+            "is not a library",
+            check="the file must be a whole ELF shared object",
+            found="a program" if elf.is_program else elf.header.kind_name,
+            needed="a shared object (.so)",
+            remedy="link it with -shared",
+            code="plugin-not-a-library",
+        )
+    return None
+
+
+def _undefined(path: str, elf: ElfFile, closure: Closure) -> dict[str, tuple[str, ...]]:
+    """Undefined symbols that nothing defines, by the file that needs them.
+
+    The system's own libraries are not looked into, and what the process offers to everybody (the
+    functions of Python, above all) counts as defined.
+    """
+    offered = [_host().exports(), elf.exports()]
+    offered += [file.exports() for file in closure.files.values()]
+    found = {}
+    for place, file in {path: elf, **closure.files}.items():
+        if place != path and place.startswith(_SYSTEM):
+            continue
+        names = set(file.imports())
+        for exports in offered:
+            names -= exports
+            if not names:
+                break
+        names = {name for name in names if not hasattr(ctypes.pythonapi, name)}
+        if names:
+            found[place] = tuple(sorted(names))
+    return found
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    more = f" and {len(names) - count} more" if len(names) > count else ""
+    return ", ".join(names[:count]) + more
+
+
+def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
+    if found.missing:
+        needed = [f"{name} (for {os.path.basename(o)})" for name, o in found.missing.items()]
+        return plugin.refuse(
+            "needs libraries that are not installed",
+            check="every needed library must be found, as ld.so(8) would",
+            found="not found: " + ", ".join(needed),
+            needed="these files in its RUNPATH, LD_LIBRARY_PATH, the linker's cache or "
+            + ", ".join(found.searched),
+            remedy="install the packages that hold them, or set LD_LIBRARY_PATH",
+            code="plugin-missing-library",
+            status="NOT_FOUND",
+        )
+    names = found.unresolved
+    if not names:
+        return None
+    mangled = [name for name in names if name.startswith("_Z")]
+    files = ", ".join(os.path.basename(place) for place in found.undefined)
+    if mangled:
+        return plugin.refuse(
+            "needs C++ symbols of its host",
+            check="between plugin and host there is only C",
+            found=f"{files} leaves undefined {_some(mangled, _SAMPLE)}",
+            needed="the C functions of drystone's headers",
+            remedy="build it against drystone-plugin-abi instead of TensorFlow's C++ headers",
+            code="plugin-needs-cxx",
+        )
+    from drystone_base.host import version
+
+    return plugin.refuse(
+        "needs symbols that nobody defines",
+        check="every undefined symbol must be the host's or a needed library's",
+        found=f"{files} leaves undefined {_some(names, _SAMPLE)}",
+        needed=f"functions of the host library {version()} or of libraries it links to",
+        remedy="update drystone-base, or link the plugin with the library that defines them",
+        code="plugin-unresolved-symbols",
+    )
+
+
+def _unclean(plugin: Plugin, extra: Sequence[str]) -> PluginError:
+    return plugin.refuse(
+        "exports more than its entry symbols",
+        check="policy strict: a plugin exports entry symbols and nothing else",
+        found=f"{len(extra)} others: {_some(extra, _SAMPLE)}",
+        needed="hidden visibility for everything but the entry functions",
+        remedy="build it with -fvisibility=hidden, or use the policy default: "
+        "DRYSTONE_PLUGIN_POLICY=default",
+        code="plugin-exports",
+    )
