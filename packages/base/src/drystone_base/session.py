@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from drystone_base._entry_points import declared
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
@@ -37,13 +39,16 @@ class SessionConfig:
     ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is
     stopped (None: never). ``seed``: base of the streams of random ops that state no seed (None:
     arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
-    its own folder in any case).
+    its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
+    ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
+    ``OptimizerConfig``).
     """
 
     executor: Literal["reference"] = "reference"
     deadline: float | None = None
     seed: int | None = None
     access: Access | None = None
+    optimizer: Any = "default"
 
 
 class _Feed(NamedTuple):
@@ -62,6 +67,7 @@ class _Prepared(NamedTuple):
     feeds: list[_Feed]
     has_value: list[bool]
     keeps_feeds: bool
+    caller: FunctionCaller
 
 
 class Session:
@@ -149,17 +155,32 @@ class Session:
                 code="duplicate-feed",
             )
         found = [self._find(name, "fetch") for name in fetches]
+        graph = self._optimize(fetches, feeds)
         plan = lower(
-            self.graph,
-            [f for f in found if isinstance(f, tuple)],
-            [f for f in found if isinstance(f, Node)],
-            [f.output for f in described],
+            graph,
+            [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)],
+            [graph[f.name] for f in found if isinstance(f, Node)],
+            [(graph[f.output[0].name], f.output[1]) for f in described],
             call_function=call_function,
         )
         stateful = any(
             (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
         )
-        return _Prepared(plan, described, [isinstance(f, tuple) for f in found], stateful)
+        caller = self._caller if graph is self.graph else FunctionCaller(graph.functions)
+        return _Prepared(plan, described, [isinstance(f, tuple) for f in found], stateful, caller)
+
+    def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
+        """The graph as the installed modules optimize it for these fetches, once per signature."""
+        graph = self.graph
+        if self.config.optimizer == "off" or not (
+            "drystone_base.modules" in sys.modules or declared("drystone.modules")
+        ):
+            return graph
+        from drystone_base.modules import stage
+
+        for optimize in stage("optimize"):
+            graph = optimize(graph, fetches, feeds, self.config.optimizer)
+        return graph
 
     def _find(self, name: str, role: str) -> Output | Node:
         """The output or node that a feed or fetch names; raises ``BadRequest``."""
@@ -219,7 +240,7 @@ class Session:
         deadline = None if limit is None else time.monotonic() + limit
         runtime = Runtime(
             self.resources,
-            self._caller,
+            prepared.caller,
             self._seeds,
             deadline=deadline,
             observer=self.observer,

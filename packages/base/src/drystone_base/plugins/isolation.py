@@ -1,0 +1,236 @@
+"""Optimizers of C plugins, in this process or in one of their own.
+
+``isolation="process"`` (for a plugin by its manifest, for all by ``DRYSTONE_PLUGIN_ISOLATION``)
+opens a library that has an optimizer in a child process and nowhere else: bytes go in and out over
+pipes. A plugin that crashes, hangs, eats memory or answers nonsense then costs an error here and
+nothing else. The child is kept for further graphs. Ops and kernels of such a plugin are not there:
+a graph with addresses of the process that made it must not be run in another. Libraries without an
+optimizer are opened here as ever. A call may also ask for a child for a plugin that is open here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from drystone_base.errors import PluginError
+from drystone_base.plugins._manager import manager
+from drystone_base.plugins._open import open_plugin
+from drystone_base.plugins._record import Plugin, StepResult, failed, passed, plugin_name
+from drystone_base.plugins._settings import current
+from drystone_base.plugins.isolation_process import Limits, Worker
+
+__all__ = [
+    "Limits",
+    "OptimizerPlugin",
+    "attach",
+    "load_isolated",
+    "optimizer_plugins",
+    "stop_workers",
+]
+
+_MOST_STRIKES: Final = 3
+_STRIKES: Final = {
+    "isolated-plugin-deadline": _MOST_STRIKES,
+    "isolated-plugin-crashed": 1,
+    "isolated-plugin-memory": 1,
+    "isolated-plugin-reply": 1,
+}
+
+
+@dataclass(frozen=True)
+class OptimizerPlugin:
+    """One optimizer of a C plugin. ``configs`` are its wishes: ``"on"`` or ``"off"`` by toggle.
+
+    ``isolation`` is ``"process"`` where it must not run in this process unless a call says so;
+    ``only_isolated`` where this process has not even opened its library.
+    """
+
+    name: str
+    version: str
+    path: str
+    device: str
+    configs: Mapping[str, str] = field(default_factory=dict)
+    isolation: str = "none"
+    only_isolated: bool = False
+
+    def run(
+        self,
+        graph: bytes,
+        fetches: Sequence[str] = (),
+        feeds: Sequence[str] = (),
+        preserve: Collection[str] = (),
+        *,
+        isolation: str | None = None,
+        limits: Limits | None = None,
+    ) -> bytes | None:
+        """New GraphDef bytes, or None for no change; raises ``PluginError`` and ``HostError``."""
+        if not self.only_isolated and (isolation or self.isolation) != "process":
+            from drystone_base.host.optimizer import run
+
+            return run(self.device, graph, fetches, feeds, preserve)
+        names = {
+            "fetches": list(fetches),
+            "feeds": list(feeds),
+            "preserve": sorted(set(preserve)),
+        }
+        return _run_isolated(self, graph, names, limits or Limits())
+
+
+_lock: Final = threading.RLock()
+_workers: Final[dict[str, Worker]] = {}
+_strikes: Final[dict[str, int]] = {}
+_last_error: Final[dict[str, PluginError]] = {}
+_isolated: Final[dict[str, list[OptimizerPlugin]]] = {}
+
+
+def optimizer_plugins(*, load: bool = False) -> list[OptimizerPlugin]:
+    """Every optimizer that a C plugin registered, here or in its own process, by device type.
+
+    ``load``: first load the installed plugins, if nothing has asked for them yet.
+    """
+    records = _records(load)
+    from drystone_base.host.optimizer import optimizers
+
+    found = [_of_host(one.device, one.library, one.configs, records) for one in optimizers()]
+    with _lock:
+        for plugins in _isolated.values():
+            taken = {one.device for one in found}
+            found += [plugin for plugin in plugins if plugin.device not in taken]
+    return sorted(found, key=lambda one: (one.device, one.path))
+
+
+def _of_host(
+    device: str, path: str, configs: Mapping[str, str], records: Mapping[str, Plugin]
+) -> OptimizerPlugin:
+    record = records.get(path)
+    return OptimizerPlugin(
+        name=record.name if record else plugin_name(Path(path).name),
+        version=record.version if record else "",
+        path=path,
+        device=device,
+        configs=configs,
+        isolation=current().isolation or (record.isolation if record else "none"),
+    )
+
+
+def _records(load: bool) -> Mapping[str, Plugin]:
+    """What is known of loaded plugins, by path."""
+    if load:
+        manager.ensure_loaded()
+    return {plugin.path: plugin for plugin in manager.found.plugins if plugin.library is not None}
+
+
+def attach(plugin: Plugin) -> StepResult:
+    """The step: open a plugin with a process of its own there, or here if it has no optimizer."""
+    try:
+        found = load_isolated(plugin.path, plugin.name, plugin.version)
+    except PluginError as error:
+        return failed("open", error)
+    if not found:
+        return open_plugin(plugin)
+    plugin.registered = {"optimizers": [one.device for one in found]}
+    return passed("open", isolated=True)
+
+
+def load_isolated(
+    path: str | os.PathLike[str], name: str = "", version: str = "", limits: Limits | None = None
+) -> list[OptimizerPlugin]:
+    """Open a library in a process of its own, and there only; the optimizers that it has.
+
+    They are then in :func:`optimizer_plugins`. Raises ``PluginError`` where it fails, and where a
+    device type has an optimizer already.
+    """
+    real = os.path.realpath(path)
+    name = name or plugin_name(os.path.basename(real))
+    with _lock:
+        if real not in _isolated:
+            worker = Worker(name, version, real, limits or Limits())
+            made = [
+                OptimizerPlugin(name, version, real, one["device"], one["configs"], "process", True)
+                for one in worker.optimizers
+            ]
+            _refuse_taken(made, worker)
+            if not made:
+                worker.end()
+                return []
+            _keep(real, worker)
+            _isolated[real] = made
+        return list(_isolated[real])
+
+
+def _refuse_taken(made: Sequence[OptimizerPlugin], worker: Worker) -> None:
+    """RFC 318: no two optimizers for one device type; the second is refused."""
+    taken = {one.device: one.path for one in optimizer_plugins()}
+    for one in made:
+        if one.device in taken:
+            worker.end()
+            raise PluginError(
+                f"the optimizer of plugin {one.name} ({one.path}) was refused",
+                check="a device type has one optimizer",
+                found=f"{one.device} has that of {taken[one.device]}",
+                needed="only one of the two plugins",
+                remedy=f"disable one of them: DRYSTONE_PLUGINS_DISABLE={one.name}",
+                plugin=one.name,
+                version=one.version,
+                path=one.path,
+                code="already-registered",
+                status="ALREADY_EXISTS",
+            )
+
+
+def _keep(path: str, worker: Worker) -> None:
+    if not _workers:
+        atexit.register(stop_workers)
+    before = _workers.get(path)
+    _workers[path] = worker
+    if before is not None:
+        before.end()
+
+
+def _run_isolated(
+    plugin: OptimizerPlugin, graph: bytes, names: dict[str, list[str]], limits: Limits
+) -> bytes | None:
+    if _strikes.get(plugin.path, 0) >= _MOST_STRIKES:
+        raise _last_error[plugin.path]
+    try:
+        return _worker(plugin, limits).optimize(plugin.device, graph, names, limits)
+    except PluginError as error:
+        if error.code in _STRIKES:
+            with _lock:
+                _strikes[plugin.path] = _strikes.get(plugin.path, 0) + _STRIKES[error.code]
+                _last_error[plugin.path] = error
+        raise
+
+
+def _worker(plugin: OptimizerPlugin, limits: Limits) -> Worker:
+    """The plugin's process: the one there is, or a new one."""
+    with _lock:
+        worker = _workers.get(plugin.path)
+        if worker is None or not worker.alive or worker.memory != limits.memory:
+            worker = Worker(plugin.name, plugin.version, plugin.path, limits)
+            _keep(plugin.path, worker)
+        return worker
+
+
+def stop_workers() -> None:
+    """End all processes of isolated plugins, and forget how often they failed."""
+    with _lock:
+        for worker in _workers.values():
+            worker.end()
+        _workers.clear()
+        _strikes.clear()
+        _last_error.clear()
+
+
+def _forget_workers() -> None:
+    """In a forked child: the processes are the parent's."""
+    _workers.clear()
+
+
+os.register_at_fork(after_in_child=_forget_workers)

@@ -1,0 +1,237 @@
+"""The parent's side of an isolated plugin: start its process, ask it, and end it when it must."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, NoReturn
+
+from drystone_base.errors import PluginError
+from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
+
+__all__ = ["Limits", "Worker"]
+
+_START_SECONDS: Final = 60.0
+_TAIL: Final = 2000
+_ANSWER_MINIMUM: Final = 64 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an isolated plugin may use: seconds for one request, bytes of memory."""
+
+    deadline: float = 60.0
+    memory: int = 4 << 30
+
+
+class _TooMuchMemory(Exception):
+    """The child holds more memory than it may."""
+
+
+class Worker:
+    """One child process with one library open. One request at a time; safe from any thread."""
+
+    def __init__(self, name: str, version: str, path: str, limits: Limits) -> None:
+        self.name, self.version, self.path = name, version, path
+        self.memory = limits.memory
+        self.lock = threading.Lock()
+        self.optimizers: list[dict[str, Any]] = []
+        self._said = b""
+        self._start(limits)
+
+    # ---- starting and ending -------------------------------------------------------------------
+
+    def _start(self, limits: Limits) -> None:
+        to_child, from_parent = os.pipe()
+        to_parent, from_child = os.pipe()
+        os.set_blocking(from_parent, False)
+        os.set_blocking(to_parent, False)
+        self.channel = Channel(to_parent, from_parent)
+        command = [sys.executable, "-P", "-m", "drystone_base.plugins.isolation_worker"]
+        try:
+            self.process = subprocess.Popen(
+                [*command, str(to_child), str(from_child), str(self.memory)],
+                pass_fds=(to_child, from_child),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,
+            )
+        finally:
+            os.close(to_child)
+            os.close(from_child)
+        assert self.process.stdout is not None
+        threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True).start()
+        with self.lock:
+            self._receive(_START_SECONDS, 0)
+            reply, _ = self._ask({"call": "open", "path": self.path}, b"", limits)
+        self.optimizers = reply["optimizers"]
+
+    def _listen(self, output: IO[bytes]) -> None:
+        """Keep the end of what the plugin prints, so that its pipe never fills up."""
+        with output:
+            while data := os.read(output.fileno(), 1 << 16):
+                self._said = (self._said + data)[-_TAIL:]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there to be asked."""
+        return self.process.poll() is None
+
+    def end(self) -> None:
+        """Kill the process and what it started."""
+        if self.process.poll() is None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                self.process.kill()
+            self.process.wait()
+        if self.channel.source >= 0:
+            self.channel.close()
+            self.channel.source = self.channel.target = -1
+
+    # ---- asking --------------------------------------------------------------------------------
+
+    def optimize(
+        self, device: str, graph: bytes, names: dict[str, list[str]], limits: Limits
+    ) -> bytes | None:
+        """What its optimizer of a device type makes of a graph; raises ``PluginError``."""
+        with self.lock:
+            reply, blob = self._ask({"call": "optimize", "device": device, **names}, graph, limits)
+            if not isinstance(reply.get("changed"), bool):
+                self._fail_reply("a reply that does not say whether the graph changed")
+        return blob if reply["changed"] else None
+
+    def _ask(
+        self, header: dict[str, Any], blob: bytes, limits: Limits
+    ) -> tuple[dict[str, Any], bytes]:
+        until = time.monotonic() + limits.deadline
+        try:
+            self.channel.send(header, blob, until=until, watch=self._watch)
+        except Closed:
+            self._fail_crash()
+        except Deadline:
+            self._fail_deadline(limits.deadline)
+        except _TooMuchMemory as error:
+            self._fail_memory(error)
+        reply, data = self._receive(until - time.monotonic(), len(blob), limits.deadline)
+        if reply.get("ok") is not True:
+            self._fail_answer(reply)
+        return reply, data
+
+    def _receive(
+        self, seconds: float, sent: int, stated: float = _START_SECONDS
+    ) -> tuple[dict[str, Any], bytes]:
+        longest = max(_ANSWER_MINIMUM, 4 * sent)
+        until = time.monotonic() + seconds
+        try:
+            return self.channel.receive(longest=longest, until=until, watch=self._watch)
+        except Closed:
+            self._fail_crash()
+        except Deadline:
+            self._fail_deadline(stated)
+        except _TooMuchMemory as error:
+            self._fail_memory(error)
+        except BadMessage as error:
+            self._fail_reply(str(error))
+
+    def _watch(self) -> None:
+        """Raise ``_TooMuchMemory`` when the child holds more than it may."""
+        if not self.memory:
+            return
+        try:
+            text = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii")
+        except OSError:
+            return
+        used = int(text.split()[1]) * resource.getpagesize()
+        if used > self.memory:
+            raise _TooMuchMemory(used)
+
+    # ---- failing -------------------------------------------------------------------------------
+
+    def _fail(self, what: str, **parts: Any) -> NoReturn:
+        self.end()
+        said = self._said.decode("utf-8", "replace").strip()
+        if said:
+            parts["found"] += f"; it printed: {said}"
+        raise PluginError(
+            f"plugin {self.name} ({self.path}) {what} in its own process",
+            plugin=self.name,
+            version=self.version,
+            path=self.path,
+            remedy="report it to the plugin's author, and disable the plugin meanwhile: "
+            f"DRYSTONE_PLUGINS_DISABLE={self.name}",
+            **parts,
+        )
+
+    def _fail_crash(self) -> NoReturn:
+        try:
+            status = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            status = 0
+        found = f"exit status {status}"
+        if status < 0:
+            found = f"ended by {signal.Signals(-status).name}"
+        self._fail(
+            "crashed",
+            check="an isolated plugin must answer and live on",
+            found=found,
+            needed="an answer",
+            code="isolated-plugin-crashed",
+            status="ABORTED",
+        )
+
+    def _fail_deadline(self, seconds: float) -> NoReturn:
+        self._fail(
+            "did not answer",
+            check="an isolated plugin must answer before its deadline",
+            found=f"no answer within {seconds:g} s",
+            needed="an answer, or a longer deadline",
+            code="isolated-plugin-deadline",
+            status="DEADLINE_EXCEEDED",
+        )
+
+    def _fail_memory(self, used: Exception) -> NoReturn:
+        self._fail(
+            "used too much memory",
+            check="an isolated plugin must stay below its memory limit",
+            found=f"{int(str(used)) >> 20} MiB",
+            needed=f"at most {self.memory >> 20} MiB",
+            code="isolated-plugin-memory",
+            status="RESOURCE_EXHAUSTED",
+        )
+
+    def _fail_reply(self, found: str) -> NoReturn:
+        self._fail(
+            "sent something that is no answer",
+            check="an isolated plugin must answer in the worker's format",
+            found=found,
+            needed="a message",
+            code="isolated-plugin-reply",
+            status="DATA_LOSS",
+        )
+
+    def _fail_answer(self, reply: dict[str, Any]) -> NoReturn:
+        """The plugin's own failure, as the child told it; the child lives on."""
+        told = reply.get("error")
+        fields = told if isinstance(told, dict) else {}
+        parts = {
+            key: str(fields[key])
+            for key in ("check", "found", "needed", "remedy", "code", "status")
+            if fields.get(key)
+        }
+        raise PluginError(
+            str(fields.get("what") or "an isolated plugin failed"),
+            plugin=self.name,
+            version=self.version,
+            path=self.path,
+            **parts,
+        )

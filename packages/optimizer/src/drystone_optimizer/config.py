@@ -1,0 +1,245 @@
+"""What a user decides about optimizers: one tri-state per pass, and what must be kept.
+
+Names are those of RFC 318's ``TP_OptimizerConfigs`` and of TensorFlow's ``RewriterConfig``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
+
+from drystone_abi.protos import ConfigProto, RewriterConfig
+from drystone_base.errors import BadRequest, near_matches
+
+__all__ = [
+    "DEFAULT_OFF",
+    "PASSES",
+    "OptimizerConfig",
+    "QueueRunner",
+    "Toggle",
+    "get_experimental_options",
+    "set_experimental_options",
+]
+
+
+class Toggle(Enum):
+    """On, off, or whatever the default is."""
+
+    DEFAULT = "default"
+    ON = "on"
+    OFF = "off"
+
+
+Choice: TypeAlias = Toggle | bool | str | None
+
+PASSES: Final = (
+    "disable_model_pruning",
+    "implementation_selector",
+    "function_optimization",
+    "common_subgraph_elimination",
+    "arithmetic_optimization",
+    "debug_stripper",
+    "constant_folding",
+    "shape_optimization",
+    "auto_mixed_precision",
+    "auto_mixed_precision_onednn_bfloat16",
+    "auto_mixed_precision_mkl",
+    "pin_to_host_optimization",
+    "layout_optimizer",
+    "remapping",
+    "loop_optimization",
+    "dependency_optimization",
+    "auto_parallel",
+    "memory_optimization",
+    "scoped_allocator_optimization",
+)
+"""The toggles, in the order of the C struct. All turn a pass on, but the first turns one off."""
+
+DEFAULT_OFF: Final = frozenset(
+    {
+        "disable_model_pruning",
+        "debug_stripper",
+        "auto_mixed_precision",
+        "auto_mixed_precision_onednn_bfloat16",
+        "auto_mixed_precision_mkl",
+        "pin_to_host_optimization",
+        "auto_parallel",
+        "scoped_allocator_optimization",
+    }
+)
+"""Toggles for which DEFAULT means off."""
+
+_SWITCH: Final = "use_plugin_optimizers"
+_TOGGLES: Final = (*PASSES, _SWITCH)
+
+
+class QueueRunner(NamedTuple):
+    """Names of the nodes that a queue runner uses, as in TensorFlow's ``QueueRunnerDef``."""
+
+    queue: str
+    enqueue: tuple[str, ...] = ()
+    close: str = ""
+    cancel: str = ""
+
+
+@dataclass(frozen=True)
+class OptimizerConfig:
+    """What to run and what to keep. Toggles take a :class:`Toggle`, a bool, a word or None.
+
+    ``use_plugin_optimizers`` off runs no plugin. ``keep`` and ``init`` name nodes that must stay,
+    ``queue_runners`` adds the nodes that those use, ``keep_stateful`` every node with state.
+    ``optimize_functions`` also hands the bodies of reachable functions to plugins. ``isolation``
+    (``"none"`` or ``"process"``, for all plugins or by plugin name) says where C plugins run; what
+    it leaves open is decided by ``DRYSTONE_PLUGIN_ISOLATION`` and the plugins' manifests. An
+    isolated optimizer is ended after ``deadline`` seconds or at ``memory_limit`` bytes.
+    """
+
+    disable_model_pruning: Choice = Toggle.DEFAULT
+    implementation_selector: Choice = Toggle.DEFAULT
+    function_optimization: Choice = Toggle.DEFAULT
+    common_subgraph_elimination: Choice = Toggle.DEFAULT
+    arithmetic_optimization: Choice = Toggle.DEFAULT
+    debug_stripper: Choice = Toggle.DEFAULT
+    constant_folding: Choice = Toggle.DEFAULT
+    shape_optimization: Choice = Toggle.DEFAULT
+    auto_mixed_precision: Choice = Toggle.DEFAULT
+    auto_mixed_precision_onednn_bfloat16: Choice = Toggle.DEFAULT
+    auto_mixed_precision_mkl: Choice = Toggle.DEFAULT
+    pin_to_host_optimization: Choice = Toggle.DEFAULT
+    layout_optimizer: Choice = Toggle.DEFAULT
+    remapping: Choice = Toggle.DEFAULT
+    loop_optimization: Choice = Toggle.DEFAULT
+    dependency_optimization: Choice = Toggle.DEFAULT
+    auto_parallel: Choice = Toggle.DEFAULT
+    memory_optimization: Choice = Toggle.DEFAULT
+    scoped_allocator_optimization: Choice = Toggle.DEFAULT
+    use_plugin_optimizers: Choice = Toggle.DEFAULT
+    keep: tuple[str, ...] = ()
+    init: tuple[str, ...] = ()
+    queue_runners: tuple[QueueRunner, ...] = ()
+    keep_stateful: bool = False
+    optimize_functions: bool = True
+    isolation: str | Mapping[str, str] | None = None
+    deadline: float = 60.0
+    memory_limit: int = 4 << 30
+
+    def __post_init__(self) -> None:
+        for name in _TOGGLES:
+            object.__setattr__(self, name, _toggle(name, getattr(self, name)))
+
+    def toggle(self, name: str) -> Toggle:
+        """The choice for one of the toggles."""
+        found: Toggle = getattr(self, name)
+        return found
+
+    def is_on(self, name: str) -> bool:
+        """Whether a toggle is on, its default applied."""
+        chosen = self.toggle(name)
+        return chosen is Toggle.ON or (chosen is Toggle.DEFAULT and name not in DEFAULT_OFF)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> OptimizerConfig:
+        """The config of a mapping such as ``{"remapping": False}``; raises ``BadRequest``."""
+        return replace(cls(), **_checked(options))
+
+    @classmethod
+    def from_proto(cls, proto: ConfigProto | RewriterConfig) -> OptimizerConfig:
+        """The toggles of TensorFlow's ``RewriterConfig``, or of the one in a ``ConfigProto``."""
+        if isinstance(proto, ConfigProto):
+            proto = proto.graph_options.rewrite_options
+        found: dict[str, Any] = {
+            name: {RewriterConfig.ON: Toggle.ON, RewriterConfig.OFF: Toggle.OFF}.get(
+                getattr(proto, name), Toggle.DEFAULT
+            )
+            for name in _TOGGLES
+            if name not in ("disable_model_pruning", "auto_parallel", "memory_optimization")
+        }
+        if proto.disable_model_pruning:
+            found["disable_model_pruning"] = Toggle.ON
+        if proto.auto_parallel.enable:
+            found["auto_parallel"] = Toggle.ON
+        if proto.memory_optimization == RewriterConfig.NO_MEM_OPT:
+            found["memory_optimization"] = Toggle.OFF
+        if proto.disable_meta_optimizer:
+            found[_SWITCH] = Toggle.OFF
+        return cls(**found)
+
+
+def _toggle(name: str, value: object) -> Toggle:
+    if isinstance(value, Toggle):
+        return value
+    if value is None:
+        return Toggle.DEFAULT
+    if isinstance(value, bool):
+        return Toggle.ON if value else Toggle.OFF
+    if isinstance(value, str) and value.lower() in ("default", "on", "off"):
+        return Toggle(value.lower())
+    raise BadRequest(
+        f"optimizer option {name!r} cannot be {value!r}",
+        check="an option is on, off or the default",
+        found=repr(value),
+        needed="True, False, None, 'on', 'off' or 'default'",
+        remedy=f"write {name}=False to turn it off",
+        code="bad-optimizer-option",
+    )
+
+
+def _checked(options: object) -> dict[str, Any]:
+    """The options, once they are a mapping with known names."""
+    if isinstance(options, set | frozenset | list | tuple):
+        _not_a_mapping(options)
+    if not isinstance(options, Mapping):
+        _not_a_mapping([options])
+    known = [field.name for field in fields(OptimizerConfig)]
+    for name in options:
+        if name not in known:
+            near = near_matches(str(name), known)
+            raise BadRequest(
+                f"there is no optimizer option {name!r}",
+                check="an option must be a field of OptimizerConfig",
+                found=name,
+                needed=", ".join(known),
+                remedy=f"did you mean {', '.join(near)}?" if near else "leave it out",
+                code="unknown-optimizer-option",
+            )
+    return dict(options)
+
+
+def _not_a_mapping(options: Any) -> NoReturn:
+    """RFC 318 shows ``{"use_plugin_optimizers", False}``, a set; a dict is meant."""
+    names = sorted(str(o) for o in options if isinstance(o, str)) or [_SWITCH]
+    raise BadRequest(
+        "optimizer options must be a mapping",
+        check="each option needs a name and a value",
+        found=f"a {type(options).__name__} with {', '.join(sorted(map(repr, options)))}",
+        needed=f'a dict: {{"{names[0]}": False}}',
+        remedy="write a colon, not a comma, between name and value",
+        code="bad-optimizer-option",
+    )
+
+
+_lock: Final = threading.Lock()
+_options: dict[str, Any] = {}
+
+
+def set_experimental_options(options: Mapping[str, Any]) -> None:
+    """Set options for every session of this process that states no config of its own.
+
+    The spelling of ``tf.config.optimizer.set_experimental_options``: a dict of option names, added
+    to those set before; None takes one back. Raises ``BadRequest``.
+    """
+    found = _checked(options)
+    OptimizerConfig.from_options(found)
+    with _lock:
+        _options.update(found)
+        for name in [n for n, value in _options.items() if value is None]:
+            del _options[name]
+
+
+def get_experimental_options() -> dict[str, Any]:
+    """The options that :func:`set_experimental_options` set."""
+    with _lock:
+        return dict(_options)

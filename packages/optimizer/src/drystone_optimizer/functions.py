@@ -1,0 +1,137 @@
+"""Optimizers on the bodies of functions.
+
+The rule: a function that the graph reaches is optimized once per call of ``optimize``, as a graph
+whose fetches are its results and whose feeds are its arguments. Passed over are functions whose
+attributes are filled in by their callers, those marked for compilation or as not to be touched,
+gradients of ``SymbolicGradient``, and bodies of datasets. State never leaves a body: every node
+with state is preserved. A body without devices counts as one for the host's CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from drystone_abi.protos import FunctionDef
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
+from drystone_base.ops.attrs import FunctionRef
+from drystone_optimizer.devices import device_types
+from drystone_optimizer.preserve import preserved_nodes
+from drystone_optimizer.sources import Optimizer
+
+if TYPE_CHECKING:
+    from drystone_optimizer.pipeline import Pass
+
+__all__ = ["optimize_functions", "reachable_functions"]
+
+_COMPILED: Final = (
+    "_XlaMustCompile",
+    "_tf_data_function",
+    "api_implements",
+    "_grappler_do_not_remove",
+)
+_NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
+
+
+def reachable_functions(graph: Graph) -> list[Function]:
+    """Functions that nodes of the graph call, or that those call, in the order of being met.
+
+    Not followed: nodes of datasets and of ``SymbolicGradient``.
+    """
+    found: dict[str, Function] = {}
+    queue = list(_called(graph, graph.functions))
+    for name in queue:
+        function = graph.functions.get(name)
+        if function is None or name in found:
+            continue
+        found[name] = function
+        queue.extend(_called_by(function, graph.functions))
+    return list(found.values())
+
+
+def _called(nodes: Iterable[Node], library: FunctionLibrary) -> Iterator[str]:
+    for node in nodes:
+        if node.op in library:
+            yield node.op
+        if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
+            yield from _named(node)
+
+
+def _named(node: Node) -> Iterator[str]:
+    """Functions that attributes of a node name."""
+    try:
+        values = list(node.attrs.values())
+    except DrystoneError:
+        return
+    for value in values:
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, FunctionRef):
+                yield item.name
+
+
+def _called_by(function: Function, library: FunctionLibrary) -> Iterator[str]:
+    try:
+        body = function.body(library)
+    except DrystoneError:
+        return
+    yield from _called(body.graph, library)
+
+
+def optimize_functions(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
+    """The graph with the bodies of its functions as the optimizer leaves them."""
+    changed: dict[str, FunctionDef] = {}
+    for function in reachable_functions(graph):
+        found = _optimize_one(graph, function, optimizer, run)
+        if found is not None:
+            changed[function.name] = found
+    if not changed:
+        return graph
+    twin = graph.copy()
+    for proto in changed.values():
+        twin.functions.add(proto, replace=True)
+    return twin
+
+
+def _optimize_one(
+    graph: Graph, function: Function, optimizer: Optimizer, run: Pass
+) -> FunctionDef | None:
+    if function.signature.attrs or any(function.attr(name) for name in _COMPILED):
+        return None
+    try:
+        body = function.body(graph.functions)
+        if optimizer.device not in device_types(body.graph):
+            return None
+        body.graph.functions = _needed(body.graph)
+    except DrystoneError:
+        return None  # a body that does not hang together is reported when it is called
+    ends = [node.name for node in (*body.args, *body.results, *body.effects)]
+    config = replace(run.config, keep=(), keep_stateful=True)
+    preserve = preserved_nodes(body.graph, ends, (), config)
+    fetches, feeds = [r.name for r in body.results], [a.name for a in body.args]
+    after, _ = run.one(
+        optimizer, body.graph, body.graph.to_bytes(), fetches, feeds, preserve, function.name
+    )
+    if after is body.graph:
+        return None
+    return _as_function(after, body, function)
+
+
+def _needed(graph: Graph) -> FunctionLibrary:
+    """The functions that a body reaches: what its GraphDef must carry."""
+    library = FunctionLibrary()
+    for function in reachable_functions(graph):
+        library.add(function.proto)
+    return library
+
+
+def _as_function(after: Graph, body: Body, function: Function) -> FunctionDef | None:
+    def same(nodes: Iterable[Node]) -> list[Any]:
+        return [after[node.name] for node in nodes]
+
+    made = Body(after, same(body.args), same(body.results), same(body.effects))
+    try:
+        return body_to_function(made, function.proto)
+    except DrystoneError:
+        return None

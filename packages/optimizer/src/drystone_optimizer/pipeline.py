@@ -1,0 +1,159 @@
+"""One optimizer after another on a graph: run, check the answer, keep it or go on without it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
+from drystone_optimizer.config import OptimizerConfig, Toggle
+from drystone_optimizer.devices import device_types
+from drystone_optimizer.functions import optimize_functions
+from drystone_optimizer.merge import Wishes, merge, warn_of_changes
+from drystone_optimizer.preserve import MARK, preserved_nodes
+from drystone_optimizer.report import Report, Run
+from drystone_optimizer.sources import Optimizer, Work, optimizers
+from drystone_optimizer.verify import verify
+
+__all__ = ["OptimizerWarning", "Pass", "optimize", "optimize_with_report"]
+
+_MARK: Final = MARK.encode()
+
+
+class OptimizerWarning(UserWarning):
+    """An optimizer failed or gave a bad graph; the graph went on without it."""
+
+
+def optimize(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str] = (),
+    config: OptimizerConfig | None = None,
+) -> Graph:
+    """The graph as the optimizers of plugins leave it; ``graph`` itself where none changed it.
+
+    ``fetches`` and ``feeds`` are tensor names. An optimizer that fails, or whose answer does not
+    hold, costs one ``OptimizerWarning``. Raises ``GraphError`` (``bad-device``) and ``BadRequest``
+    (``unknown-kept-node``) for what the caller got wrong.
+    """
+    return optimize_with_report(graph, fetches, feeds, config)[0]
+
+
+def optimize_with_report(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str] = (),
+    config: OptimizerConfig | None = None,
+    available: Sequence[Optimizer] | None = None,
+) -> tuple[Graph, Report]:
+    """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from."""
+    config = config or OptimizerConfig()
+    begin = time.perf_counter()
+    report = Report()
+    if config.use_plugin_optimizers is not Toggle.OFF:
+        known = optimizers() if available is None else available
+        chosen = _matching(graph, known)
+        report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
+        warn_of_changes(report.merged)
+        if chosen:
+            graph = _run_all(Pass(config, report), graph, chosen, fetches, feeds)
+    else:
+        report.merged = merge(config, [])
+    report.seconds = time.perf_counter() - begin
+    return graph, report
+
+
+def _matching(graph: Graph, known: Sequence[Optimizer]) -> list[Optimizer]:
+    """The optimizers for device types that the graph, or a function of it, uses."""
+    if not known:
+        return []
+    types = device_types(graph)
+    return [optimizer for optimizer in known if optimizer.device in types]
+
+
+def _run_all(
+    run: Pass,
+    graph: Graph,
+    chosen: Sequence[Optimizer],
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+) -> Graph:
+    data = graph.to_bytes()
+    for optimizer in chosen:
+        preserve = preserved_nodes(graph, fetches, feeds, run.config, may_be_marked=_MARK in data)
+        graph, data = run.one(optimizer, graph, data, fetches, feeds, preserve)
+        if run.config.optimize_functions and len(graph.functions):
+            changed = optimize_functions(graph, optimizer, run)
+            if changed is not graph:
+                graph, data = changed, changed.to_bytes()
+    return graph
+
+
+@dataclass
+class Pass:
+    """What the runs of one call share: the config, the report, and who was warned about."""
+
+    config: OptimizerConfig
+    report: Report
+    warned: set[str] = field(default_factory=set)
+
+    def one(
+        self,
+        optimizer: Optimizer,
+        graph: Graph,
+        data: bytes,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        preserve: frozenset[str],
+        where: str = "",
+    ) -> tuple[Graph, bytes]:
+        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed."""
+        begin = time.perf_counter()
+        after, reason = graph, ""
+        try:
+            found = optimizer.run(Work(data, fetches, feeds, preserve, self.config))
+            if found is not None:
+                after = Graph.from_bytes(found)
+                verify(graph, after, fetches, preserve)
+                data = found
+        except Exception as error:  # whatever a plugin did, the graph goes on
+            after, reason = graph, self._failed(optimizer, error, where)
+        outcome = "failed" if reason else "unchanged" if after is graph else "changed"
+        self.report.runs.append(
+            Run(
+                optimizer.name,
+                optimizer.version,
+                optimizer.path,
+                optimizer.device,
+                where,
+                outcome,  # type: ignore[arg-type]
+                time.perf_counter() - begin,
+                len(graph),
+                len(after),
+                reason,
+            )
+        )
+        return after, data
+
+    def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
+        """Warn, once for each optimizer, and give the reason."""
+        text = (
+            error.render()
+            if isinstance(error, DrystoneError)
+            else f"{type(error).__name__}: {error}"
+        )
+        if optimizer.name not in self.warned:
+            self.warned.add(optimizer.name)
+            graph = f"function {where!r}" if where else "the graph"
+            version = optimizer.version or "of unknown version"
+            warnings.warn(
+                f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
+                f"which goes on as it was: {text}",
+                OptimizerWarning,
+                stacklevel=2,
+            )
+        return text

@@ -1,0 +1,181 @@
+"""The optimizers that there are: those of C plugins, and those of Python packages."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, NamedTuple
+
+from drystone_base.errors import PluginError
+from drystone_base.graph import Graph
+from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
+from drystone_optimizer.config import OptimizerConfig
+
+__all__ = ["GROUP", "Optimizer", "Work", "failures", "optimizers", "register"]
+
+GROUP: Final = "drystone.graph_optimizers"
+"""Entry points of this group name a callable ``f(bytes) -> bytes`` or ``f(Graph) -> Graph``.
+
+Its attribute ``device_type`` (``"CPU"``) says for which graphs it is; ``takes`` (``"bytes"``, or
+``"graph"``) what it is called with; ``configs`` are its wishes, by toggle.
+"""
+
+
+class Work(NamedTuple):
+    """What an optimizer is given: GraphDef bytes, and what must not be touched."""
+
+    graph: bytes
+    fetches: Sequence[str]
+    feeds: Sequence[str]
+    preserve: frozenset[str]
+    config: OptimizerConfig
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """One optimizer, wherever it is from. ``run`` gives new GraphDef bytes, None for no change."""
+
+    name: str
+    version: str
+    path: str
+    device: str
+    run: Callable[[Work], bytes | None]
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+_lock: Final = threading.Lock()
+_python: dict[str, Optimizer] = {}
+_failed: dict[str, PluginError] = {}
+_scanned = False
+
+
+def optimizers(*, load: bool = True) -> list[Optimizer]:
+    """Every optimizer, sorted by device type and name, C plugins before Python ones.
+
+    ``load``: first load the plugins that are installed, if nobody has yet.
+    """
+    native = [_of_plugin(plugin) for plugin in optimizer_plugins(load=load)]
+    _scan()
+    python = list(_python.values())
+    return sorted(native, key=_order) + sorted(python, key=_order)
+
+
+def _order(optimizer: Optimizer) -> tuple[str, str, str]:
+    return optimizer.device, optimizer.name, optimizer.path
+
+
+def _of_plugin(plugin: OptimizerPlugin) -> Optimizer:
+    def run(work: Work) -> bytes | None:
+        config = work.config
+        chosen = config.isolation
+        if isinstance(chosen, Mapping):
+            chosen = chosen.get(plugin.name)
+        return plugin.run(
+            work.graph,
+            work.fetches,
+            work.feeds,
+            work.preserve,
+            isolation=chosen,
+            limits=Limits(config.deadline, config.memory_limit),
+        )
+
+    return Optimizer(
+        plugin.name, plugin.version, plugin.path, plugin.device, run, dict(plugin.configs)
+    )
+
+
+def register(
+    function: Callable[..., Any], *, name: str = "", version: str = "", origin: str = ""
+) -> Optimizer:
+    """Add an optimizer written in Python, as an entry point would; the newest of a name counts."""
+    device = getattr(function, "device_type", "CPU")
+    takes = getattr(function, "takes", "bytes")
+    name = name or getattr(function, "__name__", type(function).__name__)
+    if takes not in ("bytes", "graph") or not isinstance(device, str) or not callable(function):
+        raise PluginError(
+            f"graph optimizer {name!r} cannot be used",
+            check="it must be callable, with device_type a text and takes 'bytes' or 'graph'",
+            found=f"takes={takes!r}, device_type={device!r}, callable={callable(function)}",
+            needed="takes = 'bytes'",
+            remedy="correct the attributes of the callable",
+            plugin=name,
+            version=version,
+            path=origin,
+            code="bad-graph-optimizer",
+        )
+    made = Optimizer(
+        name,
+        version,
+        origin or getattr(function, "__module__", "") or "",
+        device,
+        _caller(function, takes),
+        dict(getattr(function, "configs", {})),
+    )
+    with _lock:
+        _python[name] = made
+    return made
+
+
+def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes | None]:
+    def on_bytes(work: Work) -> bytes | None:
+        found = function(work.graph)
+        if not isinstance(found, bytes | bytearray | memoryview):
+            raise TypeError(f"it returned a {type(found).__name__}, not bytes")
+        data = bytes(found)
+        return None if data == work.graph else data
+
+    def on_graph(work: Work) -> bytes | None:
+        found = function(Graph.from_bytes(work.graph))
+        if not isinstance(found, Graph):
+            raise TypeError(f"it returned a {type(found).__name__}, not a Graph")
+        data = found.to_bytes()
+        return None if data == work.graph else data
+
+    return on_bytes if takes == "bytes" else on_graph
+
+
+def _scan() -> None:
+    """Read the entry points, once; one that fails is remembered and named by ``failures``."""
+    global _scanned
+    with _lock:
+        if _scanned:
+            return
+        _scanned = True
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+        try:
+            _load(point)
+        except Exception as error:
+            _failed[point.name] = _broken(point, error)
+
+
+def _load(point: EntryPoint) -> None:
+    distribution = point.dist
+    register(
+        point.load(),
+        name=point.name,
+        version=distribution.version if distribution else "",
+        origin=point.value,
+    )
+
+
+def _broken(point: EntryPoint, error: Exception) -> PluginError:
+    return PluginError(
+        f"graph optimizer {point.name!r} cannot be loaded",
+        check=f"an entry point of {GROUP} must name a callable that can be imported",
+        found=point.value,
+        needed="a callable",
+        remedy="reinstall its package, or uninstall it",
+        plugin=point.name,
+        version=point.dist.version if point.dist else "",
+        path=point.value,
+        code="bad-graph-optimizer",
+        inner=error,
+    )
+
+
+def failures() -> dict[str, PluginError]:
+    """Entry points that could not be loaded, by name, with why."""
+    _scan()
+    return dict(_failed)
