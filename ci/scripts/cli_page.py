@@ -6,7 +6,9 @@ Run from the repository root, with drystone installed: `python -m ci.scripts.cli
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
+import click
 from click.testing import CliRunner
 
 from ci.scripts.project import ROOT
@@ -49,8 +51,17 @@ word is `zsh_source`; for fish, `_DRYSTONE_COMPLETE=fish_source drystone | sourc
 def render() -> str:
     """The page as text."""
     codes = "".join(f"| {code} | {text} |\n" for code, text in EXIT_CODES.items())
-    helps = [_help(), *(_help(name) for name in sorted(app.commands))]
-    return INTRO + codes + COMPLETION + "".join(helps)
+    return INTRO + codes + COMPLETION + "".join(_help(*words) for words in _commands(app))
+
+
+def _commands(group: click.Group, *words: str) -> Iterator[tuple[str, ...]]:
+    """A group of commands and all commands in it, by name."""
+    yield words
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from _commands(command, *words, name)
+        else:
+            yield (*words, name)
 
 
 def _help(*command: str) -> str:

@@ -14,6 +14,7 @@ from drystone_base.cli.bench import bench
 from drystone_base.cli.diff import diff
 from drystone_base.cli.doctor import doctor
 from drystone_base.cli.inspect import inspect
+from drystone_base.cli.plugins import plugins
 from drystone_base.cli.run import run
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ EXIT_CODES: Final = {
     3: "the model cannot be read, or its graph is not valid",
     4: "a fetch reaches an op that is unknown or has no kernel",
     5: "a kernel refused its inputs, or the run failed",
+    6: "a plugin was refused or failed",
     130: "interrupted by Ctrl-C",
 }
 
@@ -53,6 +55,8 @@ def exit_code(error: BaseException) -> int:
         (errors.GraphError, 3),
         (errors.ShapeError, 3),
         (errors.UnsupportedOp, 4),
+        (errors.PluginError, 6),
+        (errors.HostError, 6),
     )
     return next((code for kind, code in by_kind if isinstance(error, kind)), 5)
 
@@ -108,5 +112,5 @@ def app(ctx: click.Context, verbose: bool) -> None:
         ctx.meta["drystone.verbose"] = True
 
 
-for _command in (run, inspect, diff, bench, doctor):
+for _command in (run, inspect, diff, bench, doctor, plugins):
     app.add_command(_command)

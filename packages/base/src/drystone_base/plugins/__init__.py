@@ -14,7 +14,14 @@ from drystone_base.plugins._manager import PluginWarning, check_file, manager
 from drystone_base.plugins._offers import refused_offer
 from drystone_base.plugins._record import Plugin, State, StepResult
 from drystone_base.plugins._report import Report
-from drystone_base.plugins._settings import Isolation, Policy, Settings, configure, current
+from drystone_base.plugins._settings import (
+    Isolation,
+    Policy,
+    Settings,
+    configure,
+    current,
+    override,
+)
 
 __all__ = [
     "Plugin",
@@ -69,9 +76,9 @@ def load_library(
     return plugins[-1]
 
 
-def check(path: str | os.PathLike[str]) -> Plugin:
+def check(path: str | os.PathLike[str], *, policy: Policy | None = None) -> Plugin:
     """Run every check on a file, with a fresh trial in a child process; nothing is loaded here."""
-    return check_file(os.fspath(path), current())
+    return check_file(os.fspath(path), override(policy=policy))
 
 
 def report() -> Report:

@@ -6,7 +6,6 @@ import os
 import threading
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Final
 
 from drystone_base.errors import HostError, PluginError
@@ -15,7 +14,7 @@ from drystone_base.plugins._manifest import take_manifest
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._points import load_point
-from drystone_base.plugins._probe import probe
+from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
@@ -51,13 +50,16 @@ def _manifest(plugin: Plugin, settings: Settings) -> StepResult:
 def _open(plugin: Plugin, _settings: Settings) -> StepResult:
     """Open what was checked, not what has been put in its place since.
 
-    A plugin with a process of its own is not opened here at all.
+    A plugin that can do all of its work in a process of its own is not opened here at all.
     """
     if identity(plugin.path) != plugin.identity:
         return failed("open", _changed(plugin))
-    if plugin.isolation == "process":
-        result: StepResult = import_module("drystone_base.plugins.isolation").attach(plugin)
-        return result
+    if isolated(plugin):
+        from drystone_base.plugins.isolation import load_isolated
+
+        found = load_isolated(plugin.path, plugin.name, plugin.version)
+        plugin.registered = {"optimizers": sorted(one.device for one in found)}
+        return passed("open", isolated=True)
     return open_plugin(plugin)
 
 

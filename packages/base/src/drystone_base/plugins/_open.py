@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
+from drystone_base.plugins.audit import no_entry
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
@@ -60,7 +61,7 @@ def initialise(plugin: Plugin) -> StepResult:
     offered = {module.name for symbol in present for module in wanted[symbol]}
     absent = [name for name in plugin.modules if name not in offered]
     if not present:
-        return failed("entry", _no_entry(plugin, list(wanted)))
+        return failed("entry", no_entry(plugin))
     if absent:
         return failed("entry", _no_module(plugin, absent, sorted(offered)))
     entries: dict[str, str] = {}
@@ -84,17 +85,6 @@ def _present(library: HostLibrary, wanted: Any) -> list[str]:
     ours = [symbol for symbol in library.entries() if symbol in wanted]
     rest = [symbol for symbol in wanted if symbol not in ours and library.symbol(symbol)]
     return ours + rest
-
-
-def _no_entry(plugin: Plugin, wanted: list[str]) -> PluginError:
-    return plugin.refuse(
-        "offers nothing",
-        check="a plugin exports an entry symbol of some module",
-        found="no entry symbol",
-        needed="one of " + ", ".join(wanted),
-        remedy="export the entry function of its module with TF_CAPI_EXPORT",
-        code="plugin-no-entry",
-    )
 
 
 def _no_module(plugin: Plugin, absent: list[str], offered: list[str]) -> PluginError:

@@ -20,12 +20,13 @@ from typing import Any, Final
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, cache_folder
 
-__all__ = ["probe"]
+__all__ = ["isolated", "probe"]
 
 _CHILD: Final = (
     "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['sys_path']; "
     "from drystone_base.plugins._probe_child import main; main(request)"
 )
+_ISOLATED_ENTRIES: Final = frozenset({"TF_InitGraph", "TF_InitGraphPlugin"})
 _STALE_SECONDS: Final = 3600
 _TAIL: Final = 2000
 
@@ -34,7 +35,7 @@ def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepRes
     """The step: open the plugin in a child; ``fresh`` ignores what is remembered."""
     if plugin.fact("signature", "trusted"):
         return passed("probe", probed=False, why="a trusted key has signed it")
-    if plugin.isolation == "process":
+    if isolated(plugin):
         return passed("probe", probed=False, why="it runs in a process of its own")
     if settings.probe_seconds == 0:
         return passed("probe", probed=False, why="probing is off")
@@ -48,6 +49,15 @@ def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepRes
     if found["outcome"] == "finished":
         return passed("probe", probed=True, seconds=found["seconds"])
     return _judge(plugin, settings, found)
+
+
+def isolated(plugin: Plugin) -> bool:
+    """Whether it is to be opened in a process of its own only: it offers optimizers, nothing else.
+
+    With ``isolation="process"`` the kernels of a library still run here, its optimizers do not.
+    """
+    entries = set(plugin.fact("audit", "entries", ()))
+    return plugin.isolation == "process" and bool(entries) and entries <= _ISOLATED_ENTRIES
 
 
 def _memory(plugin: Plugin) -> Path:

@@ -29,7 +29,8 @@ _SYSTEM: Final = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 class Audit:
     """What the symbols of a library say.
 
-    ``entries`` are entry symbols of modules, ``exports`` all names it defines for others.
+    ``entries`` are entry symbols of modules, in the library or in companions that it needs;
+    ``exports`` are all names that it defines itself.
     ``missing`` are needed libraries that are not found, ``aliased`` those of TensorFlow that the
     host answers to. ``undefined`` are symbols that nobody defines, by the file that needs them.
     """
@@ -74,9 +75,11 @@ def read(path: str | os.PathLike[str]) -> Audit:
     elf = read_elf(file)
     closure = closure_of(file, elf)
     exports = elf.exports()
+    own = [f.exports() for place, f in closure.files.items() if not place.startswith(_SYSTEM)]
+    entries = set(entry_symbols()) & exports.union(*own)
     return Audit(
         elf,
-        tuple(sorted(exports & set(entry_symbols()))),
+        tuple(sorted(entries)),
         tuple(sorted(exports)),
         closure.missing,
         tuple(sorted(closure.aliased)),
@@ -202,7 +205,7 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
         )
     names = found.unresolved
     if not names:
-        return None
+        return None if found.entries else no_entry(plugin)
     mangled = [name for name in names if name.startswith("_Z")]
     files = ", ".join(os.path.basename(place) for place in found.undefined)
     if mangled:
@@ -223,6 +226,20 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
         needed=f"functions of the host library {version()} or of libraries it links to",
         remedy="update drystone-base, or link the plugin with the library that defines them",
         code="plugin-unresolved-symbols",
+    )
+
+
+def no_entry(plugin: Plugin) -> PluginError:
+    """An error for a library that no module can use."""
+    from drystone_base.modules import entry_symbols
+
+    return plugin.refuse(
+        "offers nothing",
+        check="a plugin exports an entry symbol of some module",
+        found="no entry symbol",
+        needed="one of " + ", ".join(entry_symbols()),
+        remedy="export the entry function of its module with TF_CAPI_EXPORT",
+        code="plugin-no-entry",
     )
 
 

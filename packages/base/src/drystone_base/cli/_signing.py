@@ -1,0 +1,137 @@
+"""Keys and signatures on the command line: files in, facts out."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from drystone_base.errors import BadRequest, PluginError
+from drystone_base.plugins import Plugin, _minisign
+from drystone_base.plugins._settings import Settings, trust_store
+from drystone_base.plugins._signature import check_signature, signature_file
+from drystone_base.plugins._trust import add_key, expired, revoke_key, trusted_keys
+
+__all__ = ["keygen", "sign", "trust", "verify"]
+
+
+def sign(
+    file: Path, key: Path, password: str, *, comment: str, expires: str, legacy: bool
+) -> dict[str, Any]:
+    """Write the signature beside a library; the facts of it."""
+    _need_cryptography()
+    secret = _parsed(key, lambda text: _minisign.parse_secret_key(text, password))
+    parts = [f"timestamp:{int(time.time())}", f"file:{file.name}"]
+    parts += [f"expires:{_future(expires)}"] if expires else []
+    parts += [comment.replace("\n", " ")] if comment else []
+    made = _minisign.sign(secret, file, "\t".join(parts), hashed=not legacy)
+    target = signature_file(str(file))
+    target.write_text(made.text(f"signature from drystone key {made.key_name}"), encoding="utf-8")
+    return {"file": str(target), "key": made.key_name, "comment": made.comment}
+
+
+def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
+    """Check a signature; raises ``PluginError`` where it does not hold."""
+    plugin = Plugin(file.name, os.path.realpath(file), "verify")
+    if public_key is None:
+        result = check_signature(plugin, Settings(policy="strict"))
+        if result.error is not None:
+            raise result.error
+        facts = result.facts
+        return {"file": plugin.path, "key": facts["key"], "comment": facts["comment"]}
+    _need_cryptography()
+    key = _parsed(public_key, _minisign.parse_public_key)
+    signature = _parsed(signature_file(plugin.path), _minisign.parse_signature)
+    problem = signature.verify(key, plugin.path)
+    if problem:
+        raise plugin.refuse(
+            "has a signature that does not fit it",
+            check=f"{signature_file(plugin.path).name} must be by the key in {public_key.name}",
+            found=problem,
+            needed="the signature as its maker published it",
+            remedy="do not use the file",
+            code="plugin-bad-signature",
+        )
+    return {"file": plugin.path, "key": signature.key_name, "comment": signature.comment}
+
+
+def keygen(name: str, folder: Path, password: str, expires: str) -> dict[str, Any]:
+    """Make a pair of keys; neither file may exist."""
+    _need_cryptography()
+    folder.mkdir(parents=True, exist_ok=True)
+    secret, public = folder / f"{name}.key", folder / f"{name}.pub"
+    for file in (secret, public):
+        if file.exists():
+            raise BadRequest(
+                f"{file} is there already",
+                check="a key must not overwrite another",
+                found=str(file),
+                needed="a new name",
+                remedy="choose another --name, or move the file away",
+                code="path-taken",
+            )
+    key = _minisign.generate()
+    comment = f"{name} expires:{_future(expires)}" if expires else name
+    descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(key.text(password))
+    public.write_text(key.public(comment).text(), encoding="utf-8")
+    return {"secret": str(secret), "public": str(public), "key": key.public().name}
+
+
+def trust(key: Path | None, name: str, revoke: str | None) -> dict[str, Any]:
+    """Add or revoke a key; then the whole trust store."""
+    if key is not None:
+        add_key(_parsed(key, _minisign.parse_public_key), name or key.stem)
+    if revoke is not None and not revoke_key(revoke):
+        known = [item.key.name for item in trusted_keys() if item.key]
+        raise BadRequest(
+            f"no trusted key has the number {revoke}",
+            check="a key that is revoked must be in the trust store",
+            found=", ".join(known) or "an empty trust store",
+            needed="one of these numbers",
+            remedy="drystone plugins trust",
+            code="unknown-key",
+            status="NOT_FOUND",
+        )
+    return {"store": str(trust_store()), "keys": [item.as_json() for item in trusted_keys()]}
+
+
+def _parsed(file: Path, parse: Any) -> Any:
+    try:
+        return parse(_minisign.read_text(file))
+    except (OSError, ValueError) as error:
+        raise _minisign.BadKeyFile(
+            f"{file} cannot be used",
+            check="a file of minisign's format is expected",
+            found=str(error),
+            needed="a key or signature as minisign or drystone plugins writes it",
+            remedy="make keys with: drystone plugins keygen",
+        ) from error
+
+
+def _future(moment: str) -> str:
+    """A date that is still to come."""
+    if expired(moment):
+        raise BadRequest(
+            f"{moment!r} is no date to come",
+            check="--expires is a date in the future",
+            found=moment,
+            needed="a date such as 2030-12-31",
+            remedy="give a later date, or leave --expires out",
+            code="bad-request",
+        )
+    return moment
+
+
+def _need_cryptography() -> None:
+    if not _minisign.available():
+        raise PluginError(
+            "signatures need the package cryptography",
+            check="Ed25519 comes from it",
+            found="it is not installed",
+            needed="cryptography",
+            remedy="pip install cryptography",
+            code="plugin-signature-unchecked",
+        )
