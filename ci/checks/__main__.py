@@ -11,6 +11,7 @@ from ci.checks import (
     data_origin,
     doc_links,
     error_pages,
+    exported_symbols,
     forbidden_text,
     import_layers,
     public_symbols,
@@ -30,6 +31,7 @@ TREE = (
     doc_links,
     data_origin,
     abi_lock,
+    exported_symbols,
 )
 
 
@@ -40,6 +42,7 @@ def main(arguments: list[str]) -> int:
         wheels = Path(arguments[1])
         results.append(report("wheel_paths", wheel_paths.find(wheels)))
         results.append(report("wheel_size", wheel_size.find(wheels)))
+        results.append(exported_symbols.main([str(wheels)]))
     return max(results)
 
 

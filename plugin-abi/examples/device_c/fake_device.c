@@ -304,13 +304,12 @@ static void create_device(const SP_Platform* platform, SE_CreateDeviceParams* pa
   }
   snprintf(self->name, sizeof self->name, "Fake %d", (int)params->ordinal);
   snprintf(self->bus, sizeof self->bus, "0000:%02x:00.0", (unsigned)params->ordinal);
-  SP_Device* const device = params->device;
-  device->struct_size = SP_DEVICE_STRUCT_SIZE;
-  device->ordinal = params->ordinal;
-  device->device_handle = self;
-  device->hardware_name = self->name;
-  device->device_vendor = "drystone examples";
-  device->pci_bus_id = self->bus;
+  fill_in(params->device, &(SP_Device){.struct_size = SP_DEVICE_STRUCT_SIZE,
+                                       .ordinal = params->ordinal,
+                                       .device_handle = self,
+                                       .hardware_name = self->name,
+                                       .device_vendor = "drystone examples",
+                                       .pci_bus_id = self->bus});
 }
 
 static void destroy_device(const SP_Platform* platform, SP_Device* device) {
@@ -326,8 +325,8 @@ static void create_device_fns(const SP_Platform* platform, SE_CreateDeviceFnsPar
                               TF_Status* status) {
   (void)platform, (void)status;
   /* Bandwidth and speed are left null: unknown. */
-  *params->device_fns =
-      (SP_DeviceFns){.struct_size = SP_DEVICE_FNS_STRUCT_SIZE, .get_numa_node = get_numa_node};
+  fill_in(params->device_fns, &(SP_DeviceFns){.struct_size = SP_DEVICE_FNS_STRUCT_SIZE,
+                                              .get_numa_node = get_numa_node});
 }
 
 static void destroy_device_fns(const SP_Platform* platform, SP_DeviceFns* fns) {
@@ -375,7 +374,7 @@ static const SP_StreamExecutor kExecutor = {
 static void create_stream_executor(const SP_Platform* platform,
                                    SE_CreateStreamExecutorParams* params, TF_Status* status) {
   (void)platform, (void)status;
-  *params->stream_executor = kExecutor;
+  fill_in(params->stream_executor, &kExecutor);
 }
 
 static void destroy_stream_executor(const SP_Platform* platform, SP_StreamExecutor* executor) {
@@ -384,7 +383,7 @@ static void destroy_stream_executor(const SP_Platform* platform, SP_StreamExecut
 
 static void create_timer_fns(const SP_Platform* platform, SP_TimerFns* fns, TF_Status* status) {
   (void)platform, (void)status;
-  *fns = (SP_TimerFns){.struct_size = SP_TIMER_FNS_STRUCT_SIZE, .nanoseconds = nanoseconds};
+  fill_in(fns, &(SP_TimerFns){.struct_size = SP_TIMER_FNS_STRUCT_SIZE, .nanoseconds = nanoseconds});
 }
 
 static void destroy_timer_fns(const SP_Platform* platform, SP_TimerFns* fns) {
@@ -403,18 +402,19 @@ void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Status* status) {
   params->patch_version = SE_PATCH;
   params->destroy_platform = destroy_platform;
   params->destroy_platform_fns = destroy_platform_fns;
-  *params->platform = (SP_Platform){.struct_size = SP_PLATFORM_STRUCT_SIZE,
-                                    .name = "FAKE_PLATFORM",
-                                    .type = FAKE_DEVICE_TYPE,
-                                    .supports_unified_memory = 1};
-  *params->platform_fns = (SP_PlatformFns){.struct_size = SP_PLATFORM_FNS_STRUCT_SIZE,
-                                           .get_device_count = get_device_count,
-                                           .create_device = create_device,
-                                           .destroy_device = destroy_device,
-                                           .create_device_fns = create_device_fns,
-                                           .destroy_device_fns = destroy_device_fns,
-                                           .create_stream_executor = create_stream_executor,
-                                           .destroy_stream_executor = destroy_stream_executor,
-                                           .create_timer_fns = create_timer_fns,
-                                           .destroy_timer_fns = destroy_timer_fns};
+  fill_in(params->platform, &(SP_Platform){.struct_size = SP_PLATFORM_STRUCT_SIZE,
+                                           .name = "FAKE_PLATFORM",
+                                           .type = FAKE_DEVICE_TYPE,
+                                           .supports_unified_memory = 1});
+  fill_in(params->platform_fns,
+          &(SP_PlatformFns){.struct_size = SP_PLATFORM_FNS_STRUCT_SIZE,
+                            .get_device_count = get_device_count,
+                            .create_device = create_device,
+                            .destroy_device = destroy_device,
+                            .create_device_fns = create_device_fns,
+                            .destroy_device_fns = destroy_device_fns,
+                            .create_stream_executor = create_stream_executor,
+                            .destroy_stream_executor = destroy_stream_executor,
+                            .create_timer_fns = create_timer_fns,
+                            .destroy_timer_fns = destroy_timer_fns});
 }

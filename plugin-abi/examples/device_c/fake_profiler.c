@@ -97,10 +97,10 @@ void TF_InitProfiler(TF_ProfilerRegistrationParams* params, TF_Status* status) {
   params->patch_version = TP_PATCH;
   params->destroy_profiler = destroy_profiler;
   params->destroy_profiler_fns = destroy_profiler_fns;
-  *params->profiler =
-      (TP_Profiler){.struct_size = TP_PROFILER_STRUCT_SIZE, .device_type = FAKE_DEVICE_TYPE};
-  *params->profiler_fns = (TP_ProfilerFns){.struct_size = TP_PROFILER_FNS_STRUCT_SIZE,
-                                           .start = start,
-                                           .stop = stop,
-                                           .collect_data_xspace = collect};
+  fill_in(params->profiler, &(TP_Profiler){.struct_size = TP_PROFILER_STRUCT_SIZE,
+                                           .device_type = FAKE_DEVICE_TYPE});
+  fill_in(params->profiler_fns, &(TP_ProfilerFns){.struct_size = TP_PROFILER_FNS_STRUCT_SIZE,
+                                                  .start = start,
+                                                  .stop = stop,
+                                                  .collect_data_xspace = collect});
 }
