@@ -1,0 +1,33 @@
+"""Offer compilers and graphs to the tests of optimizers."""
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(TOP / "plugin-abi" / "tests"), str(TOP / "packages" / "base" / "tests")]
+
+
+@pytest.fixture(scope="session")
+def compile_library() -> Callable[..., Path]:
+    """``compile_library("noop.c", flags=[...])``: a library of plugin-abi/tests/plugins."""
+    function: Callable[..., Path] = import_module("compiling").compile_library
+    return function
+
+
+@pytest.fixture(autouse=True)
+def fresh_state() -> Iterator[None]:
+    """Each test begins without options, Python optimizers, and lines that were logged before."""
+    from drystone_optimizer import config, merge, sources
+
+    kept = dict(sources._python)
+    sources._python.clear()
+    config._options.clear()
+    merge._warned.clear()
+    yield
+    sources._python.clear()
+    sources._python.update(kept)
+    config._options.clear()

@@ -1,0 +1,112 @@
+"""The merge table of RFC 318: all rows for every toggle (S0 §Recommended configuration)."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+
+import pytest
+
+from drystone_optimizer import OptimizerConfig, Toggle
+from drystone_optimizer.config import DEFAULT_OFF, PASSES
+from drystone_optimizer.merge import Wishes, merge, warn_of_changes
+
+TURNED_ON = [name for name in PASSES if name != "disable_model_pruning"]
+WISHES = ("on", "default", "off")
+
+
+def wish(plugin: str, name: str, choice: str) -> Wishes:
+    return Wishes(plugin, {} if choice == "default" else {name: choice})
+
+
+@pytest.mark.parametrize("name", TURNED_ON)
+@pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
+def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> None:
+    """S0 table, rows 1 to 4: on unless a plugin turns it off; a conflict where one alone does."""
+    merged = merge(
+        OptimizerConfig.from_options({name: "on"}),
+        [wish("one", name, first), wish("two", name, second)],
+    )
+    off = [p for p, w in (("one", first), ("two", second)) if w == "off"]
+    assert merged.values[name] is not bool(off)
+    if not off:
+        assert merged.changes == ()
+        return
+    (change,) = merged.changes
+    assert (change.name, change.now, list(change.by)) == (name, False, off)
+    assert bool(change.against) == (len(off) == 1)
+
+
+@pytest.mark.parametrize("name", TURNED_ON)
+@pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
+def test_row_with_the_users_config_off(name: str, first: str, second: str) -> None:
+    """S0 table, last row: always disabled when the user turns it off."""
+    merged = merge(
+        OptimizerConfig.from_options({name: "off"}),
+        [wish("one", name, first), wish("two", name, second)],
+    )
+    assert merged.values[name] is False
+    assert merged.changes == ()
+
+
+@pytest.mark.parametrize("name", TURNED_ON)
+@pytest.mark.parametrize("first", WISHES)
+def test_users_default_is_the_passes_own(name: str, first: str) -> None:
+    """A plugin cannot turn on a pass whose default is off."""
+    merged = merge(OptimizerConfig(), [wish("one", name, first)])
+    assert merged.values[name] is (name not in DEFAULT_OFF and first != "off")
+
+
+@pytest.mark.parametrize(
+    ("user", "first", "second", "final"),
+    [
+        (Toggle.DEFAULT, "default", "default", False),
+        (Toggle.DEFAULT, "off", "default", False),
+        (Toggle.DEFAULT, "on", "default", True),
+        (Toggle.DEFAULT, "on", "off", True),
+        (Toggle.OFF, "on", "on", True),
+        (Toggle.ON, "off", "off", True),
+        (Toggle.ON, "default", "default", True),
+    ],
+)
+def test_disable_model_pruning_is_the_reverse(
+    user: Toggle, first: str, second: str, final: bool
+) -> None:
+    """features §1.2: any plugin's On disables pruning."""
+    name = "disable_model_pruning"
+    merged = merge(
+        OptimizerConfig(disable_model_pruning=user),
+        [wish("one", name, first), wish("two", name, second)],
+    )
+    assert merged.values[name] is final
+    assert bool(merged.changes) == (final and user is not Toggle.ON)
+
+
+def test_no_plugins_leave_the_users_choices() -> None:
+    merged = merge(OptimizerConfig(debug_stripper=True, remapping=False), [])
+    assert merged.values["debug_stripper"]
+    assert not merged.values["remapping"]
+    assert merged.changes == ()
+
+
+def logged(caplog: pytest.LogCaptureFixture, *wishes: Wishes) -> list[str]:
+    merged = merge(OptimizerConfig(), list(wishes))
+    with caplog.at_level(logging.WARNING, logger="drystone.optimizer"):
+        warn_of_changes(merged)
+        warn_of_changes(merged)
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_change_is_warned_of_once_naming_pass_and_plugin(caplog: pytest.LogCaptureFixture) -> None:
+    """S0 table, row 2: warnings remind users that the config was changed by a plugin's."""
+    off = {"remapping": "off"}
+    assert logged(caplog, Wishes("itex", off)) == ["remapping was turned off by plugin itex"]
+
+
+def test_conflict_is_warned_of_more_strongly(caplog: pytest.LogCaptureFixture) -> None:
+    """S0 table, rows 3 and 4: and that performance may suffer from conflicting configs."""
+    (line,) = logged(caplog, Wishes("itex", {"remapping": "off"}), Wishes("zen", {}))
+    assert line == (
+        "remapping was turned off by plugin itex, against plugin zen: their configurations "
+        "conflict, which may cost performance"
+    )
