@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.host.library import HostLibrary, open_library
@@ -104,6 +105,7 @@ def test_initialising_twice_registers_once(offered: Callable[..., Offered]) -> N
 
 _FREE = "info->plugin_memory_free"
 _OPS = "first->filesystem_ops"
+_WRITE = "release(first->writable_file_ops), first->writable_file_ops"
 _ABI = "has ABI 7, and this host's is 0; needed: a plugin built for ABI 0"
 _WRONG = {
     "no free": (f"{_FREE} = NULL", "plugin_memory_allocate and plugin_memory_free in "),
@@ -145,18 +147,16 @@ _WRONG = {
         "new_random_access_file is set, and its table random_access_file_ops is not",
     ),
     "unpaired write": (
-        "release(first->writable_file_ops), first->writable_file_ops = NULL",
+        f"{_WRITE} = NULL",
         "new_writable_file is set, and its table writable_file_ops is not",
     ),
     "unpaired append": (
-        f"release(first->writable_file_ops), first->writable_file_ops = NULL, "
-        f"{_OPS}->new_writable_file = NULL",
+        f"{_WRITE} = NULL, {_OPS}->new_writable_file = NULL",
         "new_appendable_file is set, and its table writable_file_ops is not",
     ),
     "unpaired region": (
         "release(first->read_only_memory_region_ops), first->read_only_memory_region_ops = NULL",
-        "new_read_only_memory_region_from_file is set, and its table "
-        "read_only_memory_region_ops is not",
+        "_region_from_file is set, and its table read_only_memory_region_ops is not",
     ),
     "read cleanup": (
         "first->random_access_file_ops->cleanup = NULL",
