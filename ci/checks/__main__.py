@@ -14,6 +14,7 @@ from ci.checks import (
     exported_symbols,
     forbidden_text,
     import_layers,
+    no_stray_dlopen,
     public_symbols,
     version_sync,
     wheel_paths,
@@ -32,6 +33,7 @@ TREE = (
     data_origin,
     abi_lock,
     exported_symbols,
+    no_stray_dlopen,
 )
 
 

@@ -25,13 +25,14 @@ extern "C" {
 /* An opened library. Owned by the host; valid until the process ends. */
 typedef struct DS_Library DS_Library;
 
-/* Open the shared library at `path`, without calling any entry function.
+/* Open the shared library at `path`, without calling any entry function. Its platform strings are
+ * not looked at (TF_LoadLibrary does that).
  *
  * The same file (by real path or by inode) gives the same DS_Library, however often and under
  * whatever name it is opened. Names of TensorFlow's own libraries that it needs and that cannot be
  * found are answered by empty aliases of the host, see DS_ListAliases.
  *
- * INVALID_ARGUMENT  path or status is NULL or empty
+ * INVALID_ARGUMENT  path or status is NULL or empty; the file is no whole library for this machine
  * NOT_FOUND         no such file, or it is not a regular file
  * FAILED_PRECONDITION  the dynamic linker refused it (its text is the message), or symbols that
  *                   should be the host's were bound to another library, which the message names

@@ -11,6 +11,7 @@
 
 #include "core/failure.h"
 #include "library/binding.h"
+#include "library/inspect.h"
 #include "library/open.h"
 
 namespace drystone::host {
@@ -95,7 +96,7 @@ std::recursive_mutex& library_lock() {
   return *mutex;
 }
 
-DS_Library* open_library(const char* path) {
+DS_Library* open_library(const char* path, bool with_platform) {
   require(path, "path");
   if (*path == '\0') fail(TF_INVALID_ARGUMENT, "path must not be empty");
   const std::string real = real_path(path);
@@ -106,6 +107,8 @@ DS_Library* open_library(const char* path) {
   for (const Open& open : all()) {
     if (open.device == facts.st_dev && open.inode == facts.st_ino) return open.library.get();
   }
+  require_whole_library(real);
+  if (with_platform) require_platform(real);
   return open_new(real, facts);
 }
 
@@ -124,3 +127,10 @@ void init_library(DS_Library& library, const char* symbol) {
 }
 
 }  // namespace drystone::host
+
+bool DS_Library::exports(std::string_view symbol) const {
+  for (const DS_EntryResult& result : results) {
+    if (symbol == result.entry->symbol) return true;
+  }
+  return false;
+}

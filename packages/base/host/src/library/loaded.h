@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/library.h"
@@ -20,13 +21,16 @@ struct DS_EntryResult {
 };
 
 struct DS_Library : drystone::host::Library {
+  bool exports(std::string_view symbol) const;
+
   std::vector<DS_EntryResult> results;  // one for each entry symbol it exports, in calling order
 };
 
 namespace drystone::host {
 
-// Opens the file, or finds it among those open. Throws Failure.
-DS_Library* open_library(const char* path);
+// Opens the file, or finds it among those open; `with_platform` checks its platform strings first.
+// Throws Failure.
+DS_Library* open_library(const char* path, bool with_platform = false);
 
 // Held while libraries are opened, initialised or described. Recursive: a library's constructor or
 // entry function may open another library.
