@@ -64,7 +64,8 @@ class LocalFilesystem : public Filesystem {
     check(rmdir(translated(path).c_str()), path);
   }
   void path_exists(const std::string& path) override {
-    check(access(translated(path).c_str(), F_OK), path);
+    if (access(translated(path).c_str(), F_OK) == 0) return;
+    fail_errno(errno == ENOTDIR ? ENOENT : errno, path);  // below a file there is nothing
   }
 
   TF_FileStatistics stat(const std::string& path) override {
