@@ -89,15 +89,16 @@ TF_CAPI_EXPORT extern void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* 
  *   DEFAULT  3, -0.5, true, "text", DT_FLOAT, { dim { size: 2 } }, { unknown_rank: true },
  *            [1, 2, 3], ...             values in protobuf's text format
  *
- * Order matters: an argument may refer to attributes only by name, but attributes are reported in the
- * order in which they were added. The full grammar is in docs/spec/op_spec_grammar.md. */
+ * Order matters: an argument may refer to attributes only by name, but attributes are reported in
+ * the order in which they were added. The full grammar is in docs/spec/op_spec_grammar.md. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder,
                                                          const char* attr_spec);
 
-/* Add an input, in order: "NAME: TYPE", "NAME: N * TYPE" for a list whose length is the int attribute
- * N, or either with Ref(TYPE) for references. TYPE is a data type (float, int32, ...), an attribute
- * of type "type", or one of type "list(type)" for a list of mixed types. Attributes may be added
- * before or after. An attribute that serves as a length has a minimum of 1 unless it states one. */
+/* Add an input, in order: "NAME: TYPE", "NAME: N * TYPE" for a list whose length is the int
+ * attribute N, or either with Ref(TYPE) for references. TYPE is a data type (float, int32, ...), an
+ * attribute of type "type", or one of type "list(type)" for a list of mixed types. Attributes may
+ * be added before or after. An attribute that serves as a length has a minimum of 1 unless it
+ * states one. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder,
                                                           const char* input_spec);
 
@@ -111,8 +112,8 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilde
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder* builder,
                                                                   bool is_commutative);
 
-/* Mark the op as an aggregate: it takes any number of inputs of one type and gives one output of it,
- * and is associative and commutative, like AddN. */
+/* Mark the op as an aggregate: it takes any number of inputs of one type and gives one output of
+ * it, and is associative and commutative, like AddN. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsAggregate(TF_OpDefinitionBuilder* builder,
                                                                 bool is_aggregate);
 
@@ -175,8 +176,8 @@ TF_CAPI_EXPORT extern TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(
 TF_CAPI_EXPORT extern TF_DimensionHandle* TF_NewDimensionHandle(void);
 
 /* Write the value of an attribute of type "type" into `*val`; an attribute that the node does not
- * state has its default. TF_NOT_FOUND for an attribute that is not there, TF_INVALID_ARGUMENT for one
- * of another type. */
+ * state has its default. TF_NOT_FOUND for an attribute that is not there, TF_INVALID_ARGUMENT for
+ * one of another type. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx,
                                                                 const char* attr_name,
                                                                 TF_DataType* val,
@@ -190,15 +191,15 @@ TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceCont
 TF_CAPI_EXPORT extern int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* handle);
 
-/* Require a rank: `result` becomes the shape, or `rank` unknown dimensions where its rank is unknown.
- * TF_INVALID_ARGUMENT where the rank is known and another one. */
+/* Require a rank: `result` becomes the shape, or `rank` unknown dimensions where its rank is
+ * unknown. TF_INVALID_ARGUMENT where the rank is known and another one. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* handle, int64_t rank,
                                                             TF_ShapeHandle* result,
                                                             TF_Status* status);
 
-/* Require at least `rank` dimensions: `result` becomes the shape as it is. TF_INVALID_ARGUMENT where
- * the rank is known and lower. */
+/* Require at least `rank` dimensions: `result` becomes the shape as it is. TF_INVALID_ARGUMENT
+ * where the rank is known and lower. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceContext* ctx,
                                                                    TF_ShapeHandle* handle,
                                                                    int64_t rank,
@@ -212,16 +213,16 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInfere
                                                                   TF_ShapeHandle* result,
                                                                   TF_Status* status);
 
-/* Write dimension `i` into `result`. A negative `i` counts from the end. Where the rank is unknown or
- * there is no such dimension, `result` becomes unknown. */
+/* Write dimension `i` into `result`. A negative `i` counts from the end. Where the rank is unknown
+ * or there is no such dimension, `result` becomes unknown. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext* ctx,
                                                        TF_ShapeHandle* shape_handle, int64_t i,
                                                        TF_DimensionHandle* result);
 
 /* Write dimensions [start, end) into `result`. Negative bounds count from the end; bounds past the
- * rank mean the rank (INT64_MAX for `end`: to the end). A shape of unknown rank gives one, unless the
- * whole is asked for. TF_INVALID_ARGUMENT for a bound before the first dimension, and for start after
- * end. */
+ * rank mean the rank (INT64_MAX for `end`: to the end). A shape of unknown rank gives one, unless
+ * the whole is asked for. TF_INVALID_ARGUMENT for a bound before the first dimension, and for start
+ * after end. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* shape_handle,
                                                             int64_t start, int64_t end,
@@ -238,8 +239,8 @@ TF_CAPI_EXPORT extern int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_h
 /* The dimension, -1 where it is unknown. */
 TF_CAPI_EXPORT extern int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle);
 
-/* Write the dimensions of `first` followed by those of `second` into `result`; of unknown rank where
- * one of them is. */
+/* Write the dimensions of `first` followed by those of `second` into `result`; of unknown rank
+ * where one of them is. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext* ctx,
                                                                      TF_ShapeHandle* first,
                                                                      TF_ShapeHandle* second,

@@ -5,8 +5,8 @@
  * another one inside its entry function gets TF_FAILED_PRECONDITION.
  *
  * Messages come as protobuf bytes, in TensorFlow's wire format: OpDef and OpList as in
- * tensorflow/core/framework/op_def.proto, KernelDef and KernelList as in kernel_def.proto. The proto
- * files are part of drystone-plugin-abi; drystone/sdk/op_def.hpp reads them without protobuf.
+ * tensorflow/core/framework/op_def.proto, KernelDef and KernelList as in kernel_def.proto. The
+ * proto files are part of drystone-plugin-abi; drystone/sdk/op_def.hpp reads them without protobuf.
  */
 #ifndef DRYSTONE_REGISTRY_H_
 #define DRYSTONE_REGISTRY_H_
@@ -27,7 +27,8 @@ TF_CAPI_EXPORT extern const char* TF_Version(void);
 
 /* A serialized OpList of every op that is known: those of the program, and those that plugins
  * registered so far. Definitions are complete (defaults of attributes included) but carry no
- * documentation. The caller deletes the buffer with TF_DeleteBuffer; NULL when memory is exhausted. */
+ * documentation. The caller deletes the buffer with TF_DeleteBuffer; NULL when memory is exhausted.
+ * */
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllOpList(void);
 
 /* A serialized KernelList of the kernels registered for op `name`, those of the program included;
@@ -42,9 +43,9 @@ TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status
 
 /* ---- Loading --------------------------------------------------------------------------------
  *
- * A library stays loaded until the process ends: code of it may be in use anywhere. Deleting a handle
- * gives back only the handle. Loading a library again, under any of its names, gives a handle of the
- * one that is there. Its platform strings are checked before it is opened.
+ * A library stays loaded until the process ends: code of it may be in use anywhere. Deleting a
+ * handle gives back only the handle. Loading a library again, under any of its names, gives a
+ * handle of the one that is there. Its platform strings are checked before it is opened.
  */
 
 /* A loaded library. */
@@ -62,8 +63,8 @@ TF_CAPI_EXPORT extern TF_Buffer TF_GetOpList(TF_Library* lib_handle);
 /* Give back a handle of TF_LoadLibrary. */
 TF_CAPI_EXPORT extern void TF_DeleteLibraryHandle(TF_Library* lib_handle);
 
-/* Load a library of any kind: every entry function that it has is called, devices first. Statuses as
- * for TF_LoadLibrary. */
+/* Load a library of any kind: every entry function that it has is called, devices first. Statuses
+ * as for TF_LoadLibrary. */
 TF_CAPI_EXPORT extern TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename,
                                                                 TF_Status* status);
 

@@ -1,7 +1,7 @@
 /* The host library's own interface, for programs that embed it: ops.
  *
- * A program tells the host which ops (and kernels) it has itself, asks which ones plugins added, and
- * has their shape functions called. Rules for statuses, buffers and NULL: drystone/status.h and
+ * A program tells the host which ops (and kernels) it has itself, asks which ones plugins added,
+ * and has their shape functions called. Rules for statuses, buffers and NULL: drystone/status.h and
  * drystone/buffer.h. Every function here may be called by any thread.
  */
 #ifndef DRYSTONE_HOST_OPS_H_
@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* What a program tells the host about itself. Set struct_size to DS_OP_SERVICES_STRUCT_SIZE; a member
- * that is NULL, or lies beyond struct_size, stands for an empty answer. */
+/* What a program tells the host about itself. Set struct_size to DS_OP_SERVICES_STRUCT_SIZE; a
+ * member that is NULL, or lies beyond struct_size, stands for an empty answer. */
 typedef struct DS_OpServices {
   size_t struct_size;
   void* ext;     /* reserved, NULL */
@@ -33,8 +33,9 @@ typedef struct DS_OpServices {
 } DS_OpServices;
 #define DS_OP_SERVICES_STRUCT_SIZE TF_OFFSET_OF_END(DS_OpServices, kernel_list)
 
-/* Attach these services in place of earlier ones; the table is copied. NULL detaches. When it returns
- * no call of the earlier ones is running or will start, except for one that this very thread is in. */
+/* Attach these services in place of earlier ones; the table is copied. NULL detaches. When it
+ * returns no call of the earlier ones is running or will start. TF_FAILED_PRECONDITION for a
+ * struct_size of 0, and from within a service. */
 TF_CAPI_EXPORT extern void DS_SetOpServices(const DS_OpServices* services, TF_Status* status);
 
 /* Attach a fixed op list: OpList bytes, copied. For programs without callbacks. NULL detaches. */
@@ -62,8 +63,8 @@ TF_CAPI_EXPORT extern void DS_ListOps(TF_Buffer* out, TF_Status* status);
  *
  * `out` becomes an array of int64_t: number of outputs, then for each its rank (-1 for unknown) and
  * its dimensions. Without a shape function all outputs are of unknown rank. TF_NOT_FOUND where no
- * plugin registered `op`; TF_INVALID_ARGUMENT where node or shapes do not fit the definition; what a
- * shape function sets (or throws) is answered with its code and a message that names op, node and
+ * plugin registered `op`; TF_INVALID_ARGUMENT where node or shapes do not fit the definition; what
+ * a shape function sets (or throws) is answered with its code and a message that names op, node and
  * library. */
 TF_CAPI_EXPORT extern void DS_InferShapes(const char* op, const TF_Buffer* node_def, int num_inputs,
                                           const int* ranks, const int64_t* dims, TF_Buffer* out,

@@ -23,8 +23,8 @@ struct AttrValue {
 // Fails with INVALID_ARGUMENT for bytes that are no AttrValue.
 AttrValue decode_value(std::string_view bytes);
 
-// Fails with INVALID_ARGUMENT unless the value is of the attribute's type, among its allowed values,
-// not below its minimum, and names no reference types.
+// Fails with INVALID_ARGUMENT unless the value is of the attribute's type, among its allowed
+// values, not below its minimum, and names no reference types.
 void check_value(const AttrDef& attr, std::string_view bytes);
 
 }  // namespace drystone::host::ops

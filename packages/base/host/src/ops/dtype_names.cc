@@ -54,8 +54,8 @@ std::string dtype_name(int number) {
 bool is_dtype(int number) { return number > 0 && number < static_cast<int>(kNames.size()); }
 
 const std::vector<int>& dtype_set(std::string_view name) {
-  static const std::vector<int> numbers = {1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19,
-                                           22, 23};
+  static const std::vector<int> numbers = {1,  2,  3,  4,  5,  6,  8,  9,  11, 12,
+                                           13, 14, 15, 16, 17, 18, 19, 22, 23};
   static const std::vector<int> real_numbers = {1, 2, 3, 4, 5, 6, 9, 14, 17, 19, 22, 23};
   static const std::vector<int> quantized = {11, 12, 13, 15, 16};
   static const std::vector<int> none;

@@ -8,8 +8,8 @@
 
 namespace drystone::host::ops {
 
-// The embedder's definition of an op. The list is asked for at the first call. Fails (Failure) where
-// the embedder fails; answers nullopt while the embedder is being asked on this thread.
+// The embedder's definition of an op. The list is asked for at the first call. Fails (Failure)
+// where the embedder fails; answers nullopt while the embedder is being asked on this thread.
 std::optional<std::string> find_embedder_op(std::string_view name);
 
 // The embedder's whole OpList, "" without one. Fails in the same way.

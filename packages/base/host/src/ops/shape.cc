@@ -111,7 +111,7 @@ TF_ShapeInferenceContext& live_context(TF_ShapeInferenceContext* context) {
   if (!running().contexts.contains(context)) {
     fail(TF_INVALID_ARGUMENT,
          context == nullptr ? "the shape inference context must not be NULL"
-                            : "the shape inference context is valid only inside its shape function");
+                            : "the shape inference context is valid only in its shape function");
   }
   return *context;
 }

@@ -145,7 +145,8 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContex
     const std::string name = "attribute '" + std::string(attr_name) + "'";
     if (value.type.empty()) host::fail(TF_NOT_FOUND, "the node has no " + name);
     if (value.type != "type") {
-      host::fail(TF_INVALID_ARGUMENT, name + " is of type " + std::string(value.type) + ", not type");
+      host::fail(TF_INVALID_ARGUMENT,
+                 name + " is of type " + std::string(value.type) + ", not type");
     }
     *val = static_cast<TF_DataType>(value.numbers[0]);
   });

@@ -32,8 +32,8 @@ struct MessageType {
 
 extern const MessageType kAttrValue;
 
-// The field of AttrValue (with `list` false) or AttrValue.ListValue that holds a type's values; NULL
-// for a name that is no attribute type.
+// The field of AttrValue (with `list` false) or AttrValue.ListValue that holds a type's values;
+// NULL for a name that is no attribute type.
 const FieldType* value_field(std::string_view type, bool list);
 
 }  // namespace drystone::host::ops

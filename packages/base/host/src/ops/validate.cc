@@ -50,7 +50,7 @@ void check_attr(const AttrDef& attr) {
   }
   if (attr.allowed_values) {
     if (base != "string" && base != "type") {
-      wrong("attribute '" + attr.name + "' is of type " + attr.type + " and cannot list its values");
+      wrong("attribute '" + attr.name + "' is of type " + attr.type + " and cannot list values");
     }
     AttrDef values{attr.name, "list(" + base + ")", {}, false, 0, {}};
     check_value(values, *attr.allowed_values);

@@ -79,6 +79,7 @@ class _State:
         self.services: _Services | None = None
         self.told = -1  # generation of our ops that the host has
         self.known = 0  # generation of the host's ops that we have
+        self.refused: set[str] = set()  # ops that have another definition here
 
 
 _STATE: Final = _State()
@@ -144,8 +145,8 @@ def detach() -> None:
 def sync() -> None:
     """Make the ops that plugins registered known to ``ops.defs``, and their shapes to inference.
 
-    Raises ``GraphError`` (``duplicate-op``) where one of them has another definition here; the
-    others are known all the same.
+    Raises ``GraphError`` (``duplicate-op``), once, where one of them has another definition here;
+    the others are known all the same.
     """
     from drystone_base.ops.shapes._plugins import add_plugin_op
 
@@ -161,7 +162,9 @@ def sync() -> None:
             try:
                 defs.register(proto, origin=listed[proto.name].library)
             except DrystoneError as error:
-                conflicts.append(error)
+                if proto.name not in _STATE.refused:
+                    conflicts.append(error)
+                _STATE.refused.add(proto.name)
                 continue
             if listed[proto.name].has_shape_function:
                 add_plugin_op(proto.name)
