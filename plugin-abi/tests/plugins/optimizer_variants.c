@@ -7,9 +7,11 @@
  *   OPTIMIZE        instead of copying; `optimizer`, `graph`, `item`, `optimized` and `status`
  *   HAS_STATE       create_func and destroy_func count what is alive: see live_states
  */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drystone/optimizer.h"
 #include "optimizer_help.h"

@@ -22,7 +22,7 @@ def graph() -> Graph:
 
 def kept(graph: Graph, *args: list[str], **config: object) -> set[str]:
     fetches, feeds = (*args, [], [])[:2]
-    return set(preserved_nodes(graph, fetches, feeds, OptimizerConfig(**config)))
+    return set(preserved_nodes(graph, fetches, feeds, OptimizerConfig.from_options(config)))
 
 
 def test_fetches_and_feeds_are_preserved(graph: Graph) -> None:
