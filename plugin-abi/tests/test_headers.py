@@ -82,6 +82,7 @@ def syntax(command: Sequence[str], text: str) -> str:
 
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_each_header_compiles_alone(standard: str) -> None:
+    """S2-interface-c: every header is plain C11, and C++ without exceptions."""
     language, *flags = STANDARDS[standard]
     command = [*compiling.compiler(language), *flags]
 
@@ -97,6 +98,7 @@ def test_each_header_compiles_alone(standard: str) -> None:
 
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_all_headers_compile_together_with_clang(standard: str, tmp_path: Path) -> None:
+    """S0-platforms: a second compiler takes the same headers."""
     language, *flags = STANDARDS[standard]
     source = tmp_path / "all"
     source.write_text("".join(f'#include "{name}"\n' for name in headers()))
@@ -142,6 +144,7 @@ def exported(library: Path) -> list[str]:
 def test_plugins_written_for_tensorflow_compile_unchanged(
     source: str, standard: str, compile_library: Callable[..., Path]
 ) -> None:
+    """S2-no-exports: nothing but entry symbols is visible."""
     flags = [*drystone_abi.get_compile_flags(), *drystone_abi.get_link_flags(), standard]
     library = compile_library(STYLE / source, flags=flags)
     assert exported(library) == ENTRIES[source], "entry symbols, and nothing else"
@@ -161,6 +164,7 @@ def test_plugins_written_for_tensorflow_compile_with_clang(source: str, tmp_path
 def test_plugins_need_nothing_of_the_host(
     source: str, compile_library: Callable[..., Path]
 ) -> None:
+    """S2-c-only: no library of the host is linked; symbols bind when it loads the plugin."""
     library = compile_library(STYLE / source, flags=drystone_abi.get_link_flags())
     listed = subprocess.run(
         ["readelf", "-d", str(library)], capture_output=True, text=True, check=True

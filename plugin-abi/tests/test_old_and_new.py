@@ -54,6 +54,7 @@ def run(host: Path, plugin: Path) -> subprocess.CompletedProcess[str]:
 def test_every_pair_works(
     of_host: str, of_plugin: str, kind: str, host: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    """S0-version: sizes let plugins and hosts of different releases work together."""
     plugin = releases.build_plugin(kind, of_plugin, tmp_path)
     done = run(host(of_host), plugin)
     assert done.stdout == SAYS[kind], done.stderr
@@ -64,6 +65,7 @@ def test_every_pair_works(
 def test_plugins_of_today_work_on_a_later_host(
     kind: str, host: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    """S0-version: a plugin keeps working on later hosts."""
     done = run(host("later"), releases.build_plugin(kind, "today", tmp_path))
     assert (done.stdout, done.returncode) == (SAYS[kind], 0), done.stderr
 

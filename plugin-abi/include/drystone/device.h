@@ -19,7 +19,8 @@
  * `ext` members marked "reserved" must be null; others are the plugin's to use.
  *
  * Statuses. A function with a TF_Status* last gets a fresh one that is OK and sets it on failure.
- * Functions without one cannot fail.
+ * Functions without one cannot fail. A create function that fails leaves nothing to be destroyed:
+ * its destroy function is not called.
  *
  * Threads. The host calls functions of one device from any thread and may call several at once,
  * except that it never calls two functions with the same stream, event or timer at the same time.

@@ -53,6 +53,7 @@ def registered(library: HostLibrary) -> HostLibrary:
 
 
 def test_platform_is_listed_with_library_and_count(library: HostLibrary) -> None:
+    """S2-accelerators: a device is a module that a library registers at its init function."""
     (fake,) = [item for item in list_platforms() if item["type"] == "FAKE"]
     assert fake["platform"] == "FAKE_PLATFORM"
     assert fake["library"] == library.path
@@ -86,6 +87,7 @@ def test_description_tells_hardware_and_unknowns(device: Device) -> None:
 
 
 def test_memory_round_trip_and_figures(device: Device) -> None:
+    """S2-accelerators: data crosses to a device and back through the C interface."""
     before = device.describe()["allocator"]
     data = bytes(range(256)) * 4
     with device.allocate(len(data)) as memory, device.allocate(len(data)) as other:
@@ -202,6 +204,7 @@ def test_no_devices_is_no_error(
 def test_same_type_twice_names_both_files(
     library: HostLibrary, variant: Callable[..., HostLibrary]
 ) -> None:
+    """S2-blame: the message says which libraries clash, and about what."""
     second = variant(AFTER_INIT='params->platform->name="OTHER_NAME"')
     with pytest.raises(HostError) as error:
         second.initialise("SE_InitPlugin")
@@ -293,6 +296,7 @@ def use(device: Device) -> None:
 
 
 def test_layouts_of_earlier_releases_work(variant: Callable[..., HostLibrary]) -> None:
+    """S0-version: layouts that inserted members mid-struct are told apart by size."""
     registered(
         variant(
             NAME="OLD",

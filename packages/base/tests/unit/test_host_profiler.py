@@ -21,6 +21,7 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def library(compile_library: Compile) -> HostLibrary:
+    """S2-several: the library that also holds a device."""
     opened = open_library(
         compile_library(EXAMPLE / "fake_device.c", EXAMPLE / "fake_profiler.c", flags=["-DPROFILE"])
     )

@@ -47,6 +47,7 @@ PRINTED = {"device": "b'slab' ['FAKE'] ['FAKE']\n"}
 @pytest.mark.parametrize("kind", ENTRIES)
 @pytest.mark.parametrize("release", releases.names())
 def test_plugins_of_other_releases_load(release: str, kind: str, tmp_path: Path) -> None:
+    """S0-version: sizes keep old plugins and new hosts together, and the reverse."""
     missing = [entry for entry in ENTRIES[kind] if entry not in known_entries()]
     assert not missing, f"the host has no module for {missing}"
     plugin = releases.build_plugin(kind, release, tmp_path)
