@@ -361,6 +361,16 @@ def test_function_of_the_graph_hides_an_op_of_its_name() -> None:
         assert look_up(library, "Relu").output_arg[0].name == "out"
 
 
+def test_op_of_tensorflow_is_complete_with_defaults() -> None:
+    """tf-c-abi §7: plugins copy the defaults of attributes from the definitions looked up."""
+    optimizer.attach_services()
+    with functions_of(b"") as library:
+        found = look_up(library, "MatMul")
+    defaults = {a.name: a.default_value for a in found.attr if a.HasField("default_value")}
+    assert [a.name for a in found.input_arg] == ["a", "b"]
+    assert defaults["transpose_a"].WhichOneof("value") == "b"
+
+
 def test_unknown_op_is_not_found() -> None:
     """S0 §Plugin util C API, TF_LookUpOpDef."""
     with functions_of(b"") as library, pytest.raises(HostError) as caught:

@@ -23,10 +23,10 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
     for name in preserved:
         if name not in after:
             _refuse(
-                "optimizer-lost-node",
                 "every node that must be preserved is still there",
                 f"{name!r} is gone",
                 "fetches, feeds and kept nodes under their names",
+                code="optimizer-lost-node",
             )
     _check_ops(before, after)
     validate(after)
@@ -48,10 +48,10 @@ def _check_ops(before: Graph, after: Graph) -> None:
             tolerated = {n.op for n in before}
         if node.op not in tolerated:
             _refuse(
-                "optimizer-unknown-op",
                 "every op is known, or registered by the plugin",
                 f"node {node.name!r} has op {node.op!r}",
                 "ops of TensorFlow, of the graph's functions, or registered in TF_InitKernel",
+                code="optimizer-unknown-op",
             )
 
 
@@ -59,10 +59,10 @@ def _check_fetch(before: Graph, after: Graph, fetch: str) -> None:
     wanted, found = _dtype(before, fetch), _dtype(after, fetch)
     if wanted is not None and found is not wanted:
         _refuse(
-            "optimizer-changed-fetch",
             "a fetch keeps its dtype",
             f"{fetch!r} is {found or 'not there'} now",
             str(wanted),
+            code="optimizer-changed-fetch",
         )
 
 
@@ -73,7 +73,7 @@ def _dtype(graph: Graph, fetch: str) -> DType | None:
     return types[index].base if types is not None and index < len(types) else None
 
 
-def _refuse(code: str, check: str, found: str, needed: str) -> NoReturn:
+def _refuse(check: str, found: str, needed: str, *, code: str) -> NoReturn:
     raise PluginError(
         "the graph that an optimizer gave back was refused",
         check=check,

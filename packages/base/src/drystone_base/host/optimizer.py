@@ -14,6 +14,7 @@ from typing import Any, Final
 from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
+from drystone_base.host.ops import attach as attach_ops
 from drystone_base.host.status import Status
 
 __all__ = ["DEFAULT_DEVICE", "HostOptimizer", "attach_services", "optimizers", "run"]
@@ -158,10 +159,11 @@ def _names(names: Sequence[str]) -> _Names:
 
 
 def attach_services() -> None:
-    """Offer inference to optimizers from now on, until the interpreter exits."""
+    """Offer inference and op definitions to optimizers, until the interpreter exits."""
     with _LOCK:
         if _attached:
             return
+        attach_ops()
         services = _Services(ctypes.sizeof(_Services), None, _INFER(_infer))
         _attached.append(services)
         _set_services(ctypes.byref(services))
