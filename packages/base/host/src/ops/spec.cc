@@ -59,11 +59,18 @@ void items(Cursor& in, Item&& item) {
   } while (!in.take("}"));
 }
 
-int dtype_item(Cursor& in) {
+// One data type, or a set of them by its name; each counts once.
+void dtype_item(Cursor& in, std::vector<int>& types) {
   const std::size_t start = in.position();
   const std::string_view name = in.word();
-  const int type = dtype_of_spec(name);
-  if (type != 0) return type;
+  const auto add = [&](int type) {
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  };
+  if (const int type = dtype_of_spec(name); type != 0) return add(type);
+  if (const auto& set = dtype_set(name); !set.empty()) {
+    for (const int type : set) add(type);
+    return;
+  }
   if (name.empty()) in.expected("a data type such as float");
   Cursor::fail_at(start, "'" + std::string(name) + "' is no data type");
 }
@@ -78,7 +85,7 @@ std::string braced(Cursor& in, AttrDef& attr) {
     return "string";
   }
   std::vector<int> types;
-  items(in, [&] { types.push_back(dtype_item(in)); });
+  items(in, [&] { dtype_item(in, types); });
   attr.allowed_values = types_value(types);
   return "type";
 }
