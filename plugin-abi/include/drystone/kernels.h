@@ -100,8 +100,8 @@ TF_CAPI_EXPORT extern TF_KernelBuilder* TF_NewAsyncKernelBuilder(
     void (*compute_async_func)(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback* done),
     void (*delete_func)(void*));
 
-/* An asynchronous kernel is done. A second call with the same callback is ignored while the kernel
- * lives. */
+/* An asynchronous kernel is done. A second call is ignored, unless a thousand asynchronous calls have
+ * been made since the first. */
 TF_CAPI_EXPORT extern void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* done);
 
 /* The kernel fits only nodes whose attribute `attr_name` (a type, or a list of types) is `type`.

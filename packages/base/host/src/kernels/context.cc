@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/callbacks.h"
+
 using namespace drystone::host;
 using namespace drystone::host::kernels;
 
@@ -123,11 +125,7 @@ bool TF_OpKernelContext::is_done() {
 }
 
 void TF_OpKernelContext::rest_callback() noexcept {
-  if (callback == nullptr) return;
-  answered(0, [&] {
-    kernel.give_callback(std::exchange(callback, nullptr));
-    return 0;
-  });
+  if (callback != nullptr) kernels::rest_callback(std::exchange(callback, nullptr));
 }
 
 void TF_OpKernelContext::abandon() {

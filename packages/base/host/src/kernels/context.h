@@ -37,7 +37,7 @@ struct TF_OpKernelContext {
   bool is_done();
   // The caller goes on without this call. From now on the context ends itself.
   void abandon();
-  // Give the callback back to the kernel: it has been called.
+  // The callback has been called.
   void rest_callback() noexcept;
   // One more reason to end is there: done, or no deferred work any more.
   void settle(std::unique_lock<std::mutex> lock, bool is_done);

@@ -10,7 +10,6 @@ namespace drystone::host::kernels {
 namespace {
 
 constexpr std::string_view kCpu = "/job:localhost/replica:0/task:0/device:CPU:0";
-constexpr std::size_t kRestingCallbacks = 1024;
 
 // The number after the last colon; 0 without one.
 int number_of_device(std::string_view name) {
@@ -101,26 +100,6 @@ TF_OpKernelContext* DS_Kernel::take_context() {
 void DS_Kernel::give_context(TF_OpKernelContext* ctx) noexcept {
   ctx->end();
   delete spare_.exchange(ctx, std::memory_order_acq_rel);
-}
-
-TF_AsyncOpKernelDoneCallback* DS_Kernel::take_callback(TF_OpKernelContext* ctx) {
-  std::unique_ptr<TF_AsyncOpKernelDoneCallback> callback;
-  {
-    const std::lock_guard lock(mutex_);
-    if (rested_.size() > kRestingCallbacks) {
-      callback = std::move(rested_.front());
-      rested_.pop_front();
-    }
-  }
-  if (callback == nullptr) callback = std::make_unique<TF_AsyncOpKernelDoneCallback>();
-  callback->ctx = ctx;
-  return callback.release();
-}
-
-void DS_Kernel::give_callback(TF_AsyncOpKernelDoneCallback* callback) {
-  std::unique_ptr<TF_AsyncOpKernelDoneCallback> owned(callback);
-  const std::lock_guard lock(mutex_);
-  rested_.push_back(std::move(owned));
 }
 
 const std::string& DS_Kernel::keep(const char* text) {

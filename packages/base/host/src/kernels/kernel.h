@@ -3,8 +3,6 @@
 #define DRYSTONE_HOST_KERNELS_KERNEL_H_
 
 #include <atomic>
-#include <deque>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -13,12 +11,6 @@
 #include "drystone_host/kernels.h"
 #include "kernels/node.h"
 #include "kernels/registry.h"
-
-// What an asynchronous kernel calls when it is done: of one call at a time.
-struct TF_AsyncOpKernelDoneCallback {
-  std::mutex mutex;
-  TF_OpKernelContext* ctx = nullptr;  // NULL: called already
-};
 
 struct DS_Kernel {
  public:
@@ -34,10 +26,6 @@ struct DS_Kernel {
   // A context for one call, and back with it.
   TF_OpKernelContext* take_context();
   void give_context(TF_OpKernelContext* ctx) noexcept;
-
-  // A callback that has not been called for a long time, if ever.
-  TF_AsyncOpKernelDoneCallback* take_callback(TF_OpKernelContext* ctx);
-  void give_callback(TF_AsyncOpKernelDoneCallback* callback);
 
   // The text with a lifetime as long as the kernel's.
   const std::string& keep(const char* text);
@@ -64,7 +52,6 @@ struct DS_Kernel {
   std::atomic<int> references_{1};
   std::atomic<TF_OpKernelContext*> spare_{nullptr};
   std::mutex mutex_;
-  std::deque<std::unique_ptr<TF_AsyncOpKernelDoneCallback>> rested_;
   std::set<std::string, std::less<>> texts_;
 };
 

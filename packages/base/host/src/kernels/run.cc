@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/callbacks.h"
 #include "kernels/context.h"
 
 using namespace drystone::host;
@@ -69,7 +70,7 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
   const std::int64_t deadline_ms = ctx->call.deadline_ms;
   ctx->keep_inputs();
-  ctx->callback = kernel.take_callback(ctx);
+  ctx->callback = take_callback(ctx);
   TF_AsyncOpKernelDoneCallback* callback = ctx->callback;
   const bool returned =
       survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
