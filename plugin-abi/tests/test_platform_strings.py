@@ -18,7 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import drystone_abi
-from drystone_abi.platform_strings import MAGIC, parse_records, read_platform_strings
+from drystone_abi.platform_strings import (
+    MAGIC,
+    find_platform_strings,
+    parse_records,
+    read_platform_strings,
+)
 
 SOURCES = {
     ".c": '#include "drystone/platform_strings.h"\nTF_PLATFORM_STRINGS()\n',
@@ -138,6 +143,7 @@ def test_records_are_found_among_any_bytes(texts: list[bytes], data: st.DataObje
     path.write_bytes(raw)
     found = [text.decode("ascii", "backslashreplace") for text in texts if text]
     assert read_platform_strings(path) == found
+    assert find_platform_strings(raw) == found
 
 
 @given(st.binary(max_size=3000))

@@ -7,12 +7,20 @@ library at all. `include/drystone/platform_strings.h` states the format.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 
-__all__ = ["ABI_VERSION_RECORD", "FORMAT_RECORD", "MAGIC", "parse_records", "read_platform_strings"]
+__all__ = [
+    "ABI_VERSION_RECORD",
+    "FORMAT_RECORD",
+    "MAGIC",
+    "find_platform_strings",
+    "parse_records",
+    "read_platform_strings",
+]
 
 MAGIC: Final = b"\x00S\\s\x22:^p*L}"
 """The eleven bytes that begin a record."""
@@ -27,6 +35,11 @@ _LONGEST: Final = 4096
 _BLOCK: Final = 1 << 20
 
 
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes | None:
+        """Up to `size` bytes; none at the end."""
+
+
 def read_platform_strings(path: str | os.PathLike[str]) -> list[str]:
     """The records of a file, `NAME=value` each, in the order they lie in it; [] when it has none.
 
@@ -34,7 +47,12 @@ def read_platform_strings(path: str | os.PathLike[str]) -> list[str]:
     come back escaped, and a record is cut after 4096 bytes: nothing in a file can make this fail.
     """
     with open(path, "rb", buffering=0, opener=_open_regular) as file:
-        return [raw.decode("ascii", "backslashreplace") for raw in _records(file) if raw]
+        return _texts(file)
+
+
+def find_platform_strings(data: bytes) -> list[str]:
+    """The same for the bytes of a library that has been read already."""
+    return _texts(io.BytesIO(data))
 
 
 def parse_records(records: Iterable[str]) -> dict[str, str]:
@@ -46,6 +64,10 @@ def parse_records(records: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def _texts(file: _Readable) -> list[str]:
+    return [raw.decode("ascii", "backslashreplace") for raw in _records(file) if raw]
+
+
 def _open_regular(path: str, flags: int) -> int:
     """Open without waiting for a pipe's other end, and refuse what is not a regular file."""
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -55,11 +77,11 @@ def _open_regular(path: str, flags: int) -> int:
     return descriptor
 
 
-def _records(file: BinaryIO) -> Iterator[bytes]:
+def _records(file: _Readable) -> Iterator[bytes]:
     """Texts after each magic, up to the NUL that follows, the end of the file or the limit."""
     data = b""
     while True:
-        piece = file.read(_BLOCK)
+        piece = file.read(_BLOCK) or b""
         data += piece
         done = 0
         while (found := data.find(MAGIC, done)) >= 0:
