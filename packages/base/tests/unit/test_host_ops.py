@@ -107,6 +107,11 @@ def test_lengths_get_a_minimum() -> None:
     assert [(a.has_minimum, a.minimum) for a in made.attr] == [(True, 1), (True, 0), (True, 1)]
 
 
+def test_sets_of_types_may_stand_in_braces() -> None:
+    made = define("Test>Sets", ["T: {bfloat16, float, quantizedtype} = DT_FLOAT"])
+    assert list(made.attr[0].allowed_values.list.type) == [14, 1, 11, 12, 13, 15, 16]
+
+
 def test_names_are_used_once() -> None:
     assert refusal("Test>Wrong", ["a: int", "a: int"]).endswith("the name 'a' is used twice")
     assert refusal("Test>Wrong", ["a: int"], ["a: float"]).endswith("the name 'a' is used twice")
