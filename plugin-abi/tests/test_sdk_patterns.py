@@ -89,6 +89,12 @@ def test_single_reader() -> None:
     assert matches("single", "a Neg\nb Neg a\nc Add b ^a") == []
 
 
+def test_what_may_be_fed_is_not_what_its_op_computes() -> None:
+    text = "x Placeholder\na Abs x\nb Abs a\nc Neg a"
+    assert matches("computed", text) == ["b: n=a"]
+    assert matches("computed", text, preserved="a") == []
+
+
 def test_control_fan_ins_can_be_ruled_out() -> None:
     assert matches("free", "k Const\na Neg k\nb Neg a\nc Neg b ^k\nd Neg c") == ["b: n=a", "c: n=b"]
 

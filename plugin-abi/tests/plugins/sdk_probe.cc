@@ -216,6 +216,7 @@ Pattern chosen(std::string_view name) {
   }
   if (name == "shared") return op("Mul").as("root")(any().as("x"), any().as("x"));
   if (name == "single") return op("Neg").as("root")(op("Neg").as("n").single());
+  if (name == "computed") return op("Abs").as("root")(op("Abs").as("n").computed());
   if (name == "free") return op("Neg").as("root")(op("Neg").as("n").free());
   if (name == "port") return op("Neg").as("root")(op("Split").as("s").port(1));
   if (name == "starts") return op("Concat").as("root").starts(op("Neg").as("n"));

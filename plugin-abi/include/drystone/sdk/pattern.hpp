@@ -14,6 +14,8 @@
 //   .port(1)         read by its consumer through this output (default: whichever)
 //   .inside()        will vanish in the rewrite: everything that reads it is itself captured or part
 //                    of the match, and it is not protected
+//   .computed()      its output is what its op makes of its inputs: it is not protected, since what is
+//                    to be preserved may be fed
 //   .single()        exactly one edge, data or control, reads it
 //   .free()          no control fan-ins
 //   .either()        its first two fan-ins may come in either order
@@ -73,6 +75,7 @@ class Pattern {
     return out;
   }
   Pattern inside() const { return with(&Pattern::inside_); }
+  Pattern computed() const { return with(&Pattern::computed_); }
   Pattern single() const { return with(&Pattern::single_); }
   Pattern free() const { return with(&Pattern::free_); }
   Pattern either() const { return with(&Pattern::either_); }
@@ -111,6 +114,7 @@ class Pattern {
   bool describes_inputs_ = false;
   bool more_inputs_ = false;
   bool inside_ = false;
+  bool computed_ = false;
   bool single_ = false;
   bool free_ = false;
   bool either_ = false;
@@ -198,7 +202,7 @@ class Matcher {
     if (wanted.port_ != kControl && wanted.port_ != goal.tensor.port) return false;
     if (wanted.single_ && graph_->fan_outs(id).size() != 1) return false;
     if (wanted.free_ && !graph_->control_fan_ins(id).empty()) return false;
-    if (wanted.inside_ && graph_->is_protected(id)) return false;
+    if ((wanted.inside_ || wanted.computed_) && graph_->is_protected(id)) return false;
     if (!wanted.accepts(*graph_, id)) return false;
     if (!wanted.label_.empty()) {
       const TensorId bound = match->tensor(wanted.label_);

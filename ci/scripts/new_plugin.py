@@ -1,0 +1,185 @@
+"""Render a plugin project: ``python -m ci.scripts.new_plugin NAME KIND [FOLDER]``.
+
+The files are those of plugin-abi/template; what is in C or Python begins as the example of its
+kind, under another name. In files ``{{name}}`` stands for the name, in names of files ``__name__``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ci.scripts.project import ROOT
+
+__all__ = ["KINDS", "main", "render"]
+
+TEMPLATE = ROOT / "plugin-abi" / "template"
+EXAMPLES = ROOT / "plugin-abi" / "examples"
+NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+STANDARDS = {
+    "C": "C_STANDARD 11 C_EXTENSIONS OFF",
+    "CXX": "CXX_STANDARD 17 CXX_EXTENSIONS OFF",
+}
+OPTIONS = {"C": "-Wall -Wextra", "CXX": "-Wall -Wextra -fno-exceptions -fno-rtti"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where the files come from, what of theirs is renamed, and what the build and manifest say."""
+
+    title: str
+    folders: tuple[Path, ...]
+    language: str = "CXX"
+    sources: str = "{{name}}.cc"
+    offers: str = ""
+    leave_out: tuple[str, ...] = ()
+    renames: Mapping[str, str] = field(default_factory=dict)
+
+
+def _offers(module: str, key: str, value: str) -> str:
+    return f'modules = ["{module}"]\n{key} = ["{value}"]'
+
+
+NATIVE = TEMPLATE / "native"
+FROM_EXAMPLE = ("pyproject.toml", "CMakeLists.txt", "README.md", "*.so.toml", "tests/*")
+KINDS = {
+    "optimizer": Kind(
+        "a graph optimizer in C++",
+        (NATIVE, TEMPLATE / "optimizer"),
+        offers=_offers("graph-optimizer", "optimizers", "CPU"),
+    ),
+    "kernels": Kind(
+        "an op with kernels in C++",
+        (NATIVE, TEMPLATE / "kernels"),
+        offers=_offers("kernels", "ops", "{{Name}}Scale"),
+    ),
+    "filesystem": Kind(
+        "a filesystem in C",
+        (EXAMPLES / "filesystem_c", NATIVE),
+        language="C",
+        sources="{{name}}.c files.c store.c",
+        offers=_offers("filesystem", "schemes", "{{scheme}}"),
+        leave_out=FROM_EXAMPLE,
+        renames={"ramdemo.c": "{{name}}.c", "ramdemo": "{{scheme}}", "RAMDEMO": "{{NAME}}"},
+    ),
+    "device": Kind(
+        "a device in C, with a profiler",
+        (EXAMPLES / "device_c", NATIVE),
+        language="C",
+        sources="{{name}}.c {{name}}_profiler.c",
+        offers='modules = ["device", "profiler"]\ndevices = ["{{NAME}}"]',
+        leave_out=FROM_EXAMPLE,
+        renames={
+            "fake_device": "{{name}}",
+            "fake_profiler": "{{name}}_profiler",
+            "FAKE_DEVICE": "{{NAME}}",
+            "FAKE_PLATFORM": "{{NAME}}",
+            "DRYSTONE_FAKE_DEVICES": "{{NAME}}_DEVICES",
+            '"FAKE"': '"{{NAME}}"',
+            "FakeDevice": "{{Name}}",
+            "/device:FAKE:": "/device:{{NAME}}:",
+        },
+    ),
+    "python-optimizer": Kind(
+        "a graph optimizer in Python",
+        (EXAMPLES / "optimizer_python",),
+        renames={
+            "drystone_example_same": "{{name}}",
+            "drystone-example-optimizer-python": "{{distribution}}",
+            'same = "': '{{name}} = "',
+            "An example of a drystone": "A drystone",
+            'one.name == "same"': 'one.name == "{{name}}"',
+            "test_same.py": "test_{{name}}.py",
+        },
+    ),
+}
+
+
+def render(name: str, kind: str, folder: Path) -> list[Path]:
+    """Write a project called ``name`` into the new or empty ``folder``; the files it has."""
+    if not NAME.fullmatch(name):
+        raise SystemExit(
+            f"new_plugin: {name!r} is no name for a project: small letters and digits, words "
+            "joined by '-', the first character a letter; for instance my-plugin"
+        )
+    if kind not in KINDS:
+        raise SystemExit(f"new_plugin: {kind!r} is no kind: choose one of {', '.join(KINDS)}")
+    if folder.exists() and any(folder.iterdir()):
+        raise SystemExit(f"new_plugin: {folder} is not empty: give a folder that is, or none yet")
+    chosen, words = KINDS[kind], _words(name, kind)
+    made: set[Path] = set()
+    for source in chosen.folders:
+        rename = {} if source.is_relative_to(TEMPLATE) else chosen.renames
+        for path in _files(source, chosen):
+            place = _renamed(str(path.relative_to(source)), {**rename, "__name__": "{{name}}"})
+            target = folder / _filled(place, words)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = _filled(_renamed(path.read_text("utf-8"), rename), words)
+            target.write_text(text, "utf-8")
+            made.add(target)
+    return sorted(made)
+
+
+def _words(name: str, kind: str) -> dict[str, str]:
+    parts = re.split("[-_]", name)
+    chosen = KINDS[kind]
+    words = {
+        "distribution": "-".join(parts),
+        "name": "_".join(parts),
+        "Name": "".join(part.capitalize() for part in parts),
+        "NAME": re.sub("[^A-Z_]", "", "_".join(parts).upper()).strip("_"),
+        "scheme": "".join(parts),
+        "kind": chosen.title,
+        "language": chosen.language,
+        "standard": STANDARDS[chosen.language],
+        "options": OPTIONS[chosen.language],
+    }
+    for key in ("sources", "offers"):
+        words[key] = _filled(getattr(chosen, key), words)
+    return words
+
+
+def _files(source: Path, kind: Kind) -> list[Path]:
+    """Files of a folder; of an example without what the template has its own of."""
+    left_out = () if source.is_relative_to(TEMPLATE) else kind.leave_out
+    every = (path for path in source.rglob("*") if path.is_file())
+    return sorted(
+        path
+        for path in every
+        if "__pycache__" not in path.parts
+        and not any(path.relative_to(source).match(pattern) for pattern in left_out)
+    )
+
+
+def _renamed(text: str, renames: Mapping[str, str]) -> str:
+    """Every key replaced, the longest first, in one go."""
+    if not renames:
+        return text
+    keys = sorted(renames, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, keys)), lambda found: renames[found[0]], text)
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Render and say what to do next."""
+    parser = argparse.ArgumentParser("new_plugin", description=__doc__)
+    parser.add_argument("name", help="of the distribution, for instance my-plugin")
+    parser.add_argument("kind", help=", ".join(KINDS))
+    parser.add_argument("folder", nargs="?", type=Path, help="default: ./NAME")
+    given = parser.parse_args(arguments)
+    folder: Path = given.folder or Path(given.name)
+    for path in render(given.name, given.kind, folder):
+        print(path)
+    print(f"\nnext: pip install {folder.resolve()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

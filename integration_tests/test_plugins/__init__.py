@@ -1,0 +1,1 @@
+"""Plugins as their authors and users have them: built, installed, loaded."""

@@ -1,0 +1,36 @@
+"""A project of each kind that the template renders builds, installs, loads and conforms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.scripts.new_plugin import KINDS, render
+from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
+    """Our wheels, the conformance suites among them."""
+    environment = make_environment(tmp_path_factory.mktemp("template") / "env")
+    install(environment, *wheels, "pytest>=8")
+    return environment
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kind(kind: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) -> None:
+    render("my-first", kind, tmp_path / "my-first")
+    wheel = build(tmp_path / "my-first", wheels, tmp_path)
+    install(env, "--no-deps", wheel)
+    try:
+        tests: tuple[str | Path, ...] = (tmp_path / "my-first" / "tests",)
+        if kind != "python-optimizer":
+            assert states(env) == ["loaded"]
+            (library,) = env.root.rglob("drystone-plugins/libmy_first.so")
+            tests = ("--plugin", library)
+        pytest_in = (env.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+        assert " passed" in env.run("env", *VARIABLES, *pytest_in, cwd=tmp_path).stdout
+    finally:
+        uninstall(env, wheel)
