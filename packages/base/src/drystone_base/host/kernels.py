@@ -21,7 +21,16 @@ from drystone_base.errors import HostError, KernelError, UnsupportedOp
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
 from drystone_base.host.status import CODES, Status
-from drystone_base.host.tensors import adopt, lend, settle
+from drystone_base.host.tensors import (
+    adopt,
+    adopt_as,
+    describe,
+    forget,
+    lend,
+    released,
+    settle,
+    shape_of,
+)
 from drystone_base.host.variables import Loans, variable_of
 from drystone_base.kernels.selection import Candidate, Verdict, explain, select
 from drystone_base.ops.attrs import FunctionRef
@@ -57,6 +66,9 @@ class KernelCall(ctypes.Structure):
 
 
 _CALL_SIZE: Final = ctypes.sizeof(KernelCall)
+_HEAD: Final = 5
+_DIMS: Final = 16
+_TOKENS: Final = 16
 
 _list = declare("DS_ListKernels", None, ctypes.c_void_p, ctypes.c_void_p)
 _new = declare(
@@ -71,6 +83,10 @@ _output_type = declare("DS_KernelOutputType", ctypes.c_int, ctypes.c_void_p, cty
 _run = declare(
     "DS_RunKernel", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int,
     ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+)  # fmt: skip
+_run_on_arrays = declare(
+    "DS_RunKernelOnArrays", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
 )  # fmt: skip
 _end_step = declare("DS_EndStep", ctypes.c_int, ctypes.c_int64)
 _delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
@@ -114,8 +130,8 @@ class PluginKernel:
     """The kernel of one node; the plugin's object lives as long as this one."""
 
     __slots__ = (
-        "_functions", "_handle", "_in_array", "_out_array", "_plain", "_version", "candidate",
-        "inputs", "node", "outputs",
+        "_answer", "_functions", "_handle", "_in_array", "_out_array", "_plain", "_version",
+        "candidate", "inputs", "node", "outputs",
     )  # fmt: skip
 
     def __init__(
@@ -129,6 +145,7 @@ class PluginKernel:
         self.outputs = definition.output_types(attrs)
         self._in_array = ctypes.c_void_p * len(self.inputs)
         self._out_array = ctypes.c_void_p * len(self.outputs)
+        self._answer = ctypes.c_int64 * (1 + len(self.outputs) * (_HEAD + _DIMS) + _TOKENS)
         self._plain = not any(_needs_care(d) for d in [*self.inputs, *self.outputs])
         self._version = node.graph.producer
         self._functions = _functions_of(node, attrs)
@@ -157,58 +174,72 @@ class PluginKernel:
 
     def __call__(self, call: Call, *values: Any) -> list[Any]:
         """The outputs of the node; raises ``KernelError`` with the plugin's status and message."""
-        call.runtime.step.resources.setdefault(_StepEnd, _StepEnd(call.runtime.step.id))
-        facts = KernelCall(_CALL_SIZE, call.runtime.step.id, graph_def_version=self._version)
-        if call.runtime.deadline is not None:
-            left = call.runtime.deadline - time.monotonic()
-            facts.deadline_ms = max(1, int(left * 1000))
-        if self._functions is not None:
-            facts.function_library = ctypes.pointer(self._functions)
-        try:
-            if self._plain:
-                return self._run(facts, values)
-            return self._run_with_variables(facts, values)
-        finally:
-            settle()
+        facts = self._facts(call)
+        return self._run(facts, values) if self._plain else self._run_with_care(facts, values)
+
+    def _facts(self, call: Call) -> KernelCall:
+        """What the kernel may know of the call; one struct serves all calls of a step."""
+        runtime = call.runtime
+        step = runtime.step.resources.get(_StepEnd)
+        if step is None:
+            step = runtime.step.resources[_StepEnd] = _StepEnd(runtime.step.id)
+        facts: KernelCall = step.facts
+        facts.graph_def_version = self._version
+        facts.function_library = self._functions
+        if runtime.deadline is not None:
+            facts.deadline_ms = max(1, int((runtime.deadline - time.monotonic()) * 1000))
+        return facts
 
     def _run(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
-        inputs = self._in_array()
+        words = self._describe(values)
+        answer, status = self._answer(), _status()
+        code = _run_on_arrays(
+            self._handle, ctypes.byref(facts), (ctypes.c_int64 * len(words))(*words), len(values),
+            answer, len(answer), status,
+        )  # fmt: skip
+        count = 0 if code else len(self.outputs)
+        end = 1 + count * (_HEAD + _DIMS)
         try:
-            self._lend(inputs, values)
-            return _adopt_all(self._compute(facts, inputs))
+            if code:
+                raise self._reported(code, status)
+            return _adopt_all(answer, count)
         finally:
-            _delete_all(inputs)
+            released(answer[end : end + answer[0]])
 
-    def _lend(self, inputs: Any, values: Sequence[Any]) -> None:
-        try:
-            for k, value in enumerate(values):
-                inputs[k] = lend(value, self.inputs[k])
-        except HostError as error:
-            raise self._refused(k, error) from error
+    def _describe(self, values: Sequence[Any]) -> list[int]:
+        words: list[int] = []
+        for k, value in enumerate(values):
+            try:
+                describe(value, self.inputs[k], words)
+            except HostError as error:
+                forget(words)
+                raise self._refused(k, error) from error
+        return words
 
-    def _compute(self, facts: KernelCall, inputs: Any) -> Any:
-        outputs, status = self._out_array(), _status()
-        _run(self._handle, ctypes.byref(facts), inputs, len(inputs), outputs, len(outputs), status)
-        code = _code(status)
-        if code:
-            text = _message(status).decode("utf-8", "replace").removeprefix("DS_RunKernel: ")
-            raise self._failure("failed in", text, CODES[code])
-        return outputs
-
-    def _run_with_variables(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+    def _run_with_care(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+        """The same for a node with references or resources among its inputs or outputs."""
         found = [v for v in map(variable_of, values) if v is not None]
         inputs, variables = self._in_array(), self._in_array()
-        returned = self._out_array()
+        outputs, returned = self._out_array(), self._out_array()
         facts.input_variables = ctypes.addressof(variables)
         facts.output_variables = ctypes.addressof(returned)
         try:
             with Loans(found) as loans:
                 for k, value in enumerate(values):
                     self._cross(k, value, loans, inputs, variables)
-                outputs = self._compute(facts, inputs)
+                self._compute(facts, inputs, outputs)
                 return self._take(outputs, returned, loans)
         finally:
+            facts.input_variables = facts.output_variables = None
             _delete_all(inputs)
+            settle()
+
+    def _compute(self, facts: KernelCall, inputs: Any, outputs: Any) -> None:
+        status = _status()
+        _run(self._handle, ctypes.byref(facts), inputs, len(inputs), outputs, len(outputs), status)
+        code = _code(status)
+        if code:
+            raise self._reported(code, status)
 
     def _cross(self, k: int, value: Any, loans: Loans, inputs: Any, variables: Any) -> None:
         """Give one input: a reference, a resource or a value."""
@@ -252,6 +283,13 @@ class PluginKernel:
 
     # ---- failures ------------------------------------------------------------------------------
 
+    def _reported(self, code: int, status: int) -> KernelError:
+        """What a run's status says, without the names that the error's first line has anyway."""
+        kernel = self.candidate
+        named = f"(op {kernel.op}, kernel {kernel.name!r} of {kernel.library}): "
+        text = _message(status).decode("utf-8", "replace").removeprefix("DS_RunKernel: ")
+        return self._failure("failed in", text.partition(named)[2] or text, CODES[code])
+
     def _failure(self, verb: str, text: str, status: str) -> KernelError:
         kernel = self.candidate
         return KernelError(
@@ -276,22 +314,26 @@ def _needs_care(dtype: DType) -> bool:
     return dtype.ref or dtype is dtypes.RESOURCE
 
 
-def _adopt_all(outputs: Any) -> list[Any]:
-    """The arrays of all outputs; when one of them has none the others are freed."""
-    found = []
+def _adopt_all(answer: Any, count: int) -> list[Any]:
+    """The arrays of all outputs in an answer; when one has none the others are freed."""
+    found: list[Any] = []
     try:
-        for k, handle in enumerate(outputs):
-            outputs[k] = None
-            found.append(adopt(handle))
+        for k in range(count):
+            at = 1 + k * (_HEAD + _DIMS)
+            handle, number, rank, address, _ = answer[at : at + _HEAD]
+            start = at + _HEAD
+            shape = tuple(answer[start : start + rank]) if rank <= _DIMS else shape_of(handle)
+            answer[at] = 0
+            found.append(adopt_as(handle, number, shape, address))
     except HostError:
-        _delete_all(outputs)
+        _delete_all(answer[1 : 1 + count * (_HEAD + _DIMS) : _HEAD + _DIMS])
         raise
     return found
 
 
 def _delete_all(handles: Any) -> None:
     for handle in handles:
-        if handle is not None:
+        if handle:
             _delete_tensor(handle)
 
 
@@ -311,13 +353,13 @@ def _by_reference(
 class _StepEnd:
     """Lies among the resources of a step, and tells the host when that ends with it."""
 
-    __slots__ = ("_id",)
+    __slots__ = ("facts",)
 
     def __init__(self, step: int) -> None:
-        self._id = step
+        self.facts = KernelCall(_CALL_SIZE, step)
 
     def __del__(self, end: Any = _end_step) -> None:
-        end(self._id)
+        end(self.facts.step_id)
 
 
 class _OwnStatus:
@@ -347,12 +389,12 @@ def _status() -> int:
 # ---- what the host is told of a node -------------------------------------------------------------
 
 
-def _functions_of(node: Node, attrs: Mapping[str, Any]) -> BufferStruct | None:
-    """The graph's function library, for a node with a function among its attributes."""
+def _functions_of(node: Node, attrs: Mapping[str, Any]) -> Any:
+    """The graph's function library, for a node with a function among its attributes; else None."""
     if not any(isinstance(value, FunctionRef) for value in attrs.values()):
         return None
     raw = node.graph.functions.to_proto().SerializeToString()
     kept = ctypes.create_string_buffer(raw, len(raw))
     made = BufferStruct(ctypes.addressof(kept), len(raw), None)
     made.kept = kept
-    return made
+    return ctypes.pointer(made)

@@ -36,13 +36,18 @@ __all__ = [
     "Counts",
     "HostTensor",
     "adopt",
+    "adopt_as",
     "aligned",
     "counts",
+    "describe",
     "empty_aligned",
+    "forget",
     "held",
     "lend",
+    "released",
     "same",
     "settle",
+    "shape_of",
 ]
 
 ALIGNMENT: Final = 64
@@ -73,23 +78,34 @@ class Counts(NamedTuple):
     copied: int
 
 
+class _Place(NamedTuple):
+    """Memory to lend: what a tensor over it is like, and what keeps it alive."""
+
+    number: int
+    shape: tuple[int, ...]
+    address: int
+    size: int
+    owner: Any
+    copied: bool
+
+
 class _Lent:
-    """What is lent: owners by token, and how many tokens lend each address."""
+    """What is lent: places by token, and how many tokens lend each address."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.owners: dict[int, tuple[int, Any]] = {}
+        self.owners: dict[int, _Place] = {}
         self.addresses: dict[int, int] = {}
         self.tokens = itertools.count(1)
         self.lent = self.copied = 0
 
-    def add(self, address: int, owner: Any, *, copied: bool) -> int:
+    def add(self, place: _Place) -> int:
         """A new token."""
         with self.lock:
             token = next(self.tokens)
-            self.owners[token] = (address, owner)
-            self.addresses[address] = self.addresses.get(address, 0) + 1
-            if copied:
+            self.owners[token] = place
+            self.addresses[place.address] = self.addresses.get(place.address, 0) + 1
+            if place.copied:
                 self.copied += 1
             else:
                 self.lent += 1
@@ -98,13 +114,12 @@ class _Lent:
     def remove(self, token: int) -> None:
         """Forget a token; what it kept alive goes after the lock."""
         with self.lock:
-            address, owner = self.owners.pop(token)
-            left = self.addresses[address] - 1
+            place = self.owners.pop(token)
+            left = self.addresses[place.address] - 1
             if left:
-                self.addresses[address] = left
+                self.addresses[place.address] = left
             else:
-                del self.addresses[address]
-        del owner
+                del self.addresses[place.address]
 
 
 _LENT: Final = _Lent()
@@ -160,9 +175,38 @@ def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
     ``dtype`` settles what NumPy's does not (quantised types). Raises ``HostError``
     (``bad-host-tensor``) for an array that cannot cross.
     """
-    dtype = dtype or from_numpy(array.dtype)
+    if len(_LENT.owners) > _MANY:
+        settle()
+    place = _place(array, dtype or from_numpy(array.dtype))
+    token = _LENT.add(place)
+    handle = _from_memory(
+        place.number, _dims(place.shape), len(place.shape), place.address, place.size, token, None
+    )
+    if handle is None:
+        _LENT.remove(token)
+        raise _refused(from_number(place.number), f"shape {list(place.shape)}", "a tensor")
+    made: int = handle
+    return made
+
+
+def describe(array: np.ndarray[Any, Any], dtype: DType, words: list[int]) -> None:
+    """Append what ``DS_RunKernelOnArrays`` reads of one input, which is lent from now on."""
+    place = _place(array, dtype)
+    token = _LENT.add(place)
+    words += (place.number, len(place.shape), place.address, place.size, token, *place.shape)
+
+
+def forget(words: list[int]) -> None:
+    """Take descriptions back that were never handed over."""
+    at = 0
+    while at < len(words):
+        _LENT.remove(words[at + 4])
+        at += 5 + words[at + 1]
+
+
+def _place(array: np.ndarray[Any, Any], dtype: DType) -> _Place:
     if dtype.is_object or array.dtype.hasobject:
-        return _lend_strings(array, dtype)
+        return _string_table(array, dtype)
     if array.dtype is not dtype.np and array.dtype != dtype.np:
         raise _refused(dtype, f"an array of {array.dtype.str}", f"{dtype.np} in native byte order")
     address = _address(array)
@@ -170,24 +214,10 @@ def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
     if not fits:
         array = aligned(array)
         address = _address(array)
-    return _lend_memory(dtype.number, array.shape, address, array.nbytes, array, copied=not fits)
+    return _Place(dtype.number, array.shape, address, array.nbytes, array, not fits)
 
 
-def _lend_memory(
-    number: int, shape: tuple[int, ...], address: int, size: int, owner: Any, *, copied: bool
-) -> int:
-    if len(_LENT.owners) > _MANY:
-        settle()
-    token = _LENT.add(address, owner, copied=copied)
-    handle = _from_memory(number, _dims(shape), len(shape), address, size, token, None)
-    if handle is None:
-        _LENT.remove(token)
-        raise _refused(from_number(number), f"shape {list(shape)}", "at most 254 dimensions")
-    made: int = handle
-    return made
-
-
-def _lend_strings(array: np.ndarray[Any, Any], dtype: DType) -> int:
+def _string_table(array: np.ndarray[Any, Any], dtype: DType) -> _Place:
     """A table of views over the strings, which are kept alive along with it."""
     if dtype is not dtypes.STRING:
         raise _refused(dtype, f"an array of {array.dtype}", "numbers or strings")
@@ -198,10 +228,8 @@ def _lend_strings(array: np.ndarray[Any, Any], dtype: DType) -> int:
     table[:, 0] = np.fromiter(map(len, values), np.uint64, count) << np.uint64(2) | np.uint64(_VIEW)
     table[:, 1] = np.frombuffer(memoryview(pointers).cast("B"), np.uint64) if count else 0
     table[:, 2] = 0
-    owner = (table, values)
-    return _lend_memory(
-        dtype.number, array.shape, _address(table), table.nbytes, owner, copied=False
-    )
+    address = _address(table)
+    return _Place(dtype.number, array.shape, address, table.nbytes, (table, values), False)
 
 
 def _bytes(value: object, position: int) -> bytes:
@@ -223,6 +251,12 @@ def settle() -> None:
     while (count := _take_released(tokens, len(tokens))) > 0:
         for token in tokens[:count]:
             _LENT.remove(token)
+
+
+def released(tokens: list[int]) -> None:
+    """Let go of the arrays with these tokens, which the host gave out by itself."""
+    for token in tokens:
+        _LENT.remove(token)
 
 
 class _Spare(threading.local):
@@ -255,12 +289,12 @@ class _Memory:
 
     __slots__ = ("__array_interface__", "_handle")
 
-    def __init__(self, handle: int, address: int, size: int) -> None:
+    def __init__(self, handle: int, address: int, shape: tuple[int, ...], kind: str) -> None:
         self._handle = handle
         self.__array_interface__ = {
             "data": (address, False),
-            "shape": (size,),
-            "typestr": "|u1",
+            "shape": shape,
+            "typestr": kind,
             "version": 3,
         }
 
@@ -274,27 +308,38 @@ def adopt(handle: int, *, writeable: bool = True) -> np.ndarray[Any, Any]:
     It is read-only where the memory is that of an array which was lent and is still in use.
     Raises ``HostError`` (``bad-host-tensor``) for a tensor that has no array, and deletes it.
     """
-    number, shape = _type(handle), _shape(handle)
+    return adopt_as(
+        handle, _type(handle), shape_of(handle), _data(handle) or 0, writeable=writeable
+    )
+
+
+def adopt_as(
+    handle: int, number: int, shape: tuple[int, ...], address: int, *, writeable: bool = True
+) -> np.ndarray[Any, Any]:
+    """The same for a tensor of which all is known."""
     if number == dtypes.STRING.number:
-        return _adopt_strings(handle, shape)
+        return _adopt_strings(handle, shape, address)
     kind = _numpy_of(handle, number)
-    size, address = math.prod(shape) * kind.itemsize, _data(handle)
-    if size == 0 or address is None:
+    if not address or 0 in shape:
         _delete(handle)
-        if size:
+        if 0 not in shape:
             raise _refused(from_number(number), "a tensor without memory", "a value")
         return np.empty(shape, kind)
-    flat = np.asarray(_Memory(handle, address, size))
-    array = np.ndarray(shape, kind, flat)
+    if kind.isbuiltin == 1:
+        array = np.asarray(_Memory(handle, address, shape, kind.str))
+    else:  # NumPy has no code for the types of other packages
+        size = math.prod(shape) * kind.itemsize
+        array = np.ndarray(shape, kind, np.asarray(_Memory(handle, address, (size,), "|u1")))
     return array if writeable and address not in _LENT.addresses else read_only(array)
 
 
 def same(a: int, b: int) -> bool:
     """Whether two handles show the same memory in the same shape."""
-    return bool(_data(a) == _data(b)) and _shape(a) == _shape(b)
+    return bool(_data(a) == _data(b)) and shape_of(a) == shape_of(b)
 
 
-def _shape(handle: int) -> tuple[int, ...]:
+def shape_of(handle: int) -> tuple[int, ...]:
+    """The dimensions of a tensor."""
     return tuple(_dim(handle, k) for k in range(_rank(handle)))
 
 
@@ -309,10 +354,10 @@ def _numpy_of(handle: int, number: int) -> np.dtype[Any]:
     return dtype.np
 
 
-def _adopt_strings(handle: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _adopt_strings(handle: int, shape: tuple[int, ...], address: int) -> np.ndarray[Any, Any]:
     count = math.prod(shape)
     try:
-        return string_array(_read_strings(_data(handle), count) if count else [], shape)
+        return string_array(_read_strings(address, count) if count else [], shape)
     finally:
         _delete(handle)
 
@@ -378,7 +423,7 @@ class HostTensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """The dimensions."""
-        return _shape(self.handle)
+        return shape_of(self.handle)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """An array over the same memory; read-only where the memory is not ours to change."""
