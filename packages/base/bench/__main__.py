@@ -23,6 +23,7 @@ SECTIONS = {
     "calls": "calls",
     "models": "models",
     "graphs": "graphs",
+    "plugin-kernels": "plugin_kernels",
 }
 """Sections by name, in the order they run, with the module of each."""
 
