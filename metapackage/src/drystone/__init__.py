@@ -1,38 +1,46 @@
 """Run TensorFlow models without TensorFlow: `import drystone as ds`.
 
-Every public name of `drystone_base` is available here and is loaded on first use, so that
-importing drystone itself costs next to nothing.
+Every public name of `drystone_base` is available here, and each further package of the set as a
+module (`ds.optimizer` is `drystone_optimizer`). All is loaded on first use, so that importing
+drystone itself costs next to nothing.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import drystone_optimizer as optimizer  # noqa: F401
     from drystone_base import *  # noqa: F403
     from drystone_base import __all__ as __all__
 
 __version__ = "0.1.0"
 
+_PACKAGES = {"optimizer": "drystone_optimizer"}
+
 
 def __getattr__(name: str) -> Any:
-    """Resolve a public name of `drystone_base` and keep it, so that it is looked up once.
+    """Resolve a public name of the set and keep it, so that it is looked up once.
 
     Raises `AttributeError` for any other name.
     """
     import drystone_base
 
     if name == "__all__":
-        return list(drystone_base.__all__)
-    if name not in drystone_base.__all__:
+        return [*drystone_base.__all__, *_PACKAGES]
+    if name in _PACKAGES:
+        value: Any = import_module(_PACKAGES[name])
+    elif name in drystone_base.__all__:
+        value = getattr(drystone_base, name)
+    else:
         raise AttributeError(f"module 'drystone' has no attribute {name!r}")
-    value = getattr(drystone_base, name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """Names for tab completion: the public API of the installed `drystone_base`."""
+    """Names for tab completion: the public API of the installed set."""
     import drystone_base
 
-    return sorted({*drystone_base.__all__, "__version__"})
+    return sorted({*drystone_base.__all__, *_PACKAGES, "__version__"})

@@ -1,4 +1,4 @@
-"""The metapackage hands out the public names of drystone_base and nothing else."""
+"""The metapackage hands out the public names of its set and nothing else."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import pytest
 
 import drystone
 import drystone_base
+import drystone_optimizer
 
 
-def test_names_are_those_of_base() -> None:
-    assert drystone.__all__ == drystone_base.__all__
-    assert set(dir(drystone)) == {*drystone_base.__all__, "__version__"}
+def test_names_are_those_of_base_and_the_further_packages() -> None:
+    assert drystone.__all__ == [*drystone_base.__all__, "optimizer"]
+    assert set(dir(drystone)) == {*drystone_base.__all__, "optimizer", "__version__"}
+    assert drystone.optimizer is drystone_optimizer
 
 
 def test_a_name_is_the_same_object_and_kept() -> None:

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone_base import modules as modules
+    from drystone_base import plugins as plugins
     from drystone_base.dtypes import DType as DType
     from drystone_base.dtypes import as_dtype as as_dtype
     from drystone_base.errors import BadModelFile as BadModelFile
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     from drystone_base.errors import CheckpointError as CheckpointError
     from drystone_base.errors import DrystoneError as DrystoneError
     from drystone_base.errors import GraphError as GraphError
+    from drystone_base.errors import HostError as HostError
     from drystone_base.errors import KernelError as KernelError
+    from drystone_base.errors import PluginError as PluginError
     from drystone_base.errors import ShapeError as ShapeError
     from drystone_base.errors import UnsupportedOp as UnsupportedOp
     from drystone_base.graph import Graph as Graph
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives. Modules are imported when a name is first asked for, so that
+# Where each public name lives, "" for one that is itself a module. Modules are imported when a name is first asked for, so that
 # `import drystone_base` costs next to nothing.
 _HOME = {
     "Access": "policy",
@@ -45,10 +49,12 @@ _HOME = {
     "DrystoneError": "errors",
     "Graph": "graph",
     "GraphError": "errors",
+    "HostError": "errors",
     "Inference": "ops.inference",
     "KernelError": "errors",
     "Model": "model",
     "Node": "graph",
+    "PluginError": "errors",
     "Session": "session",
     "SessionConfig": "session",
     "ShapeError": "errors",
@@ -56,6 +62,8 @@ _HOME = {
     "as_dtype": "dtypes",
     "infer": "ops.inference",
     "load": "model",
+    "modules": "",
+    "plugins": "",
     "read_graph": "loaders",
     "restore_checkpoint": "saving",
     "save": "saving",
@@ -73,10 +81,12 @@ __all__ = [
     "DrystoneError",
     "Graph",
     "GraphError",
+    "HostError",
     "Inference",
     "KernelError",
     "Model",
     "Node",
+    "PluginError",
     "Session",
     "SessionConfig",
     "ShapeError",
@@ -85,6 +95,8 @@ __all__ = [
     "as_dtype",
     "infer",
     "load",
+    "modules",
+    "plugins",
     "read_graph",
     "restore_checkpoint",
     "save",
@@ -97,7 +109,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'drystone_base' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_base.{_HOME[name]}"), name)
+    home = _HOME[name]
+    value: Any = import_module(f"drystone_base.{home or name}")
+    if home:
+        value = getattr(value, name)
     globals()[name] = value
     return value
 
