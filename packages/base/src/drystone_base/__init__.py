@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives, "" for one that is itself a module. Modules are imported when a name is first asked for, so that
-# `import drystone_base` costs next to nothing.
+# Where each public name lives, "" for one that is itself a module. Modules are imported when a name
+# is first asked for, so that `import drystone_base` costs next to nothing.
 _HOME = {
     "Access": "policy",
     "BadModelFile": "errors",
