@@ -4,6 +4,7 @@
  *   DEVICE          its device type, a string literal
  *   ENTRY           its entry symbol; TF_InitGraph when not set
  *   AFTER_INIT      at the end of the entry function; `params` and `status` are at hand
+ *   BEFORE_OPTIMIZE definitions in front of it
  *   OPTIMIZE        instead of copying; `optimizer`, `graph`, `item`, `optimized` and `status`
  *   HAS_STATE       create_func and destroy_func count what is alive: see live_states
  */
@@ -45,6 +46,9 @@ static void destroy_state(void* state) {
 }
 #endif
 
+#ifdef BEFORE_OPTIMIZE
+BEFORE_OPTIMIZE
+#endif
 static void optimize(void* optimizer, const TF_Buffer* graph, const TF_GrapplerItem* item,
                      TF_Buffer* optimized, TF_Status* status) {
   (void)optimizer;
