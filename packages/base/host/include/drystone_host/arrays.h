@@ -39,6 +39,12 @@ TF_CAPI_EXPORT extern int DS_RunKernelOnArrays(DS_Kernel* kernel, const DS_Kerne
                                                const int64_t* inputs, int num_inputs,
                                                int64_t* answer, int capacity, TF_Status* status);
 
+/* Memory for arrays that are going to be lent: every block begins at TF_TensorDefaultAlignment(). The
+ * result is a table in the layout of NumPy's PyDataMem_Handler, version 1: what PyDataMem_SetHandler
+ * takes, in a capsule named "mem_handler". It lives for ever; its functions may be called on any
+ * thread. */
+TF_CAPI_EXPORT extern const void* DS_ArrayMemory(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
