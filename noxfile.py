@@ -195,6 +195,47 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def abi(session: nox.Session) -> None:
+    """The contract: lock, frozen headers, layouts, old and new plugins, symbols, sanitizers."""
+    install_wheels(session, "lint", "test")
+    steps = Steps(CommandFailed)
+    for check in ("abi_lock", "exported_symbols", "no_stray_dlopen"):
+        steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}"))
+    steps.run("seeds", partial(session.run, "python", "-m", "ci.scripts.seed_coverage", "--check"))
+    steps.run("tests", partial(pytest, session, "abi", "plugin-abi/tests"), REPORTS / "abi.xml")
+    close(session, steps)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """The suites for plugin authors on our own examples, also under sanitizers."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.conformance", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz what reads a plugin's bytes or is called by one; `-- --help` for options."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.fuzz", *session.posargs)
+
+
+@nox.session
+def new_plugin(session: nox.Session) -> None:
+    """Render the template: `-- NAME KIND` makes a project of that kind in ./NAME."""
+    session.install(*requirements("template"))
+    session.run("python", "-m", "ci.scripts.new_plugin", *session.posargs)
+
+
+@nox.session
+def tf_plugins(session: nox.Session) -> None:
+    """Two plugin wheels made for TensorFlow, from the package index, unchanged, in drystone."""
+    install_wheels(session, "test")
+    session.install("pip")
+    session.run("python", "-m", "ci.scripts.tf_plugins", *session.posargs)
+
+
+@nox.session
 def tf_parity(session: nox.Session) -> None:
     """drystone beside an installed TensorFlow: imports in both orders, same answers."""
     install_wheels(session, "test", "tf_parity")

@@ -1,0 +1,1 @@
+"""Plugin wheels made for TensorFlow, run in drystone unchanged."""
