@@ -230,6 +230,7 @@ REFUSED = {
     "params->platform_fns->struct_size=0": r"SP_PlatformFns.struct_size is 0",
     "params->platform_fns->struct_size=40": r"SP_PlatformFns lacks required members: "
     r"create_device_fns, destroy_device_fns, create_stream_executor, destroy_stream_executor;",
+    "params->platform->struct_size=21": r"SP_Platform.name is NULL",
     "params->platform_fns->struct_size=(size_t)-1": r"which no release can mean",
     "params->platform_fns->create_device=NULL": r"lacks required members: create_device;",
     "params->platform_fns->create_timer_fns=NULL": r"both or none of create_timer_fns",

@@ -206,7 +206,7 @@ void DS_CopyToDevice(DS_Stream* stream, DS_DeviceMemory* to, const void* from, u
     require(to, "to");
     require(from, "from");
     require_size(*to, size);
-    to_device(stream, *to, from, size);
+    if (size != 0) to_device(stream, *to, from, size);
   });
 }
 
@@ -216,7 +216,7 @@ void DS_CopyToHost(DS_Stream* stream, void* to, const DS_DeviceMemory* from, uin
     require(to, "to");
     require(from, "from");
     require_size(*from, size);
-    to_host(stream, to, *from, size);
+    if (size != 0) to_host(stream, to, *from, size);
   });
 }
 
@@ -229,7 +229,7 @@ void DS_CopyOnDevice(DS_Stream* stream, DS_DeviceMemory* to, const DS_DeviceMemo
     if (stream != nullptr) require_same_device(*stream, *to);
     require_size(*to, size);
     require_size(*from, size);
-    on_device(stream, *to, *from, size);
+    if (size != 0) on_device(stream, *to, *from, size);
   });
 }
 
@@ -238,6 +238,7 @@ void DS_FillDevice(DS_Stream* stream, DS_DeviceMemory* memory, uint8_t pattern, 
   guarded(status, __func__, [&] {
     require(memory, "memory");
     require_size(*memory, size);
+    if (size == 0) return;
     on_some_stream(stream, *memory, [&](DS_Stream& some) { fill8(some, *memory, pattern, size); });
   });
 }
@@ -247,6 +248,7 @@ void DS_FillDevice32(DS_Stream* stream, DS_DeviceMemory* memory, uint32_t patter
   guarded(status, __func__, [&] {
     require(memory, "memory");
     require_size(*memory, size);
+    if (size == 0) return;
     on_some_stream(stream, *memory,
                    [&](DS_Stream& some) { fill32(some, *memory, pattern, size); });
   });

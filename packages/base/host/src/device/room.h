@@ -8,8 +8,17 @@
 #include <string>
 
 #include "core/guarded.h"
+#include "drystone/device.h"
 
 namespace drystone::host {
+
+// From where on a struct has members of one byte: a size may end between any of them. Everywhere
+// else a size that cuts a member in two must not leave half a pointer.
+template <class T>
+inline constexpr std::size_t kBytesFrom = sizeof(T);
+template <>
+inline constexpr std::size_t kBytesFrom<SP_Platform> =
+    offsetof(SP_Platform, supports_unified_memory);
 
 // Zeroed memory for a T that begins with struct_size, with spare room behind it: a plugin built for
 // a later release writes its longer struct without harm. settle() then brings what came back to the
@@ -58,7 +67,8 @@ class Room {
       fail(TF_INTERNAL, std::string("the plugin wrote outside the ") + name_ + " of " +
                             std::to_string(stated) + " bytes that it states");
     }
-    const std::size_t kept = std::min(stated, sizeof(Padded));
+    const bool cut = stated < size_ && stated < kBytesFrom<T>;
+    const std::size_t kept = std::min(cut ? stated & ~(sizeof(void*) - 1) : stated, sizeof(Padded));
     std::memset(bytes + kept, 0, sizeof(Padded) - kept);
   }
 
