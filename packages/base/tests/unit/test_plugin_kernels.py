@@ -130,6 +130,42 @@ def test_what_a_plugin_kernel_returns_goes_to_the_next_one_without_a_copy() -> N
     assert tensors.counts() == (before.lent + 6, before.copied)
 
 
+def test_what_a_reference_kernel_returns_goes_to_a_plugin_without_a_copy() -> None:
+    graph = graph_of("TestScale", FLOAT32)
+    last = graph["y"]
+    for k in range(3):
+        half = graph.add("Neg", f"n{k}", [last], attrs={"T": FLOAT32})
+        back = graph.add("Neg", f"m{k}", [half], attrs={"T": FLOAT32})
+        last = graph.add("TestScale", f"z{k}", [back])
+    before = tensors.counts()
+    assert Session(graph).run("z2:0", {"x0:0": aligned(1, 2, 3)}).tolist() == [16, 32, 48]
+    assert tensors.counts() == (before.lent + 4, before.copied)
+    assert np.zeros(5).ctypes.data % 16 == 0
+    assert np._core.multiarray.get_handler_name() == "default_allocator"  # type: ignore[attr-defined]
+
+
+def test_constants_and_variables_are_copied_once_at_most() -> None:
+    odd = tensors.empty_aligned((9,), np.float32)[1:]
+    odd[...] = np.arange(8)
+    graph = Graph()
+    value = TensorAttr(array=odd)
+    const = graph.add("Const", "c", attrs={"dtype": FLOAT32, "value": value})
+    read = graph.add("Identity", "c/read", [const], attrs={"T": FLOAT32})
+    graph.add("TestScale", "y", [read])
+    graph.add("TestTotal", "t", [read, const], attrs={"N": 2})
+    session, before = Session(graph), tensors.counts()
+    for _ in range(5):
+        assert session.run("y:0").tolist() == list(range(0, 16, 2))
+        assert session.run("t:0").tolist() == list(range(0, 16, 2))
+    assert tensors.counts().copied == before.copied + 1
+    base = np.arange(9, dtype=np.float32)
+    fed = base[1:]
+    fed.flags.writeable = False
+    assert session.run("y:0", {"c:0": fed}).tolist() == list(range(2, 18, 2))
+    base[...] = 1  # a feed may change between calls, even one that is read-only
+    assert session.run("y:0", {"c:0": fed}).tolist() == [2] * 8
+
+
 def test_a_kernel_lives_as_long_as_its_plan(counter: Callable[[int], int]) -> None:
     created, deleted = counter(CREATED), counter(DELETED)
     session = Session(graph_of("TestScale", FLOAT32))

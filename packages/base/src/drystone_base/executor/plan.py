@@ -93,6 +93,7 @@ class Plan:
     """A lowered graph. ``sources`` run first; ``feeds`` lists, per feed, the inputs that it fills.
 
     Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
+    ``has_plugins``: kernels of plugins are among the instructions.
     """
 
     instructions: list[Instruction]
@@ -101,6 +102,7 @@ class Plan:
     fetches: list[int]
     feed_names: list[str]
     fetch_names: list[str]
+    has_plugins: bool = False
 
 
 def lower(
@@ -132,6 +134,7 @@ class _Lowering:
         self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
         self.call_function = call_function
         self.plugin_kernels = _plugin_kernels()
+        self.has_plugins = False
         self.fed = {output: k for k, output in enumerate(feeds)}
         self.fed_nodes = {node for node, _ in feeds}
         self.index: dict[Node, int] = {}
@@ -159,6 +162,7 @@ class _Lowering:
             fetches,
             [output_name(f) for f in self.feeds],
             [output_name(f) for f in self.fetches],
+            self.has_plugins,
         )
 
     def _needed(self, targets: list[Node]) -> dict[Node, None]:
@@ -201,8 +205,9 @@ class _Lowering:
         if node.op in self.plugin_kernels and definition is not None:
             from drystone_base.host.kernels import kernel_of
 
-            plugin = kernel_of(node, definition)
+            plugin = kernel_of(node, definition, self.fed)
             if plugin is not None:
+                self.has_plugins = True
                 return plugin
         found = find_kernel(node.op)
         if found is not None:

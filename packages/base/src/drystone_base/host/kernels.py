@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,7 +37,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state import ResourceHandle, Variable, handle_array
 
 if TYPE_CHECKING:
-    from drystone_base.graph import Node
+    from drystone_base.graph import Node, Output
     from drystone_base.kernels import Call
     from drystone_base.ops.defs import OpDef
 
@@ -69,6 +69,7 @@ _CALL_SIZE: Final = ctypes.sizeof(KernelCall)
 _HEAD: Final = 5
 _DIMS: Final = 16
 _TOKENS: Final = 16
+_HOLDERS: Final = frozenset({"Const", "ReadVariableOp", "Variable", "VariableV2"})
 
 _list = declare("DS_ListKernels", None, ctypes.c_void_p, ctypes.c_void_p)
 _new = declare(
@@ -101,9 +102,10 @@ def list_kernels() -> bytes:
     return answer("the kernels of plugins", _list)
 
 
-def kernel_of(node: Node, definition: OpDef) -> PluginKernel | None:
+def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKernel | None:
     """The kernel of a plugin that runs the node; None for the reference kernel.
 
+    ``fed``: outputs whose values the caller of the plan gives.
     Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
     and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
     """
@@ -112,7 +114,17 @@ def kernel_of(node: Node, definition: OpDef) -> PluginKernel | None:
     chosen = select(node.op, "CPU", attrs, label)
     if chosen is None:
         raise _none_fits(node, explain(node.op, "CPU", attrs, label))
-    return None if chosen.is_reference else PluginKernel(chosen, node, definition, attrs)
+    if chosen.is_reference:
+        return None
+    steady = tuple(_is_steady(output, fed) for output in node.inputs)
+    return PluginKernel(chosen, node, definition, attrs, steady)
+
+
+def _is_steady(output: Output, fed: Container[Output]) -> bool:
+    """Whether a value is a constant's or a variable's, which are replaced and never changed."""
+    while output[0].op == "Identity" and output not in fed:
+        output = output[0].inputs[0]
+    return output[0].op in _HOLDERS and output not in fed
 
 
 def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
@@ -130,12 +142,17 @@ class PluginKernel:
     """The kernel of one node; the plugin's object lives as long as this one."""
 
     __slots__ = (
-        "_answer", "_functions", "_handle", "_in_array", "_out_array", "_plain", "_version",
-        "candidate", "inputs", "node", "outputs",
+        "_answer", "_functions", "_handle", "_in_array", "_out_array", "_plain", "_steady",
+        "_version", "candidate", "inputs", "node", "outputs",
     )  # fmt: skip
 
     def __init__(
-        self, candidate: Candidate, node: Node, definition: OpDef, attrs: Mapping[str, Any]
+        self,
+        candidate: Candidate,
+        node: Node,
+        definition: OpDef,
+        attrs: Mapping[str, Any],
+        steady: tuple[bool, ...] = (),
     ) -> None:
         self.candidate = candidate
         self.node = node.name
@@ -149,6 +166,7 @@ class PluginKernel:
         self._plain = not any(_needs_care(d) for d in [*self.inputs, *self.outputs])
         self._version = node.graph.producer
         self._functions = _functions_of(node, attrs)
+        self._steady = steady or (False,) * len(self.inputs)
 
     def __del__(self, delete: Any = _delete) -> None:
         delete(self._handle)
@@ -210,7 +228,7 @@ class PluginKernel:
         words: list[int] = []
         for k, value in enumerate(values):
             try:
-                describe(value, self.inputs[k], words)
+                describe(value, self.inputs[k], words, steady=self._steady[k])
             except HostError as error:
                 forget(words)
                 raise self._refused(k, error) from error

@@ -1,7 +1,7 @@
 """Memory of NumPy's new arrays aligned for plugins, so that no array is copied on its way to one.
 
-NumPy aligns to 16 bytes. While :func:`aligned_arrays` holds, what NumPy allocates on this thread begins
-at multiples of 64; arrays made then keep their memory as long as they live, wherever they go.
+NumPy aligns to 16 bytes. While :func:`aligned_arrays` holds, what NumPy allocates on this thread
+begins at multiples of 64; such arrays keep their memory as long as they live, wherever they go.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
-
-import numpy as np
 
 from drystone_base.host._lib import declare
 
@@ -31,11 +30,11 @@ def _parts() -> tuple[Any, Any]:
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ctypes.cast(pointer, ctypes.c_void_p).value or 0
     )
-    new = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-    )(ctypes.cast(make, ctypes.c_void_p).value or 0)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+        ctypes.cast(make, ctypes.c_void_p).value or 0
+    )
     table = (ctypes.c_void_p * (_SET_HANDLER + 1)).from_address(
-        get(np._core._multiarray_umath._ARRAY_API, None)
+        get(import_module("numpy._core._multiarray_umath")._ARRAY_API, None)
     )
     set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[_SET_HANDLER] or 0)
     return set_handler, new(_handler(), _NAME, None)

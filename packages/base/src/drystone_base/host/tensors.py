@@ -2,10 +2,10 @@
 
 Out: a row-major array of native byte order whose memory begins at a multiple of 64 bytes is lent to
 the host as it is; any other is copied once into such memory: kernels may load whole vectors.
-NumPy itself aligns to 16 bytes only, so arrays that many calls share are best made by
-:func:`empty_aligned`; what plugin kernels return is aligned anyway. :func:`counts` says how often
-which of both happened. Strings are lent as views of the ``bytes`` objects; only their table of 24
-bytes each is written.
+NumPy itself aligns to 16 bytes only, so feeds are best made by :func:`empty_aligned`; results in a
+session that runs plugin kernels are aligned (:mod:`drystone_base.host.memory`), and constants and
+variables are copied once. :func:`counts` says how often which of both happened. Strings are lent as
+views of the ``bytes`` objects; only their table of 24 bytes each is written.
 
 In: an array over the tensor's own memory, which is freed with the array. Strings are copied.
 
@@ -20,6 +20,7 @@ import ctypes
 import itertools
 import math
 import threading
+import weakref
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Self
 
@@ -69,6 +70,10 @@ _type = declare("TF_TensorType", ctypes.c_int, ctypes.c_void_p)
 _rank = declare("TF_NumDims", ctypes.c_int, ctypes.c_void_p)
 _dim = declare("TF_Dim", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
 _data = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
+
+
+_STEADY: Final[dict[int, tuple[Any, np.ndarray[Any, Any]]]] = {}
+"""Aligned copies of constants and variables by the array's id, as long as that array lives."""
 
 
 class Counts(NamedTuple):
@@ -189,9 +194,15 @@ def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
     return made
 
 
-def describe(array: np.ndarray[Any, Any], dtype: DType, words: list[int]) -> None:
-    """Append what ``DS_RunKernelOnArrays`` reads of one input, which is lent from now on."""
-    place = _place(array, dtype)
+def describe(
+    array: np.ndarray[Any, Any], dtype: DType, words: list[int], *, steady: bool = False
+) -> None:
+    """Append what ``DS_RunKernelOnArrays`` reads of one input, which is lent from now on.
+
+    ``steady``: the array is a constant's or a variable's, which nobody changes. If it has to be
+    copied, that happens once.
+    """
+    place = _place(array, dtype, steady=steady)
     token = _LENT.add(place)
     words += (place.number, len(place.shape), place.address, place.size, token, *place.shape)
 
@@ -204,17 +215,30 @@ def forget(words: list[int]) -> None:
         at += 5 + words[at + 1]
 
 
-def _place(array: np.ndarray[Any, Any], dtype: DType) -> _Place:
+def _place(array: np.ndarray[Any, Any], dtype: DType, *, steady: bool = False) -> _Place:
     if dtype.is_object or array.dtype.hasobject:
         return _string_table(array, dtype)
     if array.dtype is not dtype.np and array.dtype != dtype.np:
         raise _refused(dtype, f"an array of {array.dtype.str}", f"{dtype.np} in native byte order")
     address = _address(array)
-    fits = array.flags.c_contiguous and (address % ALIGNMENT == 0 or not array.size)
-    if not fits:
-        array = aligned(array)
+    copied = not array.flags.c_contiguous or bool(address % ALIGNMENT and array.size)
+    if copied:
+        array, copied = _steady_copy(array) if steady else (aligned(array), True)
         address = _address(array)
-    return _Place(dtype.number, array.shape, address, array.nbytes, array, not fits)
+    return _Place(dtype.number, array.shape, address, array.nbytes, array, copied)
+
+
+def _steady_copy(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
+    """The aligned copy of an array that nobody changes, and whether it was made just now."""
+    if array.flags.writeable:
+        return aligned(array), True
+    key = id(array)
+    found = _STEADY.get(key)
+    if found is not None and found[0]() is array:
+        return found[1], False
+    copy = aligned(array)
+    _STEADY[key] = (weakref.ref(array, lambda _: _STEADY.pop(key, None)), copy)
+    return copy, True
 
 
 def _string_table(array: np.ndarray[Any, Any], dtype: DType) -> _Place:
