@@ -25,7 +25,9 @@ def build(project: Path, wheels: list[Path], folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *links, "-w", str(folder)]
     uv = shutil.which("uv")
     if uv:
-        command = [uv, "build", "-q", "--wheel", *links, "-o", str(folder)]
+        # A rebuilt wheel has its old version: uv must not take another build of it from its cache.
+        fresh = ["--refresh-package", "drystone-plugin-abi"]
+        command = [uv, "build", "--wheel", *fresh, *links, "-o", str(folder)]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = folder.glob("*.whl")

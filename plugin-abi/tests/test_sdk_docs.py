@@ -1,0 +1,42 @@
+"""The pages for plugin authors show sources that are compiled elsewhere, as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs/plugin_authors").glob("*.md"))
+SHOWN = re.compile(r"(?ms)^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$")
+BLOCK = re.compile(r"(?m)^```(\w+)$")
+TYPED = {"bash", "text"}
+"""What a reader types or sees; everything else must be shown from a file."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_is_that_of_the_file_it_names(page: Path) -> None:
+    for file, _, code in SHOWN.findall(page.read_text("utf-8")):
+        source = (ROOT / file).read_text("utf-8")
+        assert f"\n{code}" in f"\n{source}", f"{file} no longer holds, as a whole:\n{code}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_code_is_written_for_the_page_alone(page: Path) -> None:
+    text = page.read_text("utf-8")
+    blocks = [language for language in BLOCK.findall(text) if language not in TYPED]
+    assert blocks == [language for _, language, _ in SHOWN.findall(text)]
+
+
+def test_every_page_is_reached_from_the_start() -> None:
+    start = (ROOT / "docs/plugin_authors/index.md").read_text("utf-8")
+    for page in PAGES:
+        assert page.name == "index.md" or f"({page.name}" in start, page.name
+
+
+def test_the_pages_show_something_of_every_module() -> None:
+    shown = {file for page in PAGES for file, *_ in SHOWN.findall(page.read_text("utf-8"))}
+    folders = {"/".join(Path(file).parts[1:3]) for file in shown}
+    for folder in ("optimizer_c", "optimizer_cpp", "kernels_c", "filesystem_c", "device_c"):
+        assert f"examples/{folder}" in folders
