@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 34> kNames = {
 }  // namespace
 
 int dtype_of_spec(std::string_view name) {
+  if (name == "float32") return 1;
+  if (name == "float64") return 2;
   if (name == "float16") return 19;
   if (name.empty()) return 0;
   const auto found = std::find(kNames.begin(), kNames.end(), name);

@@ -59,18 +59,15 @@ void items(Cursor& in, Item&& item) {
   } while (!in.take("}"));
 }
 
-// One data type, or a set of them by its name; each counts once.
+// One data type, or the types of a named set.
 void dtype_item(Cursor& in, std::vector<int>& types) {
   const std::size_t start = in.position();
   const std::string_view name = in.word();
-  const auto add = [&](int type) {
-    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-  };
-  if (const int type = dtype_of_spec(name); type != 0) return add(type);
-  if (const auto& set = dtype_set(name); !set.empty()) {
-    for (const int type : set) add(type);
-    return;
-  }
+  const int type = dtype_of_spec(name);
+  const std::vector<int>& set = dtype_set(name);
+  if (type != 0) types.push_back(type);
+  types.insert(types.end(), set.begin(), set.end());
+  if (type != 0 || !set.empty()) return;
   if (name.empty()) in.expected("a data type such as float");
   Cursor::fail_at(start, "'" + std::string(name) + "' is no data type");
 }
