@@ -193,7 +193,7 @@ def test_library_that_fails_to_start_says_why(library: Callable[..., Path]) -> N
 def test_taken_device_type_is_refused_naming_both(
     isolate: Isolate, library: Callable[..., Path]
 ) -> None:
-    """S0 §User scenarios: the second optimizer of a device type is refused."""
+    """S0-one-per-type: the second optimizer of a device type is refused."""
     first = isolate("ISO_TAKEN")
     second = library("ISO_TAKEN", AFTER_INIT="(void)status")
     with pytest.raises(PluginError) as caught:

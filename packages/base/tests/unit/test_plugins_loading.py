@@ -1,0 +1,488 @@
+"""Finding and loading plugins: order, duplicates, junk, probes, failures that break nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import warnings
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from plugin_files import VARIANTS, Compile, plugin, records_flag
+
+from drystone_base.errors import BadRequest, DrystoneError, PluginError
+from drystone_base.plugins import _discover, _offers, _settings, configure
+from drystone_base.plugins import _manager as managing
+from drystone_base.plugins._discover import discover, from_path
+from drystone_base.plugins._manager import Manager, PluginWarning, check_file
+from drystone_base.plugins._probe import probe
+from drystone_base.plugins._settings import Settings, current
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's: neither settings, nor keys, nor what was remembered."""
+    for name in [n for n in os.environ if n.startswith("DRYSTONE_") and "HOST" not in n]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(_settings, "_overrides", {})
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A plugin folder in a site-packages folder of its own, and developer mode."""
+    folder = tmp_path / "site" / "drystone-plugins"
+    folder.mkdir(parents=True)
+    search(monkeypatch, folder.parent)
+    monkeypatch.setattr(_discover, "entry_points", lambda **_: [])
+    monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "0")
+    return folder
+
+
+def search(monkeypatch: pytest.MonkeyPatch, *folders: Path | str) -> None:
+    """Let discovery see this ``sys.path``."""
+    monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(f) for f in folders]))
+
+
+def put(file: Path, folder: Path, name: str) -> Path:
+    shutil.copy(file, folder / name)
+    return folder / name
+
+
+def loaded(manager: Manager) -> list[tuple[str, str, str]]:
+    return [(p.name, p.state, p.reason) for p in manager.found.plugins]
+
+
+def quiet(manager: Manager) -> list[str]:
+    """Load everything; the texts of the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        manager.ensure_loaded()
+    assert all(item.category is PluginWarning for item in caught)
+    return [str(item.message) for item in caught]
+
+
+# settings --------------------------------------------------------------------------------------
+
+
+def test_settings_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert current() == Settings()
+    monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "allow-unverified")
+    monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGINS_DISABLE", " a, b ,")
+    monkeypatch.setenv("DRYSTONE_TF_PLUGINS", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_ISOLATION", "process")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "2.5")
+    assert current() == Settings(
+        "allow_unverified", True, frozenset({"a", "b"}), True, "process", 2.5
+    )
+    configure(policy="strict", disabled=["c"])
+    assert current().policy == "strict"
+    assert current().disabled == {"c"}
+    configure(policy=None)
+    assert current().policy == "allow_unverified"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "needed"),
+    [
+        ("DRYSTONE_PLUGIN_POLICY", "strikt", "strict or default or allow_unverified"),
+        ("DRYSTONE_DEVELOPER_MODE", "maybe", "1 or 0"),
+        ("DRYSTONE_PLUGIN_ISOLATION", "thread", "none or process"),
+        ("DRYSTONE_PLUGIN_PROBE_SECONDS", "-1", "a number of seconds, 0 or more"),
+        ("DRYSTONE_PLUGIN_PROBE_SECONDS", "nan", "a number of seconds, 0 or more"),
+    ],
+)
+def test_settings_that_are_not_understood(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, needed: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BadRequest) as caught:
+        current()
+    assert caught.value.code == "bad-plugin-setting"
+    assert caught.value.what == f"{value!r} is not a value of {variable}"
+    assert caught.value.needed == needed
+
+
+def test_unknown_settings() -> None:
+    with pytest.raises(BadRequest, match="'polcy' is not a setting of plugins") as caught:
+        configure(polcy="strict")
+    assert caught.value.remedy == "did you mean policy?"
+    with pytest.raises(BadRequest, match="is not a value of policy"):
+        configure(policy="lax")
+
+
+# discovery -------------------------------------------------------------------------------------
+
+
+def test_order_is_by_name_and_each_file_counts_once(
+    compile_library: Compile, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = tmp_path / "second" / "drystone-plugins"
+    second.mkdir(parents=True)
+    search(monkeypatch, second.parent, site.parent, site.parent, "")
+    file = compile_library(VARIANTS)
+    put(file, site, "libzebra.so")
+    put(file, second, "libapple.so.2")
+    (site / "libmirror.so").symlink_to(site / "libzebra.so")
+    os.link(site / "libzebra.so", second / "libaardvark.so")
+    found = discover(Settings())
+    assert [p.name for p in found.plugins] == ["aardvark", "apple"]
+    assert sorted((p.name, p.reason) for p in found.ignored) == [
+        ("zebra", "plugin-duplicate"),
+        ("zebra", "plugin-duplicate"),
+    ]
+    assert "the same file as" in found.ignored[0].text
+    assert [(p.place, p.found) for p in found.places[:2]] == [(str(second), 2), (str(site), 2)]
+
+
+def test_junk_is_ignored_with_a_reason(site: Path) -> None:
+    (site / "README.txt").write_text("hello", encoding="utf-8")
+    (site / "folder.so").mkdir()
+    (site / "dangling.so").symlink_to(site / "nowhere")
+    os.mkfifo(site / "pipe.so")
+    (site / ".hidden.so").write_text("", encoding="utf-8")
+    (site / "libx.so.toml").write_text("", encoding="utf-8")
+    (site / "libx.so.minisig").write_text("", encoding="utf-8")
+    (site / "deep").mkdir()
+    (site / "deep" / "libdeep.so").write_text("", encoding="utf-8")
+    found = discover(Settings())
+    assert found.plugins == []
+    special = "it is a folder or a special file, not a library"
+    assert {p.name: p.text for p in found.ignored} == {
+        "README.txt": "its name does not end in .so or .so.NUMBER",
+        "dangling.so": "cannot be read: No such file or directory",
+        "deep": "its name does not end in .so or .so.NUMBER",
+        "folder.so": special,
+        "pipe.so": special,
+    }
+    assert {p.reason for p in found.ignored} == {"plugin-file-ignored"}
+
+
+def test_tensorflows_folders_are_searched_when_asked_for(
+    compile_library: Compile, site: Path
+) -> None:
+    other = site.with_name("tensorflow-plugins")
+    other.mkdir()
+    put(compile_library(VARIANTS), other, "libforeign.so")
+    assert discover(Settings()).plugins == []
+    assert [p.name for p in discover(Settings(tensorflow_plugins=True)).plugins] == ["foreign"]
+
+
+def test_a_folder_given_by_path(compile_library: Compile, tmp_path: Path) -> None:
+    put(compile_library(VARIANTS), tmp_path, "libb.so")
+    put(compile_library(VARIANTS, flags=['-DOP="Other"']), tmp_path, "liba.so.1")
+    assert [p.name for p in from_path(tmp_path).plugins] == ["a", "b"]
+
+
+# loading ---------------------------------------------------------------------------------------
+
+
+def test_installed_plugins_are_loaded_once(compile_library: Compile, site: Path) -> None:
+    put(compile_library(VARIANTS, flags=['-DOP="LoadedOnce"']), site, "libonce.so")
+    manager = Manager()
+    assert quiet(manager) == []
+    (found,) = manager.found.plugins
+    assert (found.state, found.reason) == ("loaded", "")
+    assert found.registered["ops"] == ["LoadedOnce"]
+    assert [step.step for step in found.steps] == [
+        "discover", "manifest", "signature", "platform", "audit", "probe", "open", "entry",
+    ]  # fmt: skip
+    assert quiet(manager) == []
+    assert manager.load(found.path) == [found]
+    assert len(manager.found.plugins) == 1
+
+
+def test_threads_load_once(compile_library: Compile, site: Path) -> None:
+    put(compile_library(VARIANTS, flags=['-DOP="ByThreads"']), site, "libthreads.so")
+    manager = Manager()
+    threads = [threading.Thread(target=manager.ensure_loaded) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert loaded(manager) == [("threads", "loaded", "")]
+    assert manager.found.plugins[0].registered["ops"] == ["ByThreads"]
+
+
+def test_one_warning_for_each_broken_plugin(compile_library: Compile, site: Path) -> None:
+    (site / "libtext.so").write_text("hello", encoding="utf-8")
+    put(compile_library(VARIANTS, flags=["-DNO_STRINGS"]), site, "libmute.so")
+    put(compile_library(VARIANTS, flags=['-DOP="Fine"']), site, "libfine.so")
+    (site / "libfine.so.toml").write_text("name = 'good'", encoding="utf-8")
+    manager = Manager()
+    texts = quiet(manager)
+    assert loaded(manager) == [
+        ("good", "loaded", ""),
+        ("mute", "failed", "plugin-no-platform-strings"),
+        ("text", "failed", "plugin-no-platform-strings"),
+    ]
+    assert len(texts) == 2
+    path = manager.found.plugins[1].path
+    assert texts[0] == (
+        f"plugin mute ({path}) does not say what it was built for: no platform strings in the "
+        "file [plugin-no-platform-strings]; `drystone plugins explain mute` tells more"
+    )
+    assert quiet(manager) == []
+
+
+def test_strict_raises_when_all_were_tried(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "strict")
+    for name in ("liba.so", "libb.so"):
+        put(compile_library(VARIANTS), site, name)
+    manager = Manager()
+    with pytest.warns(PluginWarning), pytest.raises(PluginError) as caught:
+        manager.ensure_loaded()
+    assert caught.value.code == "plugin-unsigned"
+    assert [p.reason for p in manager.found.plugins] == ["plugin-unsigned"] * 2
+
+
+def test_disabled_plugins_are_never_opened(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash = compile_library(VARIANTS, flags=["-DCRASH"])
+    for name in ("libone.so", "libtwo.so", "libthree.so"):
+        put(crash, site, name)
+    (site / "libthree.so.toml").write_text("name = 'tres'", encoding="utf-8")
+    monkeypatch.setenv("DRYSTONE_PLUGINS_DISABLE", "one,libtwo.so,tres")
+    manager = Manager()
+    assert quiet(manager) == []
+    assert {p.reason for p in manager.found.plugins} == {"plugin-disabled"}
+    with pytest.raises(PluginError) as caught:
+        manager.load(site / "libone.so")
+    assert caught.value.code == "plugin-disabled"
+    assert "DRYSTONE_PLUGINS_DISABLE=one" in caught.value.found
+
+
+def test_modules_of_the_manifest_are_honoured(compile_library: Compile, site: Path) -> None:
+    file = put(compile_library(VARIANTS, flags=['-DOP="Listed"']), site, "libmod.so")
+    manifest = site / "libmod.so.toml"
+    manifest.write_text("modules = ['filesystem']", encoding="utf-8")
+    with pytest.raises(PluginError, match="does not offer what its manifest lists") as caught:
+        Manager().load(file)
+    assert caught.value.found == "no entry symbol for filesystem; it has those of kernels"
+    manifest.write_text("modules = ['kernels']", encoding="utf-8")
+    assert Manager().load(file)[0].registered["ops"] == ["Listed"]
+
+
+def test_a_file_that_changes_while_it_is_checked(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(compile_library(VARIANTS), site, "libmoving.so")
+    before = managing._CHECKS
+
+    def swap(plugin: Any, _settings: Settings) -> Any:
+        os.utime(file, (1, 1))
+        return before[-1](plugin, _settings)
+
+    monkeypatch.setattr(managing, "_CHECKS", (*before[:-1], swap))
+    with pytest.raises(PluginError) as caught:
+        Manager().load(file)
+    assert caught.value.code == "plugin-changed"
+
+
+def test_anything_unforeseen_is_kept(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(compile_library(VARIANTS), site, "libodd.so")
+
+    def surprise(_plugin: Any, _settings: Settings) -> Any:
+        raise ZeroDivisionError("stones do not divide")
+
+    monkeypatch.setattr(managing, "_CHECKS", (surprise,))
+    manager = Manager()
+    (text,) = quiet(manager)
+    assert "ZeroDivisionError: stones do not divide [plugin-failed]" in text
+
+
+def test_registrations_that_are_refused(compile_library: Compile, site: Path) -> None:
+    flags = ['-DOP="Twice Named"']
+    file = put(compile_library(VARIANTS, flags=flags), site, "libbad.so")
+    with pytest.raises(PluginError) as caught:
+        Manager().load(file)
+    assert caught.value.code == "plugin-registered-nothing"
+    assert "Twice Named" in caught.value.found
+
+
+def test_an_empty_folder_and_a_missing_file(tmp_path: Path) -> None:
+    from drystone_base.plugins import load_library
+
+    with pytest.raises(PluginError) as caught:
+        load_library(tmp_path)
+    assert caught.value.code == "plugin-not-found"
+    with pytest.raises(PluginError) as caught:
+        load_library(tmp_path / "gone.so", policy="allow_unverified")
+    assert caught.value.code == "plugin-unreadable"
+    assert caught.value.status == "NOT_FOUND"
+
+
+def test_without_the_host_library(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(compile_library(VARIANTS), site, "libhostless.so")
+    from drystone_base.errors import HostError
+
+    def missing(_plugin: Any, _settings: Settings) -> Any:
+        raise HostError("x", check="c", found="no such file", code="host-library-missing")
+
+    monkeypatch.setattr(managing, "_CHECKS", (missing,))
+    manager = Manager()
+    (text,) = quiet(manager)
+    assert text.endswith(
+        "without the host library: no such file [host-library-missing]; "
+        "`drystone plugins explain hostless` tells more"
+    )
+
+
+# entry points ----------------------------------------------------------------------------------
+
+
+def points(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
+    """Pretend that a package declares these entry points, and what they load to."""
+    made = []
+    for name, value in values.items():
+        point = EntryPoint(name, f"package:{name}", "drystone.plugins")
+        object.__setattr__(point, "dist", SimpleNamespace(name="package", version="9"))
+
+        def load(value: Any = value) -> Any:
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+        object.__setattr__(point, "load", load)
+        made.append(point)
+    monkeypatch.setattr(_discover, "entry_points", lambda **_: made)
+
+
+def test_entry_points_of_every_kind(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    one = put(compile_library(VARIANTS, flags=['-DOP="PointA"']), tmp_path, "liba.so")
+    two = put(compile_library(VARIANTS, flags=['-DOP="PointB"']), tmp_path, "libb.so")
+    called = []
+    points(
+        monkeypatch,
+        path=one,
+        paths=lambda: [two],
+        itself=lambda: called.append(1),
+        broken=ImportError("no module named mortar"),
+        wrong=lambda: 7,
+    )
+    manager = Manager()
+    texts = quiet(manager)
+    states = {p.name: (p.state, p.reason) for p in manager.found.plugins}
+    assert states["path"] == states["paths"] == states["itself"] == ("loaded", "")
+    assert states["broken"] == states["wrong"] == ("failed", "plugin-entry-point")
+    assert states["a"] == states["b"] == ("loaded", "")
+    assert called == [1]
+    assert len(texts) == 2
+    assert "ImportError: no module named mortar" in texts[0]
+    by_name = {p.name: p for p in manager.found.plugins}
+    assert by_name["paths"].registered["ops"] == ["PointB"]
+    assert (by_name["wrong"].package, by_name["wrong"].version) == ("package", "9")
+    assert "the entry point must give paths or None, found int" in by_name["wrong"].text
+
+
+def test_strict_takes_no_python_plugins(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points(monkeypatch, itself=AssertionError("it must not be imported"))
+    monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "strict")
+    manager = Manager()
+    with pytest.warns(PluginWarning), pytest.raises(PluginError, match="is not vouched for"):
+        manager.ensure_loaded()
+
+
+# probes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "what", "found"),
+    [
+        (["-DCRASH"], "plugin-probe-crashed", "crashes while it is loaded",
+         "signal 6 (SIGABRT); it printed: the wall came down"),
+        (["-DEXIT=0"], "plugin-probe-exited", "ends the process while it is loaded",
+         "it ended the process with exit status 0; it printed nothing"),
+        (["-DEXIT=3"], "plugin-probe-exited", "ends the process while it is loaded",
+         "it ended the process with exit status 3; it printed nothing"),
+        (["-DHANG"], "plugin-probe-hung", "hangs while it is loaded",
+         "it did not end within 2 s; it printed nothing"),
+    ],
+)  # fmt: skip
+def test_dangerous_plugins_die_in_a_child(
+    compile_library: Compile, flags: list[str], code: str, what: str, found: str
+) -> None:
+    file = compile_library(VARIANTS, flags=flags)
+    settings = Settings(policy="allow_unverified", probe_seconds=2)
+    for _ in range(2):  # the second time from memory
+        record = check_file(str(file), settings)
+        assert record.state == "failed"
+        assert record.error is not None
+        assert record.error.code == code
+        assert record.error.what == f"plugin {record.name} ({file}) {what}"
+        assert record.error.found == found
+        again = probe(plugin(file), settings)
+        assert again.reason == code
+
+
+def test_a_good_probe_is_remembered(compile_library: Compile) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Remembered"'])
+    first = probe(plugin(file), Settings())
+    assert first.facts["probed"] is True
+    assert probe(plugin(file), Settings()).facts["seconds"] == first.facts["seconds"]
+    os.utime(file)
+    assert probe(plugin(file), Settings()).state == "passed"
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"outcome": "hung"}', "null"])
+def test_a_damaged_memory_is_no_memory(compile_library: Compile, tmp_path: Path, text: str) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Damaged"'])
+    assert probe(plugin(file), Settings()).state == "passed"
+    for memory in (tmp_path / "cache" / "drystone" / "probes").iterdir():
+        memory.write_text(text, encoding="utf-8")
+    assert probe(plugin(file), Settings()).facts["probed"] is True
+
+
+def test_who_is_not_probed(compile_library: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = plugin(compile_library(VARIANTS, flags=["-DHANG"]))
+    assert probe(record, Settings(probe_seconds=0)).facts["why"] == "probing is off"
+    monkeypatch.setattr(sys, "executable", "/usr/sbin/server")
+    why = probe(record, Settings()).facts["why"]
+    assert why == "there is no Python program to run it in"
+
+
+# asking for what is not there ------------------------------------------------------------------
+
+
+def test_what_a_broken_plugin_offered_has_a_reason(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = compile_library(VARIANTS, flags=[records_flag("__s390x__=1"), '-DOP="Lost"'])
+    put(wrong, site, "liblost.so")
+    put(wrong, site, "libmanifest.so")
+    os.utime(site / "libmanifest.so")
+    (site / "libmanifest.so.toml").write_text("schemes = ['wall']\nops = []\n", encoding="utf-8")
+    manager = Manager()
+    monkeypatch.setattr(_offers, "manager", manager)
+    quiet(manager)
+    found = _offers.refused_offer("ops", "Lost")
+    assert isinstance(found, DrystoneError)
+    assert found.code == "plugin-wrong-platform"
+    assert found.what.endswith("is not loaded, so op Lost is not there")
+    assert "s390x" in found.found
+    scheme = _offers.refused_offer("schemes", "wall")
+    assert scheme is not None
+    assert scheme.plugin == "manifest"
+    assert _offers.refused_offer("ops", "NeverHeardOf") is None
+
+
+def test_importing_searches_nothing(site: Path) -> None:
+    """Nothing is found or opened before something asks."""
+    assert Manager().found.plugins == []
