@@ -242,9 +242,9 @@ typedef struct TF_FilesystemOps {
                       TF_Status* status);
 
   /* The paths that match a pattern ("*", "?" and "[a-z]" within one part of the path, and "\"
-   * before a character that means itself). The pattern comes as the user wrote it, with scheme and
-   * host, and so do the answers go back. Allocated like those of get_children. Nothing found is 0
-   * and TF_OK. NULL: the host walks with `get_children`. */
+   * before a character that means itself; they work on bytes). The pattern comes as the user wrote
+   * it, with scheme and host, and so do the answers go back. Allocated like those of get_children.
+   * Nothing found is 0 and TF_OK. NULL: the host walks with `get_children`. */
   int (*get_matching_paths)(const TF_Filesystem* filesystem, const char* glob, char*** entries,
                             TF_Status* status);
 

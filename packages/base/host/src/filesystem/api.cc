@@ -35,8 +35,10 @@ std::string whole_file(const std::string& path) {
 }
 
 void register_plugin(const char* path) {
-  DS_Library* library = open_library(path);
-  init_library(*library, "TF_InitPlugin");
+  if (current_library() != nullptr) {
+    fail(TF_FAILED_PRECONDITION, "a plugin must not load another one while it is being loaded");
+  }
+  init_library(*open_library(path, /*with_platform=*/true), "TF_InitPlugin");
 }
 
 }  // namespace
