@@ -1,4 +1,4 @@
-"""Optimizers in the host: registration and runs (S0; tf-c-abi §2)."""
+"""Optimizers in the host: registration and runs (S0-structs, S0-optimize)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def graph() -> Graph:
 
 
 def test_registered_optimizer_is_listed_with_sizes_and_versions(variant: Make) -> None:
-    """S0 §Registration; S0 §Versioning: struct_size and version are the first things read."""
+    """S0-structs, S0-version: struct_size and version are the first things read."""
     found = registered(
         variant(
             DEVICE="LISTED",
@@ -74,7 +74,7 @@ def test_registered_optimizer_is_listed_with_sizes_and_versions(variant: Make) -
 
 
 def test_rfc_entry_symbol_registers(variant: Make) -> None:
-    """S0 §Proper: ``TF_InitGraphPlugin`` is the entry symbol of the proposal."""
+    """S0-entry: ``TF_InitGraphPlugin`` is the entry symbol of the proposal."""
     found = registered(variant(DEVICE="RFC", ENTRY="TF_InitGraphPlugin"), "TF_InitGraphPlugin")
     assert found.entry == "TF_InitGraphPlugin"
 
@@ -100,7 +100,7 @@ def test_library_with_both_entry_symbols_registers_once(variant: Make) -> None:
 def test_struct_size_of_zero_or_less_than_a_head_is_refused(
     variant: Make, struct: str, path: str, size: int
 ) -> None:
-    """S0 §Versioning: struct size is used to track compatibility."""
+    """S0-version: struct size is used to track compatibility."""
     text = refusal(variant(DEVICE="SIZE", AFTER_INIT=f"{path}->struct_size = {size}"))
     assert f"{struct}.struct_size is {size}; it must be set to TP_" in text
 
@@ -114,7 +114,7 @@ OLD = """
 
 
 def test_configs_of_88_bytes_are_told_apart(variant: Make) -> None:
-    """tf-c-abi §2.4: 18 tri-states before TensorFlow 2.10, those after the ninth moved."""
+    """S0-version: 18 tri-states before TensorFlow 2.10, those after the ninth moved."""
     found = registered(variant(DEVICE="OLD_CONFIGS", AFTER_INIT=OLD.replace("\n", " ")))
     assert found.sizes["configs"] == 88
     assert found.arguments == 5
@@ -127,7 +127,7 @@ def test_configs_of_88_bytes_are_told_apart(variant: Make) -> None:
 
 
 def test_truncated_configs_mean_default_beyond_their_size(variant: Make) -> None:
-    """DESIGN §4: a missing trailing member means its default."""
+    """S0-version: a missing trailing member means its default."""
     init = (
         "params->configs->implementation_selector = TF_TriState_Off; "
         "params->configs->remapping = TF_TriState_Off; params->configs->struct_size = 24"
@@ -138,7 +138,7 @@ def test_truncated_configs_mean_default_beyond_their_size(variant: Make) -> None
 
 
 def test_longer_structs_of_a_later_release_are_served(variant: Make) -> None:
-    """S0 §Versioning: a minor version appends; the known prefix is used."""
+    """S0-version: a minor version appends; the known prefix is used."""
     init = (
         "params->configs->remapping = TF_TriState_Off; params->configs->struct_size = 120; "
         "memset((char*)params->configs + 92, 7, 28); params->optimizer->struct_size = 64; "
@@ -156,7 +156,7 @@ def test_value_outside_the_tri_state_counts_as_default(variant: Make) -> None:
 
 
 def test_other_major_version_is_refused(variant: Make) -> None:
-    """S0 §Versioning: semantic versions; TensorFlow never compared them."""
+    """S0-version: semantic versions; TensorFlow never compared them."""
     text = refusal(variant(DEVICE="MAJOR", AFTER_INIT="params->major_version = 3"))
     assert "graph optimizer interface version 3.0.1 of the plugin does not fit this host" in text
 
@@ -179,12 +179,12 @@ def test_other_major_version_is_refused(variant: Make) -> None:
     ],
 )
 def test_bad_registration_is_refused(variant: Make, init: str, text: str) -> None:
-    """S0 §Graph optimizer initialization: required members; DESIGN §4: sizes are not overrun."""
+    """S0-structs: required members, and sizes that are not overrun."""
     assert text in refusal(variant(DEVICE="BAD", AFTER_INIT=init))
 
 
 def test_second_optimizer_of_a_device_type_is_refused_naming_both(variant: Make) -> None:
-    """S0 §User scenarios: multiple optimizers cannot register to the same device type."""
+    """S0-one-per-type: multiple optimizers cannot register to the same device type."""
     first = variant(DEVICE="TWICE")
     registered(first)
     second = variant(DEVICE="TWICE", AFTER_INIT="(void)params")
@@ -212,12 +212,23 @@ def test_same_bytes_mean_unchanged(variant: Make, graph: Graph) -> None:
 
 
 def test_changed_graph_loses_the_default_device_again(variant: Make, graph: Graph) -> None:
+    """S0-buffers: bytes in, bytes out; no proto type crosses."""
     registered(variant(DEVICE="APPEND", OPTIMIZE='append_node(graph, "n", "NoOp", optimized)'))
     data = optimizer.run("APPEND", graph.to_bytes(), ["z:0"])
     assert data is not None
     changed = Graph.from_bytes(data)
     assert [n.name for n in changed] == ["x", "y", "z", "n"]
     assert {n.name: n.device for n in changed} == {"x": "", "y": "/device:CPU:0", "z": "", "n": ""}
+
+
+def test_unknown_fields_survive_the_round_trip(variant: Make, graph: Graph) -> None:
+    """S0-graphdef-compat: as protobuf has it, fields that one side does not know are kept."""
+    registered(variant(DEVICE="UNKNOWN", OPTIMIZE='append_node(graph, "n", "NoOp", optimized)'))
+    node = b"\x0a\x01u\x12\x04NoOp\xfa\x3e\x05field"  # field 1007 of the node
+    data = graph.to_bytes() + b"\x0a" + bytes([len(node)]) + node + b"\xfa\x3e\x05graph"
+    changed = optimizer.run("UNKNOWN", data)
+    assert changed is not None
+    assert changed.startswith(data)
 
 
 def test_plugin_sees_devices_and_stated_ones_stay(variant: Make) -> None:
@@ -244,7 +255,7 @@ def test_plugin_sees_devices_and_stated_ones_stay(variant: Make) -> None:
 
 
 def test_item_answers_inside_an_optimizer(variant: Make, graph: Graph) -> None:
-    """S0 §Plugin: items, properties inside P_Optimize; symbols stand for unknown dimensions."""
+    """S0-item, S0-properties: inside an optimizer; symbols stand for unknown dimensions."""
     body = 'report_item(item, "y", status)'
     registered(variant(DEVICE="REPORT", OPTIMIZE=body))
     with pytest.raises(HostError) as caught:
@@ -256,7 +267,7 @@ def test_item_answers_inside_an_optimizer(variant: Make, graph: Graph) -> None:
 
 
 def test_create_and_destroy_are_called_once_for_each_run(variant: Make, graph: Graph) -> None:
-    """S0 §Graph optimizer initialization: creation and deletion functions are optional."""
+    """S0-optimize: creation and deletion functions are optional."""
     library = variant(DEVICE="STATE", HAS_STATE="1")
     failing = variant(DEVICE="STATE_BAD", HAS_STATE="1", OPTIMIZE="(void)status")
     for each in (library, failing):
@@ -313,7 +324,7 @@ def test_thrown_exceptions_become_errors(compile_library: Compile, graph: Graph)
 
 
 def test_four_arguments_of_tensorflow_2_5(compile_library: Compile, graph: Graph) -> None:
-    """tf-c-abi §2.4: told by 88-byte configs and the use of TF_GetGrapplerItem."""
+    """S0-version: told by 88-byte configs and the use of TF_GetGrapplerItem."""
     found = registered(open_library(compile_library("optimizer_four.c")))
     assert found.arguments == 4
     with pytest.raises(HostError, match="failed: preserve: x z; fetch: z:0"):

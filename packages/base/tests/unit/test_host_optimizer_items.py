@@ -1,4 +1,4 @@
-"""What an optimizer may ask: items, properties, op definitions (S0; tf-c-abi §2.2)."""
+"""What an optimizer may ask: items, properties, op definitions (S0)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def sizes(query: Any, item: int | None) -> tuple[int, int]:
 
 
 def test_preserved_names_come_as_sizes_then_list(graph: Graph) -> None:
-    """S0 §Plugin util C API: GetNodesToPreserveSize, then the list in caller's storage."""
+    """S0-item: GetNodesToPreserveSize, then the list in caller's storage."""
     with item_of(graph, ["", "alpha", "x"]) as item:
         assert sizes(_preserve_size, item) == (3, 6)
         assert read_names(item, 3, 6) == [b"", b"alpha", b"x"]
@@ -99,7 +99,7 @@ def test_at_most_num_values_names_are_written(graph: Graph) -> None:
 
 
 def test_storage_too_small_is_an_error(graph: Graph) -> None:
-    """S0 §Plugin util C API: fails if storage_size is too small for the requested strings."""
+    """S0-item: fails if storage_size is too small for the requested strings."""
     with item_of(graph, ["alpha", "x"]) as item:
         with pytest.raises(HostError, match="storage of 5 bytes is too small for 6") as caught:
             read_names(item, 2, 5)
@@ -109,7 +109,7 @@ def test_storage_too_small_is_an_error(graph: Graph) -> None:
 
 
 def test_fetch_names_keep_order_and_spelling(graph: Graph) -> None:
-    """S0 §Plugin util C API: GetFetchNodes."""
+    """S0-item: GetFetchNodes."""
     with item_of(graph, [], ["z:0", "y"]) as item:
         assert sizes(_fetch_size, item) == (2, 4)
 
@@ -121,7 +121,7 @@ def test_null_item_is_an_error_and_not_a_crash() -> None:
 
 
 def test_rfc_size_query_has_ints_and_no_status(graph: Graph) -> None:
-    """S0 §Plugin util C API, header of the proposal."""
+    """S0-item: the header of the proposal."""
     count, size = ctypes.c_int(-1), ctypes.c_int(-1)
     with item_of(graph, ["alpha", "x"]) as item:
         _rfc_size(item, ctypes.byref(count), ctypes.byref(size))
@@ -150,7 +150,7 @@ def dims(properties: OpInfo.TensorProperties) -> list[int] | None:
 
 
 def test_equal_symbols_are_equal_dimensions(graph: Graph) -> None:
-    """features §3: -1 or ids of -2 and below, where an equal id is provably equal."""
+    """S0-properties: -1 or ids of -2 and below, where an equal id is provably equal."""
     found = known(graph, ["x:0"], Flags.ASSUME_VALID_FEEDS)
     (symbol, three) = dims(found["x"][1][0]) or []
     assert symbol <= -2
@@ -161,7 +161,7 @@ def test_equal_symbols_are_equal_dimensions(graph: Graph) -> None:
 
 
 def test_fed_tensors_are_unknown_unless_assumed_valid(graph: Graph) -> None:
-    """S0 §Plugin util C API: assume_valid_feeds."""
+    """S0-properties: assume_valid_feeds."""
     assert dims(known(graph, ["x:0"], Flags(0))["z"][1][0]) is None
     assert dims(known(graph, ["x"], Flags(0))["x"][1][0]) is None
     assert dims(known(graph, ["gone:0"], Flags(0))["x"][1][0]) is not None
@@ -169,7 +169,7 @@ def test_fed_tensors_are_unknown_unless_assumed_valid(graph: Graph) -> None:
 
 
 def test_values_come_when_flags_ask(graph: Graph) -> None:
-    """S0 §Plugin util C API: include_input_tensor_values, include_output_tensor_values."""
+    """S0-properties: include_input_tensor_values, include_output_tensor_values."""
     value = TensorAttr(array=np.array([4, 5], np.int32))
     c = graph.add("Const", "c", attrs={"dtype": INT32, "value": value})
     graph.add("Neg", "n", [c], attrs={"T": INT32})
@@ -185,7 +185,7 @@ def test_values_come_when_flags_ask(graph: Graph) -> None:
 
 
 def test_aggressive_inference_trusts_annotations(graph: Graph) -> None:
-    """S0 §Plugin util C API: aggressive_shape_inference."""
+    """S0-properties: aggressive_shape_inference."""
     strange = graph.add("NobodyKnowsThis", "s", attrs={"_output_shapes": [(7, 2)]})
     graph.add("Relu", "after", [strange], attrs={"T": FLOAT})
     assert dims(known(graph, [], Flags(0))["after"][1][0]) is None
@@ -249,7 +249,7 @@ def count_of(query: Any, properties: int | None, name: str) -> int:
 
 
 def test_properties_through_the_c_interface_equal_the_internal_ones(graph: Graph) -> None:
-    """S0 §Plugin util C API: TF_GraphProperties; an unknown node has none, with OK."""
+    """S0-properties: TF_GraphProperties; an unknown node has none, with OK."""
     optimizer.attach_services()
     with item_of(graph, []) as item, properties_in(item) as properties:
         assert count_of(_outputs_size, properties, "z") == 0
@@ -281,7 +281,7 @@ def test_more_properties_than_there_are_is_an_error(graph: Graph) -> None:
 
 
 def test_properties_must_not_outlive_their_item(graph: Graph) -> None:
-    """S0 §Plugin util C API: the item must outlive the properties; here misuse is an error."""
+    """S0-properties: the item must outlive the properties; here misuse is an error."""
     with item_of(graph, []) as item:
         properties = _new_properties(item)
     with pytest.raises(HostError, match="the item of these properties is gone") as caught:
@@ -349,7 +349,7 @@ def look_up(library: int, name: str) -> OpDef:
 
 
 def test_function_of_the_graph_hides_an_op_of_its_name() -> None:
-    """S0 §Plugin util C API: TF_FunctionLibraryDefinition looks up an OpDef by op name."""
+    """S0-library: TF_FunctionLibraryDefinition looks up an OpDef by op name."""
     proto = GraphDef()
     for name in ("own", "Relu"):
         function = FunctionDef()
@@ -362,7 +362,7 @@ def test_function_of_the_graph_hides_an_op_of_its_name() -> None:
 
 
 def test_op_of_tensorflow_is_complete_with_defaults() -> None:
-    """tf-c-abi §7: plugins copy the defaults of attributes from the definitions looked up."""
+    """S0-library: plugins copy the defaults of attributes from the definitions looked up."""
     optimizer.attach_services()
     with functions_of(b"") as library:
         found = look_up(library, "MatMul")
@@ -372,7 +372,7 @@ def test_op_of_tensorflow_is_complete_with_defaults() -> None:
 
 
 def test_unknown_op_is_not_found() -> None:
-    """S0 §Plugin util C API, TF_LookUpOpDef."""
+    """S0-library: TF_LookUpOpDef."""
     with functions_of(b"") as library, pytest.raises(HostError) as caught:
         look_up(library, "NoSuchOpAnywhere")
     assert caught.value.status == "NOT_FOUND"

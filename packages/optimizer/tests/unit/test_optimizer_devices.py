@@ -1,4 +1,4 @@
-"""Device strings, and which optimizers a graph is for (S0 §User scenarios)."""
+"""Device strings, and which optimizers a graph is for (S0-device-match)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_type_of_a_device(device: str, found: str | None) -> None:
     "device", ["/", "CPU", "/device:", "/device:CPU:", "/device:CPU:x", "/job:", "/what:1", "//"]
 )
 def test_device_that_cannot_be_understood_is_an_error(device: str) -> None:
-    """features §1.2: an unparsable device is INVALID_ARGUMENT."""
+    """An unparsable device is INVALID_ARGUMENT."""
     graph = Graph()
     graph.add("NoOp", "odd", device=device)
     with pytest.raises(GraphError) as caught:

@@ -1,4 +1,4 @@
-"""The merge table of RFC 318: all rows for every toggle (S0 §Recommended configuration)."""
+"""The merge table of RFC 318: all rows for every toggle (S0-merge)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wish(plugin: str, name: str, choice: str) -> Wishes:
 @pytest.mark.parametrize("name", TURNED_ON)
 @pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
 def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> None:
-    """S0 table, rows 1 to 4: on unless a plugin turns it off; a conflict where one alone does."""
+    """S0-merge, rows 1 to 4: on unless a plugin turns it off; a conflict where one alone does."""
     merged = merge(
         OptimizerConfig.from_options({name: "on"}),
         [wish("one", name, first), wish("two", name, second)],
@@ -40,7 +40,7 @@ def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> No
 @pytest.mark.parametrize("name", TURNED_ON)
 @pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
 def test_row_with_the_users_config_off(name: str, first: str, second: str) -> None:
-    """S0 table, last row: always disabled when the user turns it off."""
+    """S0-merge, last row: always disabled when the user turns it off."""
     merged = merge(
         OptimizerConfig.from_options({name: "off"}),
         [wish("one", name, first), wish("two", name, second)],
@@ -72,7 +72,7 @@ def test_users_default_is_the_passes_own(name: str, first: str) -> None:
 def test_disable_model_pruning_is_the_reverse(
     user: Toggle, first: str, second: str, final: bool
 ) -> None:
-    """features §1.2: any plugin's On disables pruning."""
+    """S0-merge: any plugin's On disables pruning."""
     name = "disable_model_pruning"
     merged = merge(
         OptimizerConfig(disable_model_pruning=user),
@@ -98,13 +98,13 @@ def logged(caplog: pytest.LogCaptureFixture, *wishes: Wishes) -> list[str]:
 
 
 def test_change_is_warned_of_once_naming_pass_and_plugin(caplog: pytest.LogCaptureFixture) -> None:
-    """S0 table, row 2: warnings remind users that the config was changed by a plugin's."""
+    """S0-warn, second row: warnings remind users that the config was changed by a plugin's."""
     off = {"remapping": "off"}
     assert logged(caplog, Wishes("itex", off)) == ["remapping was turned off by plugin itex"]
 
 
 def test_conflict_is_warned_of_more_strongly(caplog: pytest.LogCaptureFixture) -> None:
-    """S0 table, rows 3 and 4: and that performance may suffer from conflicting configs."""
+    """S0-warn, rows 3 and 4: and that performance may suffer from conflicting configs."""
     (line,) = logged(caplog, Wishes("itex", {"remapping": "off"}), Wishes("zen", {}))
     assert line == (
         "remapping was turned off by plugin itex, against plugin zen: their configurations "

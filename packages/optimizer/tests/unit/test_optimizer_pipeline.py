@@ -1,4 +1,4 @@
-"""Optimizers one after another: choice, order, verification, failures, report (S0)."""
+"""Optimizers one after another: choice, order, verification, failures, report."""
 
 from __future__ import annotations
 
@@ -68,20 +68,21 @@ def test_unchanged_graph_is_the_same_object(graph: Graph) -> None:
 
 
 def test_second_optimizer_sees_what_the_first_made(graph: Graph) -> None:
+    """S0-last: plugins run after one another, at the end."""
     after, report = run(graph, python(add_n, "a"), python(add_n, "b"))
     assert {"n", "n_1"} <= {node.name for node in after}
     assert [(r.plugin, r.nodes_before) for r in report.runs] == [("a", 3), ("b", 4)]
 
 
 def test_only_optimizers_for_device_types_in_the_graph_run(graph: Graph) -> None:
-    """S0 §User scenarios: run if graph device type and registered device type are matched."""
+    """S0-device-match: run if graph device type and registered device type are matched."""
     graph.add("NoOp", "g", device="/device:GPU:0")
     _, report = run(graph, *(python(add_n, d, d) for d in ("CPU", "GPU", "XPU")))
     assert [r.plugin for r in report.runs] == ["CPU", "GPU"]
 
 
 def test_graph_on_another_device_leaves_the_cpu_plugin_out() -> None:
-    """S0 §User scenarios; B14: a graph that does not use the device type."""
+    """S0-device-match: a graph that does not use the device type."""
     only = Graph()
     only.add("NoOp", "z", device="/device:GPU:0")
     after, report = optimize_with_report(only, ["z"], available=[python(add_n)])
@@ -90,7 +91,7 @@ def test_graph_on_another_device_leaves_the_cpu_plugin_out() -> None:
 
 
 def test_node_without_device_counts_as_the_hosts_cpu() -> None:
-    """S0 §User scenarios: registering a graph optimizer without a pluggable device."""
+    """S0-no-device: registering a graph optimizer without a pluggable device."""
     only = Graph()
     only.add("NoOp", "z")
     after, _ = optimize_with_report(only, ["z"], available=[python(add_n)])
@@ -106,7 +107,7 @@ def test_device_that_cannot_be_understood_is_an_error(graph: Graph, device: str)
 
 
 def test_switch_turns_all_plugins_off(graph: Graph) -> None:
-    """S0 §Flag use_plugin_optimizers: turn all registered plugin graph optimizers on or off."""
+    """S0-switch: turn all registered plugin graph optimizers on or off."""
     plugin = python(add_n, remapping="off")
     for choice in (True, None, "on"):
         after, report = run(graph, plugin, config=OptimizerConfig(use_plugin_optimizers=choice))
@@ -173,7 +174,7 @@ def no_dtype(graph: Graph) -> None:
 def test_bad_graph_is_dropped_with_one_warning(
     graph: Graph, edit: Edit, code: str, text: str
 ) -> None:
-    """DESIGN §4: one warning that names plugin, version and file; the graph goes on."""
+    """One warning that names plugin, version and file; the graph goes on."""
     with pytest.warns(OptimizerWarning) as warned:
         after, report = run(graph, python(edit), python(add_n, "next"))
     assert [r.outcome for r in report.runs] == ["failed", "changed"]
@@ -201,7 +202,7 @@ def test_missing_input_and_duplicate_node_are_found(graph: Graph) -> None:
 
 
 def test_kept_node_must_survive(graph: Graph) -> None:
-    """S0 §Plugin util C API: nodes to preserve cannot be removed."""
+    """S0-item: nodes to preserve cannot be removed."""
 
     def drop(edited: Graph) -> None:
         edited.remove(edited["k"])
@@ -215,6 +216,7 @@ def test_kept_node_must_survive(graph: Graph) -> None:
 
 
 def test_unknown_op_that_was_there_before_is_tolerated(graph: Graph) -> None:
+    """S0-graphdef-compat: what is not known is carried along."""
     unknown_op(graph)
     after, _ = run(graph, python(add_n))
     assert {"u", "n"} <= {node.name for node in after}
@@ -269,7 +271,7 @@ def neg_for_relu(graph: Graph) -> object:
 
 
 def test_body_of_a_reachable_function_is_optimized(graph: Graph) -> None:
-    """features §1.1: after the main graph every reachable function body; B14."""
+    """After the main graph every reachable function body."""
     graph.functions.add(function("outer", op="f"))
     graph.functions.add(function("f"))
     graph.functions.add(function("unreached"))
@@ -321,7 +323,7 @@ def test_body_must_keep_its_results(graph: Graph) -> None:
 
 
 def test_python_optimizer_on_bytes_and_on_graphs(graph: Graph) -> None:
-    """B33: in-process optimizers from Python."""
+    """In-process optimizers from Python."""
 
     def on_bytes(data: bytes) -> bytes:
         return data + b"\x0a\x09\x0a\x01n\x12\x04NoOp"
@@ -395,7 +397,7 @@ def test_report_is_json_ready(graph: Graph) -> None:
 
 
 def test_saved_graph_is_the_same_with_and_without_plugin(graph: Graph) -> None:
-    """S0 §Compatibility: no effect on SavedModel; the graph given is never edited (B30)."""
+    """No effect on saved models: the graph that is given is never edited."""
     before = graph.to_bytes()
     run(graph, python(add_n), python(neg_for_relu, "q"))
     assert graph.to_bytes() == before

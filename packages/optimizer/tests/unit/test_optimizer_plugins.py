@@ -1,4 +1,4 @@
-"""C plugins through the pipeline and on the way of a session's run (S0 §Overview, §Plugin)."""
+"""C plugins through the pipeline and on the way of a session's run (S0-optimize)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def negation(device: str) -> Graph:
 
 @needs_host
 def test_plugin_optimizes_a_graph_for_its_device(plugin: Callable[..., HostLibrary]) -> None:
-    """S0 §User scenarios: each plugin can register its own graph optimizer."""
+    """S0-optimize: each plugin can register its own graph optimizer."""
     plugin("PIPE")
     graph = negation("/device:PIPE:0")
     assert optimize(graph, ["y:0"], ["x:0"])["y"].op == "Abs"
@@ -80,7 +80,7 @@ def test_plugin_optimizes_a_graph_for_its_device(plugin: Callable[..., HostLibra
 
 @needs_host
 def test_plugins_for_different_devices_run_together(plugin: Callable[..., HostLibrary]) -> None:
-    """S0 §User scenarios; B17: a mixed graph."""
+    """S0-device-match: a mixed graph."""
     for device in ("MIX_B", "MIX_A"):
         plugin(device, f'append_node(graph, "{device}", "NoOp", optimized)')
     graph = negation("/device:MIX_A:0")
@@ -136,7 +136,7 @@ def test_deadline_and_isolation_by_name_come_from_the_config(
 
 @needs_host
 def test_session_runs_the_optimized_graph(plugin: Callable[..., HostLibrary]) -> None:
-    """S0 §Overview: an installed plugin is used without the user doing anything."""
+    """S0-discovery: an installed plugin is used without the user doing anything."""
     plugin("SESS")
     graph = negation("/device:SESS:0")
     assert run_y(graph, times=3) == [2, 3]
@@ -164,7 +164,7 @@ def run_y(graph: Graph, optimizer: Any = "default", times: int = 1) -> list[floa
 
 
 def test_session_asks_an_optimizer_once_per_signature() -> None:
-    """S0 §Performance: once per session or function instance (B26)."""
+    """S0-round-trip: once per session or function instance."""
     calls: list[int] = []
     register(count_calls(calls))
     assert run_y(negation(""), times=3) == [2, 3]
@@ -185,7 +185,7 @@ def test_session_hands_over_only_what_the_fetches_reach() -> None:
 
 @pytest.mark.parametrize("off", ["off", OptimizerConfig(use_plugin_optimizers=False)])
 def test_session_without_optimizers(off: Any) -> None:
-    """S0 §Flag use_plugin_optimizers, from the session's config."""
+    """S0-switch, from the session's config."""
     calls: list[int] = []
     register(count_calls(calls))
     assert run_y(negation(""), off) == [2, -3]
@@ -193,7 +193,7 @@ def test_session_without_optimizers(off: Any) -> None:
 
 
 def test_options_call_switches_sessions_without_a_config() -> None:
-    """S0 §Flag use_plugin_optimizers, from the options call; a config of its own wins."""
+    """S0-switch, from the options call; a config of its own wins."""
     calls: list[int] = []
     register(count_calls(calls))
     set_experimental_options({"use_plugin_optimizers": False})
@@ -253,14 +253,14 @@ def test_optimized_functions_are_run() -> None:
 
 
 def test_without_optimizers_the_module_costs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """B29: nothing is serialised where there is no optimizer."""
+    """S0-impact: nothing is serialised where there is no optimizer."""
     monkeypatch.setattr("drystone_optimizer.module.optimizers", list)
     monkeypatch.setattr(Graph, "to_bytes", lambda _: pytest.fail("the graph was serialised"))
     assert run_y(negation("")) == [2, -3]
 
 
 def test_base_without_the_package_does_not_import_it() -> None:
-    """B29; S0 §Overview: discovery is transparent, and absence costs nothing."""
+    """S0-impact, S0-discovery: discovery is transparent, and absence costs nothing."""
     code = (
         "import sys, numpy as np\n"
         "from drystone_base import Graph, Session\n"

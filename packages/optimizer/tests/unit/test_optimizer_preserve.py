@@ -1,4 +1,4 @@
-"""Nodes that an optimizer must leave in place (S0 §Plugin util C API: GetNodesToPreserve)."""
+"""Nodes that an optimizer must leave in place (S0-item)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def kept(graph: Graph, *args: list[str], **config: object) -> set[str]:
 
 
 def test_fetches_and_feeds_are_preserved(graph: Graph) -> None:
-    """S0: this includes feed and fetch nodes."""
+    """S0-item: this includes feed and fetch nodes."""
     assert kept(graph, ["z:0", "y"], ["x:0"]) == {"x", "y", "z"}
     assert kept(graph, ["^z", "a:1"]) == {"z", "a:1"}
     assert kept(graph) == set()
 
 
 def test_keep_and_init_ops_are_preserved(graph: Graph) -> None:
-    """S0: keep_ops, init_ops."""
+    """S0-item: keep_ops, init_ops."""
     assert kept(graph, keep=("y:0",), init=("init", "not there")) == {"y", "init"}
 
 
@@ -45,7 +45,7 @@ def test_kept_node_that_is_not_there_is_an_error(graph: Graph) -> None:
 
 
 def test_nodes_of_queue_runners_are_preserved(graph: Graph) -> None:
-    """features §1.1: the queue with its enqueue, close and cancel ops."""
+    """As in TensorFlow: the queue with its enqueue, close and cancel ops."""
     for name in ("queue", "enqueue", "close", "cancel"):
         graph.add("NoOp", name)
     runner = QueueRunner("queue", ("enqueue",), "close", "cancel")
@@ -53,7 +53,7 @@ def test_nodes_of_queue_runners_are_preserved(graph: Graph) -> None:
 
 
 def test_marked_node_is_preserved(graph: Graph) -> None:
-    """features §1.1: the attribute _grappler_do_not_remove."""
+    """As in TensorFlow: the attribute _grappler_do_not_remove."""
     graph.set_attr(graph["y"], MARK, True)
     graph.set_attr(graph["z"], MARK, False)
     assert kept(graph) == {"y"}
@@ -71,7 +71,7 @@ def test_nodes_that_hold_state_between_runs_are_preserved(graph: Graph) -> None:
 
 
 def test_every_node_with_state_when_asked_for(graph: Graph) -> None:
-    """features §1.1: stateful and dataset nodes where pruning them is not allowed."""
+    """As in TensorFlow: stateful and dataset nodes where pruning them is not allowed."""
     graph.add("RandomUniform", "r", [graph["x"]], attrs={"dtype": from_number(1)})
     graph.add("TensorSliceDataset", "d", [graph["x"]])
     assert kept(graph, keep_stateful=True) == {"r", "d"}
