@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from drystone_abi.protos import DataType, NodeDef, OpDef
 from drystone_base.errors import HostError
 from drystone_base.host import _lib
+from drystone_base.host.buffer import filled
 from drystone_base.host.device import Device, device_count, list_platforms
+from drystone_base.host.kernels import KernelCall, list_kernels
 from drystone_base.host.library import HostLibrary, open_library
+from drystone_base.host.status import Status
+from drystone_base.host.tensors import adopt
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "plugin-abi" / "examples" / "device_c"
 Compile = Callable[..., Path]
+POINTER = ctypes.c_void_p
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +177,43 @@ def test_a_callback_that_fails_fails_its_stream(device: Device) -> None:
         with pytest.raises(HostError, match="went wrong") as error:
             stream.check()
         assert error.value.status == "DATA_LOSS"
+
+
+def run_on(stream: int | None, compile_library: Compile) -> int:
+    """What the kernel of device_stream.c gives when it runs on a stream."""
+    plugin = open_library(compile_library("device_stream.c"))
+    plugin.initialise("TF_InitKernel")
+    kernel = next(k for k in json.loads(list_kernels()) if k["op"] == "StreamAddress")
+    node = NodeDef(name="n", op="StreamAddress", device="/device:FAKE:1").SerializeToString()
+    op = OpDef(name="StreamAddress")
+    op.output_arg.add(name="address", type=DataType.DT_INT64)
+    new = _lib.declare("DS_NewKernel", POINTER, ctypes.c_int64, *[POINTER] * 4)
+    with (
+        filled(node) as node_bytes,
+        filled(op.SerializeToString()) as op_bytes,
+        Status("no kernel") as status,
+    ):
+        made = new(kernel["id"], node_bytes, op_bytes, None, status.pointer)
+    call = KernelCall(struct_size=ctypes.sizeof(KernelCall), stream=stream)
+    outputs = (POINTER * 1)()
+    run = _lib.declare(
+        "DS_RunKernel", None, *[POINTER] * 3, ctypes.c_int, POINTER, ctypes.c_int, POINTER
+    )
+    try:
+        with Status("the kernel failed") as status:
+            run(made, ctypes.byref(call), None, 0, outputs, 1, status.pointer)
+    finally:
+        _lib.declare("DS_DeleteKernel", None, POINTER)(made)
+    return int(adopt(outputs[0]))
+
+
+def test_a_kernel_gets_the_stream_of_its_call(device: Device, compile_library: Compile) -> None:
+    """S2-accelerators: a kernel of a device enqueues on the stream that the host chose."""
+    with device.stream() as stream:
+        assert run_on(stream.handle, compile_library) == stream.handle
+    with pytest.raises(HostError, match="has no stream") as error:
+        run_on(None, compile_library)
+    assert error.value.status == "UNIMPLEMENTED"
 
 
 def test_objects_of_two_devices_do_not_mix(device: Device) -> None:
