@@ -167,7 +167,7 @@ def test_noise_on_standard_output_does_no_harm(isolate: Isolate) -> None:
 
 
 def test_bytes_written_into_the_reply_are_found_out(isolate: Isolate) -> None:
-    body = 'for (int fd = 3; fd < 40; ++fd) { if (write(fd, "garbage garbage garb", 20)) {} }'
+    body = 'for (int fd = 3; fd < 999; ++fd) { if (write(fd, "garbage garbage garb", 20)) {} }'
     error = failure(isolate("ISO_FORGED", body, AFTER_INIT="(void)0"))
     assert error.code in ("isolated-plugin-reply", "isolated-plugin-crashed")
 
@@ -271,6 +271,18 @@ def _state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").split(") ")[1][0]
     except OSError:
         return "Z"
+
+
+def test_process_that_cannot_be_started_is_an_error(
+    library: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    open_files = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(PluginError) as caught:
+        load_isolated(library("ISO_NO_PYTHON"))
+    assert caught.value.code == "isolated-plugin-not-started"
+    assert "No such file" in caught.value.found
+    assert len(os.listdir("/proc/self/fd")) == open_files
 
 
 # ---- the channel -------------------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from drystone_base.errors import BadRequest
-from drystone_base.graph import Graph, reachable
+from drystone_base.errors import BadRequest, GraphError
+from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_base.modules import Module
 from drystone_optimizer.config import OptimizerConfig, Toggle, get_experimental_options
-from drystone_optimizer.pipeline import optimize
+from drystone_optimizer.pipeline import OptimizerWarning, optimize
 from drystone_optimizer.sources import optimizers
 
 __all__ = ["MODULE"]
@@ -20,7 +22,18 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: A
     chosen = _config(config)
     if chosen is None or chosen.use_plugin_optimizers is Toggle.OFF or not optimizers():
         return graph
-    return optimize(_reached(graph, (*fetches, *feeds)), fetches, feeds, chosen)
+    reached = _reached(graph, (*fetches, *feeds))
+    here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
+    try:
+        return optimize(reached, fetches, feeds, replace(chosen, keep=here))
+    except GraphError as error:  # a session that runs without optimizers runs with them, too
+        text = f"the graph was not optimized and goes on as it was: {error.render()}"
+        warnings.warn(text, OptimizerWarning, stacklevel=2)
+        return graph
+
+
+def _is_in(graph: Graph, tensor: str) -> bool:
+    return tensor in graph or parse_tensor_name(tensor)[0] in graph
 
 
 def _config(config: Any) -> OptimizerConfig | None:

@@ -13,6 +13,7 @@ from drystone_optimizer.merge import Wishes, merge, warn_of_changes
 
 TURNED_ON = [name for name in PASSES if name != "disable_model_pruning"]
 WISHES = ("on", "default", "off")
+PAIRS = list(itertools.product(WISHES, WISHES))
 
 
 def wish(plugin: str, name: str, choice: str) -> Wishes:
@@ -20,7 +21,7 @@ def wish(plugin: str, name: str, choice: str) -> Wishes:
 
 
 @pytest.mark.parametrize("name", TURNED_ON)
-@pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> None:
     """S0-merge, rows 1 to 4: on unless a plugin turns it off; a conflict where one alone does."""
     merged = merge(
@@ -38,7 +39,7 @@ def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> No
 
 
 @pytest.mark.parametrize("name", TURNED_ON)
-@pytest.mark.parametrize(("first", "second"), itertools.product(WISHES, WISHES))
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_row_with_the_users_config_off(name: str, first: str, second: str) -> None:
     """S0-merge, last row: always disabled when the user turns it off."""
     merged = merge(

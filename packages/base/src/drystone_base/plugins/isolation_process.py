@@ -65,6 +65,9 @@ class Worker:
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
+        except OSError as error:
+            self.channel.close()
+            raise self._not_started(error) from error
         finally:
             os.close(to_child)
             os.close(from_child)
@@ -74,6 +77,20 @@ class Worker:
             self._receive(_START_SECONDS, 0)
             reply, _ = self._ask({"call": "open", "path": self.path}, b"", limits)
         self.optimizers = reply["optimizers"]
+
+    def _not_started(self, error: OSError) -> PluginError:
+        return PluginError(
+            f"plugin {self.name} ({self.path}) cannot be given its own process",
+            check="the interpreter must be able to start another one",
+            found=f"{sys.executable or 'no interpreter'}: {error}",
+            needed="a Python interpreter in sys.executable",
+            remedy="run it in this process: DRYSTONE_PLUGIN_ISOLATION=none",
+            plugin=self.name,
+            version=self.version,
+            path=self.path,
+            code="isolated-plugin-not-started",
+            status="UNAVAILABLE",
+        )
 
     def _listen(self, output: IO[bytes]) -> None:
         """Keep the end of what the plugin prints, so that its pipe never fills up."""
