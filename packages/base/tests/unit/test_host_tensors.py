@@ -456,3 +456,18 @@ def test_what_cannot_be_given_is_refused() -> None:
     small = HostTensor.from_numpy(np.zeros(3, ml_dtypes.int4))
     with pytest.raises(DLPackError, match="need DLPack's versioned struct"):
         small.__dlpack__()
+
+
+@pytest.mark.parametrize("label", ["float32", "bfloat16", "int64", "bool", "complex64"])
+def test_torch_takes_and_gives(label: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed: nothing to exchange with")
+    array = filled((2, 3), as_dtype(label))
+    taken = torch.from_dlpack(HostTensor.from_numpy(array))
+    assert str(taken.dtype) == f"torch.{label}"
+    assert taken.data_ptr() == array.ctypes.data
+    back = from_dlpack(taken.t())
+    assert back.dtype == array.dtype
+    assert back.tolist() == array.T.tolist()
+    same = from_dlpack(taken)
+    assert same.ctypes.data == array.ctypes.data
+    del taken, back, same

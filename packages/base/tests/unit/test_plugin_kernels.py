@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis.extra.numpy as arrays
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from google.protobuf import text_format
+from hypothesis import given, settings
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING, as_dtype
+from drystone_abi.protos import FunctionDef
+from drystone_base.dtypes import FLOAT32, INT32, STRING, as_dtype, from_number
 from drystone_base.errors import KernelError, UnsupportedOp
 from drystone_base.executor.plan import can_run
 from drystone_base.graph import Graph, Node
@@ -19,10 +24,11 @@ from drystone_base.host import tensors
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.ops import sync
 from drystone_base.kernels.selection import explain, select
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.session import Session, SessionConfig
 
 CREATED, DELETED, COMPUTED, MOST = range(4)
+NUMBERS = [d for d in map(from_number, range(1, 33)) if not d.is_object]
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +248,7 @@ def test_control_flow_runs_although_a_plugin_has_a_kernel_for_it() -> None:
     assert out == 5
 
 
-def test_kernels_run_inside_functions_and_loops() -> None:
+def test_kernels_run_inside_loops() -> None:
     graph = Graph()
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": ()})
     enter = graph.add(
@@ -262,6 +268,37 @@ def test_kernels_run_inside_functions_and_loops() -> None:
     graph.set_input(merge, 1, (back, 0))
     graph.add("Exit", "exit", [(switch, 0)], attrs={"T": FLOAT32})
     assert Session(graph).run("exit:0", {"x:0": np.float32(3)}) == 192
+
+
+FUNCTION = """
+signature { name: "twice" input_arg { name: "x" type: DT_FLOAT }
+  output_arg { name: "y" type: DT_FLOAT } attr { name: "by" type: "float" } }
+node_def { name: "one" op: "TestScale" input: "x"
+  attr { key: "factor" value { placeholder: "by" } } }
+node_def { name: "two" op: "TestScale" input: "one:y:0" }
+ret { key: "y" value: "two:y:0" }
+"""
+
+
+def test_kernels_run_inside_functions_with_the_functions_attributes() -> None:
+    graph = Graph()
+    graph.functions.add(text_format.Parse(FUNCTION, FunctionDef()))
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": None})
+    attrs = {"Tin": [FLOAT32], "Tout": [FLOAT32], "f": FunctionRef("twice", {"by": 5.0})}
+    graph.add("PartitionedCall", "y", [x], attrs=attrs)
+    assert Session(graph).run("y:0", {"x:0": np.float32(3)}) == 30
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_array_passes_through_a_session(data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from(NUMBERS))
+    shape = data.draw(arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
+    value = (np.arange(np.prod(shape, dtype=int)) % 2).reshape(shape).astype(dtype.np)
+    value = value.transpose(data.draw(st.permutations(range(value.ndim))))
+    out = run("TestPass", value, dtype=dtype, T=dtype)
+    assert (out.dtype, out.shape) == (value.dtype, value.shape)
+    assert out.tobytes() == value.tobytes()
 
 
 # ---- failures ----------------------------------------------------------------------------------
