@@ -22,6 +22,7 @@ from drystone_base.graph import Graph, Node, Output, output_name, placeholder_sh
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
+from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
 from drystone_base.state import ResourceManager
 from drystone_base.tensor import string_array
@@ -78,6 +79,7 @@ class Session:
     """
 
     def __init__(self, graph: Graph, config: SessionConfig | None = None) -> None:
+        ensure_loaded()
         self.graph = graph
         self.config = config or SessionConfig()
         self.access = self.config.access or Access.nothing()

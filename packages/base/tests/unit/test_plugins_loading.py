@@ -472,15 +472,15 @@ def test_what_a_broken_plugin_offered_has_a_reason(
     manager = Manager()
     monkeypatch.setattr(_offers, "manager", manager)
     quiet(manager)
-    found = _offers.refused_offer("ops", "Lost")
+    found = _offers.find_refused("ops", "Lost")
     assert isinstance(found, DrystoneError)
     assert found.code == "plugin-wrong-platform"
     assert found.what.endswith("is not loaded, so op Lost is not there")
     assert "s390x" in found.found
-    scheme = _offers.refused_offer("schemes", "wall")
+    scheme = _offers.find_refused("schemes", "wall")
     assert scheme is not None
     assert scheme.plugin == "manifest"
-    assert _offers.refused_offer("ops", "NeverHeardOf") is None
+    assert _offers.find_refused("ops", "NeverHeardOf") is None
 
 
 def test_importing_searches_nothing(site: Path) -> None:

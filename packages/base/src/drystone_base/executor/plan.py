@@ -13,6 +13,7 @@ from drystone_base.graph import Graph, Node, Output, output_name, reachable, top
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.ops.defs import OpDef, find, names
+from drystone_base.plugins import refused_offer
 
 __all__ = ["Instruction", "Kind", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -216,15 +217,18 @@ class _Lowering:
             return self.call_function
         known = definition is not None and find(node.op) is not None
         near = [] if known else near_matches(node.op, names())
+        refused = refused_offer("kernels", node.op)
         raise UnsupportedOp(
             f"node {node.name!r} cannot run: op {node.op!r} is "
-            + ("known but not implemented" if known else "unknown"),
+            + ("known but not implemented" if known else "unknown")
+            + (f"; plugin {refused.plugin} is not loaded: {refused.found}" if refused else ""),
             check="every op that a fetch reaches must have a kernel",
             found=node.op,
             needed="an op with a kernel (docs/coverage.md lists them)",
             remedy="fetch a tensor that does not need this node"
             + (f"; did you mean {', '.join(near)}?" if near else ""),
             code="op-not-implemented" if known else "op-unknown",
+            inner=refused,
         )
 
     def _connect(self, node: Node, feeds: list[list[tuple[int, int]]]) -> None:

@@ -17,6 +17,7 @@ from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError, UnsupportedOp, near_matches
 from drystone_base.ops.attrs import decode_attr, encode_attr
+from drystone_base.plugins import refused_offer
 
 __all__ = [
     "ArgDef",
@@ -296,13 +297,16 @@ def op_def(name: str) -> OpDef:
     if found is not None:
         return found
     near = [_with_origin(n) for n in near_matches(name, names())]
+    refused = refused_offer("ops", name)
     raise UnsupportedOp(
-        f"op {name!r} is unknown",
+        f"op {name!r} is unknown"
+        + (f"; plugin {refused.plugin} is not loaded: {refused.found}" if refused else ""),
         check="an op must be defined by TensorFlow or be registered",
         found=name,
         needed=f"an op of TensorFlow {tensorflow_version()}, or one registered with register()",
         remedy=f"did you mean {', '.join(near)}?" if near else "register the op's definition",
         code="op-unknown",
+        inner=refused,
     )
 
 

@@ -8,20 +8,33 @@ what was found, loaded, skipped and refused, and why. docs/plugins.md is the gui
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from drystone_base.errors import PluginError
-from drystone_base.plugins._manager import PluginWarning, check_file, manager
-from drystone_base.plugins._offers import refused_offer
-from drystone_base.plugins._record import Plugin, State, StepResult
-from drystone_base.plugins._report import Report
-from drystone_base.plugins._settings import (
-    Isolation,
-    Policy,
-    Settings,
-    configure,
-    current,
-    override,
-)
+from drystone_base.plugins._wanted import ensure_loaded, refused_offer
+
+if TYPE_CHECKING:
+    from drystone_base.errors import PluginError as PluginError
+    from drystone_base.plugins._manager import PluginWarning as PluginWarning
+    from drystone_base.plugins._record import Plugin as Plugin
+    from drystone_base.plugins._record import State as State
+    from drystone_base.plugins._record import StepResult as StepResult
+    from drystone_base.plugins._report import Report as Report
+    from drystone_base.plugins._settings import Isolation, Policy
+    from drystone_base.plugins._settings import Settings as Settings
+    from drystone_base.plugins._settings import configure as configure
+
+# Modules are imported when a name is first asked for: a process without plugins pays nothing.
+_HOME = {
+    "Plugin": "plugins._record",
+    "PluginError": "errors",
+    "PluginWarning": "plugins._manager",
+    "Report": "plugins._report",
+    "Settings": "plugins._settings",
+    "State": "plugins._record",
+    "StepResult": "plugins._record",
+    "configure": "plugins._settings",
+}
 
 __all__ = [
     "Plugin",
@@ -40,12 +53,12 @@ __all__ = [
 ]
 
 
-def ensure_loaded() -> None:
-    """Find and load every installed plugin, the first time; afterwards this costs nothing.
-
-    A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
-    """
-    manager.ensure_loaded()
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_base.plugins' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_base.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def load_library(
@@ -61,6 +74,9 @@ def load_library(
     loaded already is not loaded again: its record is returned. The arguments override the settings
     for this call.
     """
+    from drystone_base.errors import PluginError
+    from drystone_base.plugins._manager import manager
+
     plugins = manager.load(path, policy=policy, developer_mode=developer_mode, isolation=isolation)
     if not plugins:
         raise PluginError(
@@ -78,11 +94,18 @@ def load_library(
 
 def check(path: str | os.PathLike[str], *, policy: Policy | None = None) -> Plugin:
     """Run every check on a file, with a fresh trial in a child process; nothing is loaded here."""
+    from drystone_base.plugins._manager import check_file
+    from drystone_base.plugins._settings import override
+
     return check_file(os.fspath(path), override(policy=policy))
 
 
 def report() -> Report:
     """What is known so far. Nothing is loaded by asking; ``ensure_loaded()`` does that."""
+    from drystone_base.plugins._manager import manager
+    from drystone_base.plugins._report import Report
+    from drystone_base.plugins._settings import current
+
     found = manager.found
     settings = manager.settings or current()
     return Report(tuple(found.plugins), tuple(found.ignored), tuple(found.places), settings)

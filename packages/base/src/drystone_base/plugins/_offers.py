@@ -10,12 +10,12 @@ from drystone_base.errors import PluginError
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin
 
-__all__ = ["refused_offer"]
+__all__ = ["Kind", "find_refused"]
 
 Kind = Literal["ops", "kernels", "optimizers", "schemes", "devices"]
 
 
-def refused_offer(kind: Kind, name: str) -> PluginError | None:
+def find_refused(kind: Kind, name: str) -> PluginError | None:
     """Why the plugin that offers ``name`` is not there; None where no known plugin offers it.
 
     A plugin offers what its manifest lists; without such a list, the names in its file count.

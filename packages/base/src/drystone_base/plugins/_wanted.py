@@ -1,0 +1,66 @@
+"""Whether anything is installed that could be a plugin: asked often, so answered cheaply.
+
+The loader itself is imported only where the answer is yes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Final
+
+from drystone_base._entry_points import declared
+
+if TYPE_CHECKING:
+    from drystone_base.errors import PluginError
+    from drystone_base.plugins._offers import Kind
+
+__all__ = ["ensure_loaded", "installed", "refused_offer"]
+
+_MANAGER: Final = "drystone_base.plugins._manager"
+_lock: Final = threading.Lock()
+_nothing = False
+
+
+def ensure_loaded() -> None:
+    """Find and load every installed plugin, the first time; afterwards this costs nothing.
+
+    A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
+    """
+    global _nothing
+    if _nothing and _MANAGER not in sys.modules:
+        return
+    if _MANAGER not in sys.modules:
+        with _lock:
+            _nothing = not installed()
+        if _nothing:
+            return
+    from drystone_base.plugins._manager import manager
+
+    manager.ensure_loaded()
+
+
+def refused_offer(kind: Kind, name: str) -> PluginError | None:
+    """Why the plugin that offers ``name`` is not there; None where no known plugin offers it.
+
+    A plugin offers what its manifest lists; without such a list, the names in its file count.
+    """
+    if _MANAGER not in sys.modules:
+        return None
+    from drystone_base.plugins._offers import find_refused
+
+    return find_refused(kind, name)
+
+
+def installed() -> bool:
+    """Whether some folder of ``sys.path`` has plugins, or a package that declares one."""
+    from drystone_base.plugins._settings import TENSORFLOW
+
+    folders = ["drystone-plugins"]
+    if os.environ.get(TENSORFLOW):
+        folders.append("tensorflow-plugins")
+    places = dict.fromkeys(entry or os.curdir for entry in sys.path)
+    if any(os.path.isdir(os.path.join(place, name)) for place in places for name in folders):
+        return True
+    return declared("drystone.plugins")
