@@ -11,13 +11,21 @@
 namespace drystone::host::ops {
 namespace {
 
-std::mutex leaks_lock;
-std::map<std::string, std::int64_t, std::less<>> leaks;
+struct Leaks {
+  std::mutex lock;
+  std::map<std::string, std::int64_t, std::less<>> by_op;
+};
+
+// Never destroyed: threads of plugins may outlive main().
+Leaks& leaks() {
+  static auto& only = *new Leaks;
+  return only;
+}
 
 void note_leaks(const std::string& op, std::size_t count) {
   if (count == 0) return;
-  const std::lock_guard guard(leaks_lock);
-  leaks[op] += static_cast<std::int64_t>(count);
+  const std::lock_guard guard(leaks().lock);
+  leaks().by_op[op] += static_cast<std::int64_t>(count);
 }
 
 std::string named(const PluginOp& op, const std::string& node) {
@@ -90,9 +98,9 @@ std::vector<Shape> infer_shapes(std::string_view op, std::string_view node_def,
 }
 
 std::int64_t leaked_handles(std::string_view op) {
-  const std::lock_guard guard(leaks_lock);
-  const auto found = leaks.find(op);
-  return found == leaks.end() ? 0 : found->second;
+  const std::lock_guard guard(leaks().lock);
+  const auto found = leaks().by_op.find(op);
+  return found == leaks().by_op.end() ? 0 : found->second;
 }
 
 }  // namespace drystone::host::ops

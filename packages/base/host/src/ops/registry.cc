@@ -17,8 +17,17 @@ namespace {
 
 using Entry = std::shared_ptr<const PluginOp>;
 
-std::shared_mutex lock;  // of registered
-std::map<std::string, Entry, std::less<>> registered;
+struct Registry {
+  std::shared_mutex lock;  // of ops
+  std::map<std::string, Entry, std::less<>> ops;
+};
+
+// Never destroyed: threads of plugins may outlive main().
+Registry& registry() {
+  static auto& only = *new Registry;
+  return only;
+}
+
 std::atomic<std::int64_t> changes{0};
 
 [[noreturn]] void refuse(const OpDef& def, const std::string& present_in, const std::string& by) {
@@ -48,8 +57,8 @@ void add(OpDef def, ShapeFunction shape_function, std::string library) {
   entry->shape_function = shape_function;
   const std::string name = entry->def.name;
   {
-    const std::unique_lock alone(lock);
-    Entry& slot = registered[name];
+    const std::unique_lock alone(registry().lock);
+    Entry& slot = registry().ops[name];
     if (slot != nullptr && !same(slot->def, entry->def)) {
       refuse(entry->def, slot->library, entry->library);
     }
@@ -62,16 +71,16 @@ void add(OpDef def, ShapeFunction shape_function, std::string library) {
 }
 
 Entry find_plugin_op(std::string_view name) {
-  const std::shared_lock shared(lock);
-  const auto found = registered.find(name);
-  return found == registered.end() ? nullptr : found->second;
+  const std::shared_lock shared(registry().lock);
+  const auto found = registry().ops.find(name);
+  return found == registry().ops.end() ? nullptr : found->second;
 }
 
 std::vector<Entry> plugin_ops() {
-  const std::shared_lock shared(lock);
+  const std::shared_lock shared(registry().lock);
   std::vector<Entry> all;
-  all.reserve(registered.size());
-  for (const auto& [name, entry] : registered) all.push_back(entry);
+  all.reserve(registry().ops.size());
+  for (const auto& [name, entry] : registry().ops) all.push_back(entry);
   return all;
 }
 

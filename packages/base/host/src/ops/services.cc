@@ -52,10 +52,19 @@ class OpIndex {
   std::unordered_map<std::string_view, std::string_view> by_name_;  // into list_
 };
 
-std::shared_mutex lock;   // of services
-DS_OpServices services{};
-std::mutex index_lock;    // of index_of_ops; taken after `lock`
-std::shared_ptr<const OpIndex> index_of_ops;  // NULL: not asked yet
+struct Embedder {
+  std::shared_mutex lock;  // of services
+  DS_OpServices services{};
+  std::mutex index_lock;  // of index; taken after `lock`
+  std::shared_ptr<const OpIndex> index;  // NULL: not asked yet
+};
+
+// Never destroyed: threads of plugins may outlive main().
+Embedder& embedder() {
+  static auto& only = *new Embedder;
+  return only;
+}
+
 thread_local bool inside = false;  // a call of the embedder runs on this thread
 
 // Marks this thread as inside a call.
@@ -83,48 +92,50 @@ std::string ask(const char* what, Call&& call) {
   return bytes;
 }
 
-// The index of the embedder's ops; `lock` is held.
+// The index of the embedder's ops; the lock of services is held.
 std::shared_ptr<const OpIndex> embedder_index() {
-  const std::lock_guard guard(index_lock);
-  if (index_of_ops == nullptr) {
+  Embedder& from = embedder();
+  const std::lock_guard guard(from.index_lock);
+  if (from.index == nullptr) {
     std::string list;
-    if (services.op_list != nullptr) {
-      list = ask("the program's op list", [](TF_Buffer* out, TF_Status* status) {
-        services.op_list(services.context, out, status);
+    if (from.services.op_list != nullptr) {
+      list = ask("the program's op list", [&](TF_Buffer* out, TF_Status* status) {
+        from.services.op_list(from.services.context, out, status);
       });
     }
-    index_of_ops = std::make_shared<const OpIndex>(std::move(list));
+    from.index = std::make_shared<const OpIndex>(std::move(list));
   }
-  return index_of_ops;
+  return from.index;
 }
 
 void attach(const DS_OpServices& table, std::shared_ptr<const OpIndex> index) {
   if (inside) fail(TF_FAILED_PRECONDITION, "services must not be changed from within a service");
-  const std::unique_lock alone(lock);
-  const std::lock_guard guard(index_lock);
-  services = table;
-  index_of_ops = std::move(index);
+  const std::unique_lock alone(embedder().lock);
+  const std::lock_guard guard(embedder().index_lock);
+  embedder().services = table;
+  embedder().index = std::move(index);
 }
 
 }  // namespace
 
 std::optional<std::string> find_embedder_op(std::string_view name) {
   if (inside) return std::nullopt;
-  const std::shared_lock shared(lock);
+  const std::shared_lock shared(embedder().lock);
   return embedder_index()->find(name);
 }
 
 std::string embedder_ops() {
   if (inside) return "";
-  const std::shared_lock shared(lock);
+  const std::shared_lock shared(embedder().lock);
   return embedder_index()->list();
 }
 
 std::string embedder_kernels(const char* op) {
   if (inside) return "";
-  const std::shared_lock shared(lock);
+  const std::shared_lock shared(embedder().lock);
+  const DS_OpServices& services = embedder().services;
   if (services.kernel_list == nullptr) return "";
-  return ask("the program's kernel list", [op](TF_Buffer* out, TF_Status* status) {
+  return ask("the program's kernel list", [&](TF_Buffer* out, TF_Status* status) {
     services.kernel_list(services.context, op, out, status);
   });
 }
