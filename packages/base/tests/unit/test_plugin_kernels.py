@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import FLOAT32, INT32, STRING, as_dtype, from_number
-from drystone_base.errors import KernelError, UnsupportedOp
+from drystone_base.errors import GraphError, KernelError, UnsupportedOp
 from drystone_base.executor.plan import can_run
 from drystone_base.graph import Graph, Node
 from drystone_base.host import tensors
@@ -170,6 +170,16 @@ def test_constants_and_variables_are_copied_once_at_most() -> None:
     assert session.run("y:0", {"c:0": fed}).tolist() == list(range(2, 18, 2))
     base[...] = 1  # a feed may change between calls, even one that is read-only
     assert session.run("y:0", {"c:0": fed}).tolist() == [2] * 8
+
+
+def test_a_cycle_before_a_plugin_kernel_is_refused() -> None:
+    graph = graph_of("TestScale", FLOAT32)
+    one = graph.add("Identity", "one", [graph["x0"]], attrs={"T": FLOAT32})
+    two = graph.add("Identity", "two", [one], attrs={"T": FLOAT32})
+    graph.set_input(one, 0, (two, 0))
+    graph.set_input(graph["y"], 0, (two, 0))
+    with pytest.raises(GraphError, match="graph-cycle"):
+        Session(graph).run("y:0")
 
 
 def test_a_kernel_lives_as_long_as_its_plan(counter: Callable[[int], int]) -> None:

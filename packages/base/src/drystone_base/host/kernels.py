@@ -122,7 +122,9 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKe
 
 def _is_steady(output: Output, fed: Container[Output]) -> bool:
     """Whether a value is a constant's or a variable's, which are replaced and never changed."""
-    while output[0].op == "Identity" and output not in fed:
+    seen: set[Output] = set()  # a cycle is an error, found later
+    while output[0].op == "Identity" and output not in fed and output not in seen:
+        seen.add(output)
         output = output[0].inputs[0]
     return output[0].op in _HOLDERS and output not in fed
 

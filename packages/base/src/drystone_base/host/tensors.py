@@ -98,7 +98,7 @@ class _Lent:
     """What is lent: places by token, and how many tokens lend each address."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finaliser may run in here and lend something
         self.owners: dict[int, _Place] = {}
         self.addresses: dict[int, int] = {}
         self.tokens = itertools.count(1)
