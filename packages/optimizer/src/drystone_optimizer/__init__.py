@@ -1,17 +1,43 @@
 """Graph optimizers: runs those of plugins on a graph and checks what they give back."""
 
-from drystone_optimizer.config import (
-    OptimizerConfig,
-    QueueRunner,
-    Toggle,
-    get_experimental_options,
-    set_experimental_options,
-)
-from drystone_optimizer.pipeline import OptimizerWarning, optimize, optimize_with_report
-from drystone_optimizer.report import Report, Run
-from drystone_optimizer.sources import Optimizer, optimizers, register
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone_optimizer.config import OptimizerConfig as OptimizerConfig
+    from drystone_optimizer.config import QueueRunner as QueueRunner
+    from drystone_optimizer.config import Toggle as Toggle
+    from drystone_optimizer.config import get_experimental_options as get_experimental_options
+    from drystone_optimizer.config import set_experimental_options as set_experimental_options
+    from drystone_optimizer.pipeline import OptimizerWarning as OptimizerWarning
+    from drystone_optimizer.pipeline import optimize as optimize
+    from drystone_optimizer.pipeline import optimize_with_report as optimize_with_report
+    from drystone_optimizer.report import Report as Report
+    from drystone_optimizer.report import Run as Run
+    from drystone_optimizer.sources import Optimizer as Optimizer
+    from drystone_optimizer.sources import optimizers as optimizers
+    from drystone_optimizer.sources import register as register
 
 __version__ = "0.1.0"
+
+# Where each public name lives; modules are imported when a name is first asked for.
+_HOME = {
+    "Optimizer": "sources",
+    "OptimizerConfig": "config",
+    "OptimizerWarning": "pipeline",
+    "QueueRunner": "config",
+    "Report": "report",
+    "Run": "report",
+    "Toggle": "config",
+    "get_experimental_options": "config",
+    "optimize": "pipeline",
+    "optimize_with_report": "pipeline",
+    "optimizers": "sources",
+    "register": "sources",
+    "set_experimental_options": "config",
+}
 
 __all__ = [
     "Optimizer",
@@ -29,3 +55,15 @@ __all__ = [
     "register",
     "set_experimental_options",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_optimizer' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_optimizer.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,10 @@
-"""The optimizers that there are: those of C plugins, and those of Python packages."""
+"""The optimizers that there are: those of C plugins, and those of Python packages.
+
+An entry point in the group ``drystone.graph_optimizers`` names a callable ``f(bytes) -> bytes`` or
+``f(Graph) -> Graph``. Its attribute ``device_type`` (``"CPU"``) says for which graphs it is;
+``takes`` (``"bytes"``, or ``"graph"``) what it is called with; ``configs`` are its wishes, by
+toggle.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +18,9 @@ from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
 from drystone_optimizer.config import OptimizerConfig
+from drystone_optimizer.module import GROUP
 
-__all__ = ["GROUP", "Optimizer", "Work", "failures", "optimizers", "register"]
-
-GROUP: Final = "drystone.graph_optimizers"
-"""Entry points of this group name a callable ``f(bytes) -> bytes`` or ``f(Graph) -> Graph``.
-
-Its attribute ``device_type`` (``"CPU"``) says for which graphs it is; ``takes`` (``"bytes"``, or
-``"graph"``) what it is called with; ``configs`` are its wishes, by toggle.
-"""
+__all__ = ["Optimizer", "Work", "failures", "optimizers", "register"]
 
 
 class Work(NamedTuple):

@@ -377,8 +377,9 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
     from importlib.metadata import EntryPoint
 
     from drystone_optimizer import sources
+    from drystone_optimizer.module import GROUP
 
-    point = EntryPoint("gone", "no_such_module_at_all:f", sources.GROUP)
+    point = EntryPoint("gone", "no_such_module_at_all:f", GROUP)
     monkeypatch.setattr(sources, "_scanned", False)
     monkeypatch.setattr(sources, "entry_points", lambda **_: [point])
     error = sources.failures()["gone"]

@@ -6,6 +6,7 @@ entry point in the group ``drystone.modules`` that names a :class:`Module`. Sour
 TensorFlow RFC, "C++ modularity".
 """
 
+from drystone_base._entry_points import declared
 from drystone_base.modules._registry import (
     Library,
     Module,
@@ -21,6 +22,7 @@ __all__ = [
     "Library",
     "Module",
     "Registry",
+    "declared",
     "entry_symbols",
     "find",
     "modules",

@@ -1,0 +1,63 @@
+"""Optimizing the graph of a session, for one set of fetches and feeds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from drystone_base.errors import BadRequest, GraphError
+from drystone_base.graph import Graph, parse_tensor_name, reachable
+from drystone_optimizer.config import OptimizerConfig, Toggle, get_experimental_options
+from drystone_optimizer.pipeline import OptimizerWarning, optimize
+from drystone_optimizer.sources import optimizers
+
+__all__ = ["optimize_for_session"]
+
+
+def optimize_for_session(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any
+) -> Graph:
+    """The graph that a session should run; ``graph`` itself where nothing changed it."""
+    chosen = _config(config)
+    if chosen.use_plugin_optimizers is Toggle.OFF or not optimizers():
+        return graph
+    reached = _reached(graph, (*fetches, *feeds))
+    here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
+    try:
+        return optimize(reached, fetches, feeds, replace(chosen, keep=here))
+    except GraphError as error:  # a session that runs without optimizers runs with them, too
+        text = f"the graph was not optimized and goes on as it was: {error.render()}"
+        warnings.warn(text, OptimizerWarning, stacklevel=2)
+        return graph
+
+
+def _is_in(graph: Graph, tensor: str) -> bool:
+    return tensor in graph or parse_tensor_name(tensor)[0] in graph
+
+
+def _config(config: Any) -> OptimizerConfig:
+    if config in ("default", None):
+        return OptimizerConfig.from_options(get_experimental_options())
+    if isinstance(config, OptimizerConfig):
+        return config
+    raise BadRequest(
+        "SessionConfig.optimizer is not understood",
+        check="it says how graphs are optimized",
+        found=repr(config),
+        needed="'default', 'off' or an OptimizerConfig",
+        remedy="SessionConfig(optimizer=OptimizerConfig(...))",
+        code="bad-optimizer-option",
+    )
+
+
+def _reached(graph: Graph, tensors: Sequence[str]) -> Graph:
+    """A copy with the nodes that a run of these tensors may need, and no others."""
+    needed = reachable([graph.output(name)[0] for name in tensors])
+    if len(needed) == len(graph):
+        return graph
+    twin = graph.copy()
+    names = {node.name for node in needed}
+    twin.remove([node for node in twin if node.name not in names])
+    return twin
