@@ -56,8 +56,9 @@ typedef struct SP_Stream_st* SP_Stream;
 typedef struct SP_Event_st* SP_Event;
 typedef struct SP_Timer_st* SP_Timer;
 
-/* A function of the host's that host_callback must call once, with the argument given there. It may
- * set the status to report that what it ran has failed. */
+/* A function of the host's that host_callback must call once, with the argument given there, on any
+ * thread, when the stream has come so far. It may set the status to report that what it ran has
+ * failed. It must not be called while the plugin holds a lock that its other functions take. */
 typedef void (*SE_StatusCallbackFn)(void* const argument, TF_Status* const status);
 
 /* Reads a timer. Optional as a whole: see SP_PlatformFns.create_timer_fns. */
@@ -151,9 +152,12 @@ typedef struct SP_StreamExecutor {
   size_t struct_size;
   void* ext; /* reserved */
 
-  /* Memory. allocate fills in `mem`; failure leaves mem->opaque NULL. memory_space is 0, the
-   * device's default. Host memory from host_memory_allocate may take part in copies on a stream
-   * without being staged; NULL on failure. */
+  /* Memory. allocate fills in `mem`; failure leaves mem->opaque NULL, which the host reports as
+   * RESOURCE_EXHAUSTED. memory_space is 0, the device's default. Blocks are aligned as the device's
+   * own kernels need it. A size of 0 may give NULL. Each block is given back once to deallocate, on
+   * any thread, when no work on it is left; `mem` is then the host's again.
+   * Host memory from host_memory_allocate may take part in copies on a stream without being staged;
+   * NULL on failure. */
   void (*allocate)(const SP_Device* device, uint64_t size, int64_t memory_space,
                    SP_DeviceMemoryBase* mem);
   void (*deallocate)(const SP_Device* device, SP_DeviceMemoryBase* memory);
@@ -169,7 +173,8 @@ typedef struct SP_StreamExecutor {
   TF_Bool (*get_allocator_stats)(const SP_Device* device, SP_AllocatorStats* stats);
   TF_Bool (*device_memory_usage)(const SP_Device* device, int64_t* free, int64_t* total);
 
-  /* Streams. create_stream_dependency makes work enqueued on `dependent` from now on wait for all
+  /* Streams. destroy_stream waits for nothing: the host calls it when the stream's work is done.
+   * create_stream_dependency makes work enqueued on `dependent` from now on wait for all
    * that is on `other` now. get_stream_status reports whether work on the stream has failed. */
   void (*create_stream)(const SP_Device* device, SP_Stream* stream, TF_Status* status);
   void (*destroy_stream)(const SP_Device* device, SP_Stream stream);
@@ -177,8 +182,9 @@ typedef struct SP_StreamExecutor {
                                    TF_Status* status);
   void (*get_stream_status)(const SP_Device* device, SP_Stream stream, TF_Status* status);
 
-  /* Events: marks in a stream. record_event puts one after all that is on the stream now,
-   * wait_for_event makes later work on the stream wait for it. */
+  /* Events: marks in a stream, recorded any number of times; the last one counts. record_event puts
+   * one after all that is on the stream now, wait_for_event makes later work on the stream wait for
+   * it. */
   void (*create_event)(const SP_Device* device, SP_Event* event, TF_Status* status);
   void (*destroy_event)(const SP_Device* device, SP_Event event);
   SE_EventStatus (*get_event_status)(const SP_Device* device, SP_Event event);
@@ -261,15 +267,20 @@ typedef struct SP_Platform {
 } SP_Platform;
 #define SP_PLATFORM_STRUCT_SIZE TF_OFFSET_OF_END(SP_Platform, force_memory_growth)
 
-/* Functions of a platform. All are required but the two about timers. */
+/* Functions of a platform. All are required but the two about timers. The host calls one of them at
+ * a time for each platform. */
 typedef struct SP_PlatformFns {
   size_t struct_size;
   void* ext; /* reserved */
+  /* How many devices there are, 0 or more; asked again whenever it matters, so a device may appear
+   * later. A status other than OK is shown where the platform is listed; it stays registered. */
   void (*get_device_count)(const SP_Platform* platform, int* device_count, TF_Status* status);
+  /* Fills in params->device; at most once for each ordinal while the device lives. */
   void (*create_device)(const SP_Platform* platform, SE_CreateDeviceParams* params,
                         TF_Status* status);
   /* The destroy functions free what `ext` and the handles hold, never the struct itself. */
   void (*destroy_device)(const SP_Platform* platform, SP_Device* device);
+  /* After create_device, for each device: the tables may differ between devices. */
   void (*create_device_fns)(const SP_Platform* platform, SE_CreateDeviceFnsParams* params,
                             TF_Status* status);
   void (*destroy_device_fns)(const SP_Platform* platform, SP_DeviceFns* device_fns);

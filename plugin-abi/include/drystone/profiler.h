@@ -9,7 +9,10 @@
  * Sizes: as in device.h. Each struct begins with struct_size, preset by the host and overwritten by
  * the plugin; members beyond it count as null; zero is an error.
  * Statuses: the last argument is fresh and OK; set it on failure.
- * Threads: the host never calls two functions of one profiler at once.
+ * Threads: the host never calls two functions of one profiler at once, but start and stop may come
+ * on different threads than the work that is profiled.
+ * Cost: nothing between stop and start. A plugin that has a profiler must be as fast as one without
+ * while no profile is taken.
  */
 #ifndef DRYSTONE_PROFILER_H_
 #define DRYSTONE_PROFILER_H_

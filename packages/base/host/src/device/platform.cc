@@ -80,6 +80,11 @@ void Platform::check(const SE_PlatformRegistrationParams& params) {
 }
 
 int Platform::device_count() {
+  const std::scoped_lock lock(mutex_);
+  return ask_count();
+}
+
+int Platform::ask_count() {
   int count = 0;
   call_plugin(name_ + " get_device_count", [&](TF_Status* status) {
     fns_->get_device_count(platform_.get(), &count, status);
@@ -93,7 +98,7 @@ int Platform::device_count() {
 
 DS_Device& Platform::device(int ordinal) {
   const std::scoped_lock lock(mutex_);
-  const int count = device_count();
+  const int count = ask_count();
   if (ordinal < 0 || ordinal >= count) {
     fail(TF_NOT_FOUND, "no device " + type_ + ":" + std::to_string(ordinal) + ": platform " +
                            name_ + " of " + library_ + " has " + std::to_string(count) +

@@ -71,6 +71,7 @@ class Platform {
 
  private:
   void check(const SE_PlatformRegistrationParams& params);
+  int ask_count();  // with mutex_ held, as the next two
   std::unique_ptr<DS_Device> make_device(int ordinal);
   void fill_device(DS_Device& device, int ordinal);
   void destroy_device(DS_Device& device) noexcept;
