@@ -1,7 +1,8 @@
-"""Whether any installed package declares entry points of a group, without importlib.metadata.
+"""Entry points of installed packages, read without importlib.metadata.
 
-Importing that module alone takes a good part of what a first answer may take; most processes have
-nothing to find. Only where something is declared is it worth asking it.
+Importing that module alone takes a good part of what a first answer may take. Here the metadata
+folders on ``sys.path`` are read directly; a group of which something is declared inside a zip file
+is left to importlib.metadata.
 """
 
 from __future__ import annotations
@@ -9,32 +10,95 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from typing import Any
 
-__all__ = ["declared"]
+__all__ = ["EntryPoint", "declared", "points"]
+
+
+@dataclass(frozen=True, order=True)
+class EntryPoint:
+    """One line of a group: its name, what it names (``module:attribute``), and its package."""
+
+    name: str
+    value: str
+    package: str
+
+    def load(self) -> Any:
+        """What it names; raises whatever importing it raises."""
+        module, _, attribute = self.value.partition("[")[0].strip().partition(":")
+        found: Any = import_module(module.strip())
+        for part in filter(None, attribute.strip().split(".")):
+            found = getattr(found, part)
+        return found
 
 
 @cache
 def declared(group: str) -> bool:
     """Whether the metadata of some package on ``sys.path`` has a section of that name."""
     header = f"[{group}]".encode()
-    return any(header in text for text in _texts(sys.path))
+    return any(header in text for _, text in _texts(sys.path))
 
 
-def _texts(places: Iterable[str]) -> Iterator[bytes]:
-    """Every ``entry_points.txt``; for what is no folder (a zip file), the answer that may be."""
+def points(group: str) -> list[EntryPoint]:
+    """The entry points of a group, sorted; of a package that is there twice the first counts."""
+    header = f"[{group}]"
+    found: dict[tuple[str, str], EntryPoint] = {}
+    seen: set[str] = set()
+    for package, text in _texts(sys.path):
+        if header.encode() not in text or package in seen:
+            continue
+        seen.add(package)
+        if not package:
+            found |= {(p.package, p.name): p for p in _of_metadata(group)}
+            continue
+        for point in _section(text.decode("utf-8", "replace"), header, package):
+            found.setdefault((package, point.name), point)
+    return sorted(found.values())
+
+
+def _section(text: str, header: str, package: str) -> Iterator[EntryPoint]:
+    inside = False
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            inside = line == header
+        elif inside and line and line[0] not in "#;":
+            name, _, value = line.partition("=")
+            yield EntryPoint(name.strip(), value.strip(), package)
+
+
+def _of_metadata(group: str) -> Iterator[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group):
+        yield EntryPoint(point.name, point.value, point.dist.name if point.dist else "")
+
+
+def _texts(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Every ``entry_points.txt`` with the name of its package.
+
+    For what is no folder (a zip file) a text that may hold any of our groups, of package "".
+    """
     for place in dict.fromkeys(places):
         try:
             names = os.listdir(place or os.curdir)
         except NotADirectoryError:
-            yield b"[drystone.modules][drystone.plugins][drystone.graph_optimizers]"
+            yield "", b"[drystone.modules][drystone.plugins][drystone.graph_optimizers]"
             continue
         except OSError:
             continue
         for name in names:
-            if name.endswith((".dist-info", ".egg-info")):
+            stem, kind = os.path.splitext(name)
+            if kind in (".dist-info", ".egg-info"):
                 try:
                     with open(os.path.join(place, name, "entry_points.txt"), "rb") as file:
-                        yield file.read()
+                        yield _package(stem), file.read()
                 except OSError:
                     continue
+
+
+def _package(stem: str) -> str:
+    """The distribution's name, as far as the folder's tells it."""
+    return stem.partition("-")[0].replace("_", "-").lower()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from drystone_base._entry_points import EntryPoint, points
 from drystone_base.errors import PluginError, near_matches
 
 __all__ = [
@@ -129,6 +130,13 @@ _LOCK: Final = threading.RLock()
 _scanned = False
 
 
+def _not_registered(point: EntryPoint, error: Exception) -> str:
+    return (
+        f"module {point.name!r} of package {point.package} ({point.value}) cannot be used: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
 def _scan() -> None:
     """Register the built-in modules and those of entry points, once."""
     global _scanned
@@ -140,9 +148,11 @@ def _scan() -> None:
 
         for module in BUILTIN:
             _MODULES.register(module.name, module, "drystone-base")
-        for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-            origin = point.dist.name if point.dist else point.value
-            _MODULES.register(point.name, point.load(), origin)
+        for point in points(GROUP):
+            try:
+                _MODULES.register(point.name, point.load(), point.package)
+            except Exception as error:
+                warnings.warn(_not_registered(point, error), stacklevel=4)
 
 
 def register(module: Module, origin: str = "the program") -> None:
