@@ -26,9 +26,12 @@ _AT_EXIT = """
 import ctypes, os, sys
 from drystone_base.host import filesystem as fs
 fs.register_plugin(sys.argv[1])
-if sys.argv[2] == "fork" and os.fork() == 0:
-    ctypes.CDLL(None).exit(7)  # a child that was only forked leaves the plugin alone
-if sys.argv[2] == "fork":
+if sys.argv[2] == "fork":  # children that were only forked leave the plugin alone
+    if os.fork() == 0:
+        ctypes.CDLL(None).exit(7)
+    os.wait()
+    if os.fork() == 0:
+        sys.exit(7)
     os.wait()
     os._exit(0)
 if sys.argv[2] == "c":

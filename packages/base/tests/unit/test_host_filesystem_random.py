@@ -87,6 +87,8 @@ def test_local_uris(tmp_path: Path) -> None:
         fs.read_bytes("a\0b")
     assert caught.value.status == "INVALID_ARGUMENT"
     assert "a path has no NUL character" in str(caught.value)
+    with pytest.raises(HostError, match="found: offset -1, size 3"):
+        fs.read_range(f"{tmp_path}/a", -1, 3)
 
 
 # ---- patterns ----

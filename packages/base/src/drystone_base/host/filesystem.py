@@ -12,7 +12,7 @@ import ctypes
 import json
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
@@ -95,10 +95,16 @@ def cleanup() -> None:
     c.cleanup()
 
 
+_PROCESS: Final = os.getpid()
+
+
 @atexit.register
 def _cleanup_at_exit() -> None:
-    """Before the interpreter goes: a plugin's cleanup may log, and the log may be Python's."""
-    if c.library_is_open():
+    """Before the interpreter goes: a plugin's cleanup may log, and the log may be Python's.
+
+    Not in a child that was only forked: threads that a plugin waits for are not there.
+    """
+    if c.library_is_open() and os.getpid() == _PROCESS:
         c.cleanup()
 
 
@@ -118,6 +124,14 @@ def read_bytes(uri: str | os.PathLike[str]) -> bytes:
 def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
     """Up to ``size`` bytes from ``offset``; fewer only at the end of the file."""
     raw = _bytes(uri)
+    if offset < 0 or size < 0:
+        raise HostError(
+            f"{os.fspath(uri)} cannot be read",
+            check="offset and size are not negative",
+            found=f"offset {offset}, size {size}",
+            needed="numbers from 0 on",
+            status="INVALID_ARGUMENT",
+        )
     with Status(f"{os.fspath(uri)} cannot be opened") as status:
         file = c.open_readable(raw, status.pointer)
     buffer = ctypes.create_string_buffer(size)
