@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.library import open_library
 from drystone_base.plugins import isolation
-from drystone_base.plugins._record import Plugin
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, load_isolated
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
 
@@ -227,19 +227,26 @@ def test_environment_isolates_all(
         assert plugin.isolation == expected
 
 
-def test_attach_opens_libraries_without_optimizer_here(
-    compile_library: Callable[..., Path], library: Callable[..., Path]
+def test_library_without_optimizer_has_none_in_its_process(library: Callable[..., Path]) -> None:
+    file = library("ISO_PLAIN", ENTRY="OtherEntry")
+    assert load_isolated(file) == []
+    assert str(file) not in [plugin.path for plugin in isolation.optimizer_plugins()]
+
+
+def test_nodes_for_the_plugins_own_kernels_must_be_made_here(
+    library: Callable[..., Path],
 ) -> None:
-    file = library("ISO_ATTACH")
-    record = Plugin("attached", str(file), "test", version="2")
-    step = isolation.attach(record)
-    assert (step.state, record.registered) == ("passed", {"optimizers": ["ISO_ATTACH"]})
-    assert record.library is None
-    plain = Plugin("plain", str(library("ISO_PLAIN", ENTRY="OtherEntry")), "test")
-    assert isolation.attach(plain).state == "passed"
-    assert plain.library is not None
-    broken = Plugin("broken", str(library("ISO_BROKEN", AFTER_INIT="abort()")), "test")
-    assert isolation.attach(broken).state == "failed"
+    """They may hold addresses of the process that made them."""
+    opened = open_library(library("ISO_OPS"))
+    opened.initialise("TF_InitGraph")
+    (plugin,) = [p for p in isolation.optimizer_plugins() if p.device == "ISO_OPS"]
+    with_ops = replace(plugin, ops=frozenset({"NoOp"}), isolation="process")
+    with pytest.raises(PluginError) as caught:
+        run(with_ops)
+    assert caught.value.code == "isolated-plugin-ops"
+    assert "node 'n' has op 'NoOp'" in str(caught.value)
+    assert with_ops.run(small_graph().to_bytes(), isolation="none") is not None
+    assert run(replace(with_ops, ops=frozenset({"Other"}))) is not None
 
 
 def test_children_end_with_their_parent(library: Callable[..., Path], tmp_path: Path) -> None:

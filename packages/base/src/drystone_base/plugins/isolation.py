@@ -1,11 +1,12 @@
 """Optimizers of C plugins, in this process or in one of their own.
 
-``isolation="process"`` (for a plugin by its manifest, for all by ``DRYSTONE_PLUGIN_ISOLATION``)
-opens a library that has an optimizer in a child process and nowhere else: bytes go in and out over
-pipes. A plugin that crashes, hangs, eats memory or answers nonsense then costs an error here and
-nothing else. The child is kept for further graphs. Ops and kernels of such a plugin are not there:
-a graph with addresses of the process that made it must not be run in another. Libraries without an
-optimizer are opened here as ever. A call may also ask for a child for a plugin that is open here.
+``isolation="process"`` (for one call, for a plugin by its manifest, for all by
+``DRYSTONE_PLUGIN_ISOLATION``) runs an optimizer in a child that opens the library itself: bytes go
+in and out over pipes. A plugin that crashes, hangs, eats memory or answers nonsense then costs an
+error here and nothing else. The child is kept for further graphs. A library that has nothing but an
+optimizer is not opened here at all. One that has ops as well is, but its optimizer must then not
+put those ops into a graph from the other process: nodes of some plugins hold addresses of the
+process that made them.
 """
 
 from __future__ import annotations
@@ -18,17 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from drystone_abi.protos import GraphDef
 from drystone_base.errors import PluginError
 from drystone_base.plugins._manager import manager
-from drystone_base.plugins._open import open_plugin
-from drystone_base.plugins._record import Plugin, StepResult, failed, passed, plugin_name
+from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current
 from drystone_base.plugins.isolation_process import Limits, Worker
 
 __all__ = [
     "Limits",
     "OptimizerPlugin",
-    "attach",
     "load_isolated",
     "optimizer_plugins",
     "stop_workers",
@@ -48,7 +48,8 @@ class OptimizerPlugin:
     """One optimizer of a C plugin. ``configs`` are its wishes: ``"on"`` or ``"off"`` by toggle.
 
     ``isolation`` is ``"process"`` where it must not run in this process unless a call says so;
-    ``only_isolated`` where this process has not even opened its library.
+    ``only_isolated`` where this process has not even opened its library. ``ops`` are those that the
+    library registered in this process.
     """
 
     name: str
@@ -58,6 +59,7 @@ class OptimizerPlugin:
     configs: Mapping[str, str] = field(default_factory=dict)
     isolation: str = "none"
     only_isolated: bool = False
+    ops: frozenset[str] = frozenset()
 
     def run(
         self,
@@ -79,7 +81,10 @@ class OptimizerPlugin:
             "feeds": list(feeds),
             "preserve": sorted(set(preserve)),
         }
-        return _run_isolated(self, graph, names, limits or Limits())
+        found = _run_isolated(self, graph, names, limits or Limits())
+        if found is not None and self.ops:
+            _refuse_own_ops(self, found)
+        return found
 
 
 _lock: Final = threading.RLock()
@@ -116,7 +121,25 @@ def _of_host(
         device=device,
         configs=configs,
         isolation=current().isolation or (record.isolation if record else "none"),
+        ops=frozenset(record.registered.get("ops", ())) if record else frozenset(),
     )
+
+
+def _refuse_own_ops(plugin: OptimizerPlugin, graph: bytes) -> None:
+    """Nodes for the plugin's own kernels must come from the process that will run them."""
+    node = next((n for n in GraphDef.FromString(graph).node if n.op in plugin.ops), None)
+    if node is not None:
+        raise PluginError(
+            f"plugin {plugin.name} ({plugin.path}) cannot optimize in a process of its own",
+            check="a graph from another process must not hold nodes for the plugin's own kernels",
+            found=f"node {node.name!r} has op {node.op!r}, which the plugin registered",
+            needed="ops that anybody may run, because such nodes may hold addresses",
+            remedy="run its optimizer in this process: OptimizerConfig(isolation='none')",
+            plugin=plugin.name,
+            version=plugin.version,
+            path=plugin.path,
+            code="isolated-plugin-ops",
+        )
 
 
 def _records(load: bool) -> Mapping[str, Plugin]:
@@ -124,18 +147,6 @@ def _records(load: bool) -> Mapping[str, Plugin]:
     if load:
         manager.ensure_loaded()
     return {plugin.path: plugin for plugin in manager.found.plugins if plugin.library is not None}
-
-
-def attach(plugin: Plugin) -> StepResult:
-    """The step: open a plugin with a process of its own there, or here if it has no optimizer."""
-    try:
-        found = load_isolated(plugin.path, plugin.name, plugin.version)
-    except PluginError as error:
-        return failed("open", error)
-    if not found:
-        return open_plugin(plugin)
-    plugin.registered = {"optimizers": [one.device for one in found]}
-    return passed("open", isolated=True)
 
 
 def load_isolated(
