@@ -1,7 +1,8 @@
 """The step that tries a plugin in a child process first, when nobody trusted vouches for it.
 
 A crash, a call of exit or a hang there costs this process nothing. The answer is remembered per
-file and host library, a bad one for an hour.
+file and host library, a bad one for an hour. Where TensorFlow is loaded the child loads it first,
+and every plugin is tried: two that work alone may hold copies of a library that must be one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from drystone_base.errors import PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, cache_folder
 
@@ -28,12 +30,13 @@ _CHILD: Final = (
 )
 _ISOLATED_ENTRIES: Final = frozenset({"TF_InitGraph", "TF_InitGraphPlugin"})
 _STALE_SECONDS: Final = 3600
+_IMPORT_SECONDS: Final = 60.0
 _TAIL: Final = 2000
 
 
 def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepResult:
     """The step: open the plugin in a child; ``fresh`` ignores what is remembered."""
-    if plugin.fact("signature", "trusted"):
+    if plugin.fact("signature", "trusted") and not _beside():
         return passed("probe", probed=False, why="a trusted key has signed it")
     if isolated(plugin):
         return passed("probe", probed=False, why="it runs in a process of its own")
@@ -44,7 +47,7 @@ def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepRes
     file = _memory(plugin)
     found = None if fresh else _remembered(file)
     if found is None:
-        found = _run(plugin, settings.probe_seconds)
+        found = _run(plugin, settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0))
         _remember(file, found)
     if found["outcome"] == "finished":
         return passed("probe", probed=True, seconds=found["seconds"])
@@ -60,6 +63,11 @@ def isolated(plugin: Plugin) -> bool:
     return plugin.isolation == "process" and bool(entries) and entries <= _ISOLATED_ENTRIES
 
 
+def _beside() -> list[str]:
+    """What the child must import first to be like this process."""
+    return ["tensorflow"] if "tensorflow" in sys.modules else []
+
+
 def _memory(plugin: Plugin) -> Path:
     """The file that remembers the answer for these very files."""
     from drystone_base.host import path
@@ -68,8 +76,14 @@ def _memory(plugin: Plugin) -> Path:
     for file in (plugin.path, os.fspath(path())):
         found = os.stat(file)
         facts.append((file, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
-    key = hashlib.sha256(repr((facts, sys.version)).encode()).hexdigest()[:32]
+    key = hashlib.sha256(repr((facts, sys.version, _tensorflow_version())).encode()).hexdigest()[
+        :32
+    ]
     return cache_folder() / "probes" / f"{key}.json"
+
+
+def _tensorflow_version() -> str:
+    return str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
 
 
 def _remembered(file: Path) -> dict[str, Any] | None:
@@ -103,7 +117,7 @@ def _run(plugin: Plugin, seconds: float) -> dict[str, Any]:
             "name": plugin.name,
             "modules": plugin.modules,
         }
-        request |= {"sys_path": sys.path, "answer": writer}
+        request |= {"sys_path": sys.path, "answer": writer, "imports": _beside()}
         child = subprocess.Popen(
             [sys.executable, "-c", _CHILD, json.dumps(request)],
             stdin=subprocess.DEVNULL,
@@ -156,6 +170,8 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
         "exited": f"it ended the process with exit status {code}",
     }
     text = texts[outcome] + (f"; it printed: {log}" if log else "; it printed nothing")
+    if _beside():
+        return failed("probe", _not_beside(plugin, text), probed=True, outcome=outcome, code=code)
     error = plugin.refuse(
         {
             "hung": "hangs while it is loaded",
@@ -175,6 +191,18 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
         status="DEADLINE_EXCEEDED" if outcome == "hung" else "ABORTED",
     )
     return failed("probe", error, probed=True, **{k: found[k] for k in ("outcome", "code")})
+
+
+def _not_beside(plugin: Plugin, text: str) -> PluginError:
+    return plugin.refuse(
+        "cannot share a process with TensorFlow",
+        check="with TensorFlow loaded, a plugin must load in a child process like this one first",
+        found=text,
+        needed="a plugin and a TensorFlow that do not hold two copies of one library",
+        remedy="use the plugin in a process that does not import tensorflow",
+        code="plugin-beside-tensorflow",
+        status="ABORTED",
+    )
 
 
 def _signal(number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 from drystone_base.plugins._open import initialise, open_plugin
@@ -16,6 +17,8 @@ def main(request: dict[str, Any]) -> None:
 
     An orderly failure counts as finished, for it fails as orderly in the parent.
     """
+    for module in request["imports"]:
+        import_module(module)
     plugin = Plugin(request["name"], request["path"], "probe", modules=tuple(request["modules"]))
     if plugin.take(open_plugin(plugin)):
         initialise(plugin)
