@@ -16,16 +16,12 @@ from drystone_optimizer.functions import optimize_functions
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
 from drystone_optimizer.preserve import MARK, preserved_nodes
 from drystone_optimizer.report import Report, Run
-from drystone_optimizer.sources import Optimizer, Work, optimizers
+from drystone_optimizer.sources import Optimizer, OptimizerWarning, Work, optimizers
 from drystone_optimizer.verify import verify
 
-__all__ = ["OptimizerWarning", "Pass", "optimize", "optimize_with_report"]
+__all__ = ["Pass", "optimize", "optimize_with_report"]
 
 _MARK: Final = MARK.encode()
-
-
-class OptimizerWarning(UserWarning):
-    """An optimizer failed or gave a bad graph; the graph went on without it."""
 
 
 def optimize(

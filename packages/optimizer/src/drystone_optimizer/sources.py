@@ -1,14 +1,16 @@
 """The optimizers that there are: those of C plugins, and those of Python packages.
 
-An entry point in the group ``drystone.graph_optimizers`` names a callable ``f(bytes) -> bytes`` or
-``f(Graph) -> Graph``. Its attribute ``device_type`` (``"CPU"``) says for which graphs it is;
-``takes`` (``"bytes"``, or ``"graph"``) what it is called with; ``configs`` are its wishes, by
-toggle.
+An entry point in the group ``drystone.graph_optimizers`` names a callable. Its attribute ``takes``
+says what it is called with: ``"bytes"`` (the default), and it returns bytes; ``"graph"``, and it
+returns a ``Graph``; ``"work"``, a :class:`Work` with what is fetched, fed and to be preserved, and
+it returns bytes, or None for no change. ``device_type`` (``"CPU"``) says for which graphs it is, and
+``configs`` are its wishes, by toggle.
 """
 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -20,7 +22,11 @@ from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_p
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.module import GROUP
 
-__all__ = ["Optimizer", "Work", "failures", "optimizers", "register"]
+__all__ = ["Optimizer", "OptimizerWarning", "Work", "failures", "optimizers", "register"]
+
+
+class OptimizerWarning(UserWarning):
+    """An optimizer failed or gave a bad graph; the graph went on without it."""
 
 
 class Work(NamedTuple):
@@ -93,10 +99,14 @@ def register(
     device = getattr(function, "device_type", "CPU")
     takes = getattr(function, "takes", "bytes")
     name = name or getattr(function, "__name__", type(function).__name__)
-    if takes not in ("bytes", "graph") or not isinstance(device, str) or not callable(function):
+    if (
+        takes not in ("bytes", "graph", "work")
+        or not isinstance(device, str)
+        or not callable(function)
+    ):
         raise PluginError(
             f"graph optimizer {name!r} cannot be used",
-            check="it must be callable, with device_type a text and takes 'bytes' or 'graph'",
+            check="it must be callable, device_type a text, and takes 'bytes', 'graph' or 'work'",
             found=f"takes={takes!r}, device_type={device!r}, callable={callable(function)}",
             needed="takes = 'bytes'",
             remedy="correct the attributes of the callable",
@@ -120,7 +130,9 @@ def register(
 
 def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes | None]:
     def on_bytes(work: Work) -> bytes | None:
-        found = function(work.graph)
+        found = function(work if takes == "work" else work.graph)
+        if found is None and takes == "work":
+            return None
         if not isinstance(found, bytes | bytearray | memoryview):
             raise TypeError(f"it returned a {type(found).__name__}, not bytes")
         data = bytes(found)
@@ -133,7 +145,7 @@ def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes 
         data = found.to_bytes()
         return None if data == work.graph else data
 
-    return on_bytes if takes == "bytes" else on_graph
+    return on_graph if takes == "graph" else on_bytes
 
 
 def _scan() -> None:
@@ -148,6 +160,7 @@ def _scan() -> None:
             _load(point)
         except Exception as error:
             _failed[point.name] = _broken(point, error)
+            warnings.warn(str(_failed[point.name]), OptimizerWarning, stacklevel=3)
 
 
 def _load(point: EntryPoint) -> None:

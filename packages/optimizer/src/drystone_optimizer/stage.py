@@ -10,8 +10,8 @@ from typing import Any
 from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_optimizer.config import OptimizerConfig, Toggle, get_experimental_options
-from drystone_optimizer.pipeline import OptimizerWarning, optimize
-from drystone_optimizer.sources import optimizers
+from drystone_optimizer.pipeline import optimize
+from drystone_optimizer.sources import OptimizerWarning, optimizers
 
 __all__ = ["optimize_for_session"]
 

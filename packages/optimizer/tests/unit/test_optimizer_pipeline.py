@@ -356,6 +356,20 @@ def test_python_optimizers_are_in_the_list_sorted(graph: Graph) -> None:
     assert [r.outcome for r in report.runs] == ["unchanged"] * 2
 
 
+def test_python_optimizer_is_told_what_must_stay(graph: Graph) -> None:
+    seen: list[Work] = []
+
+    def look(work: Work) -> None:
+        seen.append(work)
+
+    look.takes = "work"  # type: ignore[attr-defined]
+    one = register(look)
+    after, _ = run(graph, one, config=OptimizerConfig(keep=("y",)))
+    assert after is graph
+    assert [*seen[0].fetches, *seen[0].feeds] == ["z:0", "x:0"]
+    assert seen[0].preserve == {"x", "y", "z"}
+
+
 def test_wrong_type_from_a_python_optimizer(graph: Graph) -> None:
     one = register(lambda _data: "text", name="one")
     with pytest.warns(OptimizerWarning, match="it returned a str, not bytes"):
@@ -382,6 +396,8 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
     point = EntryPoint("gone", "no_such_module_at_all:f", GROUP)
     monkeypatch.setattr(sources, "_scanned", False)
     monkeypatch.setattr(sources, "entry_points", lambda **_: [point])
+    with pytest.warns(OptimizerWarning, match="graph optimizer 'gone' cannot be loaded"):
+        do.optimizers(load=False)
     error = sources.failures()["gone"]
     assert error.code == "bad-graph-optimizer"
     assert "No module named 'no_such_module_at_all'" in str(error)
