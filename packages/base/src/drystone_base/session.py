@@ -234,6 +234,14 @@ class Session:
     # ---- running -------------------------------------------------------------------------------
 
     def _execute(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
+        if not prepared.plan.has_plugins:
+            return self._run(prepared, values)
+        from drystone_base.host.memory import aligned_arrays
+
+        with aligned_arrays():
+            return self._run(prepared, values)
+
+    def _run(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
         arrays = [
             _to_array(feed, value, prepared.keeps_feeds)
             for feed, value in zip(prepared.feeds, values, strict=True)

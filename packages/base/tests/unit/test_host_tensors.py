@@ -17,6 +17,7 @@ from drystone_base.errors import HostError
 from drystone_base.host import tensors
 from drystone_base.host._lib import declare
 from drystone_base.host.dlpack import DLPackError, from_dlpack
+from drystone_base.host.status import Status
 from drystone_base.host.tensors import HostTensor, adopt, aligned, empty_aligned, lend
 
 NUMBERS = [d for d in map(from_number, range(1, 33)) if not d.is_object]
@@ -431,6 +432,20 @@ def test_absurd_dimensions_are_refused() -> None:
     source.versioned.view.rank = 1 << 30
     with pytest.raises(DLPackError, match="dimensions are no valid shape"):
         from_dlpack(source)
+
+
+def test_null_is_answered_with_a_status() -> None:
+    for name, arguments in (
+        ("DS_TensorToDLPack", (None, 1, 0)),
+        ("DS_TensorFromDLPack", (None, 0, None)),
+        ("DS_RunKernelOnArrays", (None, None, None, 0, None, 0)),
+        ("DS_RunKernelOnArrays", (None, None, None, -5, (ctypes.c_int64 * 2)(), 2)),
+    ):
+        function = declare(name, ctypes.c_void_p, *[ctypes.c_void_p] * (len(arguments) + 1))
+        with pytest.raises(HostError, match="must not be NULL"), Status("a call") as status:
+            function(*arguments, status.pointer)
+    declare("DS_DeleteDLPack", None, ctypes.c_void_p, ctypes.c_int)(None, 1)
+    declare("DS_DropDLPackCapsule", None, ctypes.c_void_p)(None)
 
 
 def test_a_capsule_that_nobody_takes_frees_its_tensor() -> None:

@@ -150,6 +150,14 @@ def test_what_a_reference_kernel_returns_goes_to_a_plugin_without_a_copy() -> No
     assert np._core.multiarray.get_handler_name() == "default_allocator"  # type: ignore[attr-defined]
 
 
+def test_feeds_that_are_converted_or_kept_are_copied_once_not_twice() -> None:
+    before = tensors.counts()
+    assert run("TestScale", [1.0, 2.0, 3.0]).tolist() == [2, 4, 6]
+    session = Session(variable_graph("TestPut"))  # a graph with state keeps copies of its feeds
+    session.run("change", {"value:0": np.arange(9, dtype=np.float32)[1:]})
+    assert tensors.counts() == (before.lent + 2, before.copied)
+
+
 def test_constants_and_variables_are_copied_once_at_most() -> None:
     odd = tensors.empty_aligned((9,), np.float32)[1:]
     odd[...] = np.arange(8)

@@ -62,4 +62,9 @@ class FunctionCaller:
                 remedy="the graph is corrupt: export the model again",
                 code="bad-function-call",
             )
-        return reference.run(plan, args, runtime)
+        if not plan.has_plugins:
+            return reference.run(plan, args, runtime)
+        from drystone_base.host.memory import aligned_arrays
+
+        with aligned_arrays():
+            return reference.run(plan, args, runtime)

@@ -399,9 +399,4 @@ def run(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
     Raises ``KernelError`` for a kernel that refuses,
     ``BadRequest`` (``dead-fetch``) for a fetch on a branch that was not taken.
     """
-    if not plan.has_plugins:
-        return _Run(plan, runtime).go(feeds)
-    from drystone_base.host.memory import aligned_arrays
-
-    with aligned_arrays():
-        return _Run(plan, runtime).go(feeds)
+    return _Run(plan, runtime).go(feeds)

@@ -4,7 +4,8 @@ The rule: of the kernels for the CPU whose label is the node's ``_kernel`` attri
 constraints hold, the one of highest priority. Reference kernels have no label, fit every dtype and
 count as priority -1, so that a plugin's 0 (the default) beats them and its -2 yields. Of equals the
 one that was registered first runs. Control flow is the executor's own: no kernel runs it.
-:func:`explain` shows how the rule comes out, candidate by candidate.
+:func:`explain` shows how the rule comes out, candidate by candidate. A session asks once for each
+set of fetches and feeds: what it has run before keeps its kernels when a plugin is loaded later.
 
 Nodes run on the CPU whatever device they ask for, so kernels for other devices are listed and not
 used. Nothing here is imported before a plugin library has been opened.
