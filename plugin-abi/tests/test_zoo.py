@@ -16,10 +16,26 @@ from typing import Any
 
 import pytest
 
-KINDS = """
-no_entry missing_symbol zero_size future_version throws exits aborts crashes writes_past hangs
-garbage twice leaks no_optimize throws_later drops_fetch says_no good
-""".split()
+KINDS = [
+    "no_entry",
+    "missing_symbol",
+    "zero_size",
+    "future_version",
+    "throws",
+    "exits",
+    "aborts",
+    "crashes",
+    "writes_past",
+    "hangs",
+    "garbage",
+    "twice",
+    "leaks",
+    "no_optimize",
+    "throws_later",
+    "drops_fetch",
+    "says_no",
+    "good",
+]
 
 LOAD = """
 import json, sys, warnings
