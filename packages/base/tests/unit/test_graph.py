@@ -227,3 +227,17 @@ def test_equal_attributes_of_other_types_are_told_apart() -> None:
     graph.add("Pack", "true", [x], attrs={"T": dtypes.FLOAT32, "N": True})
     with pytest.raises(GraphError, match="attribute 'N' must be of its declared type"):
         validate(graph)
+
+
+def test_node_is_as_read_until_it_is_changed() -> None:
+    made = Graph()
+    made.add("NoOp", "a")
+    made.add("NoOp", "b", controls=[made["a"]])
+    data = made.to_bytes()
+    one, other = Graph.from_bytes(data), Graph.from_bytes(data)
+    assert one["b"].is_as_read(other["b"])
+    assert one["b"].is_as_read(one.copy()["b"])
+    assert not one["a"].is_as_read(other["b"])
+    assert not made["a"].is_as_read(one["a"])
+    other.set_device(other["b"], "/device:CPU:0")
+    assert not one["b"].is_as_read(other["b"])

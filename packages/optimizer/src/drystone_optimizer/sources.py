@@ -3,8 +3,8 @@
 An entry point in the group ``drystone.graph_optimizers`` names a callable. Its attribute ``takes``
 says what it is called with: ``"bytes"`` (the default), and it returns bytes; ``"graph"``, and it
 returns a ``Graph``; ``"work"``, a :class:`Work` with what is fetched, fed and to be preserved, and
-it returns bytes, or None for no change. ``device_type`` (``"CPU"``) says for which graphs it is, and
-``configs`` are its wishes, by toggle.
+it returns bytes, or None for no change. ``device_type`` (``"CPU"``) says for which graphs it is,
+and ``configs`` are its wishes, by toggle.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import PluginError
-from drystone_base.graph import Graph, parse_tensor_name, topological_order, validate
+from drystone_base.graph import Graph, Node, parse_tensor_name, topological_order, validate
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.defs import find
 
@@ -18,7 +18,8 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
     """Raise ``PluginError`` or ``GraphError`` unless ``after`` may take the place of ``before``.
 
     Every preserved node is there; every fetch has the dtype that it had; every op is known, or was
-    in the graph before; nodes agree with their op definitions; there is no cycle.
+    in the graph before; nodes that are new, or read from new ones, agree with their op definitions;
+    there is no cycle.
     """
     for name in preserved:
         if name not in after:
@@ -29,10 +30,22 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
                 code="optimizer-lost-node",
             )
     _check_ops(before, after)
-    validate(after)
+    validate(after, _affected(before, after))
     topological_order(after)
     for fetch in fetches:
         _check_fetch(before, after, fetch)
+
+
+def _affected(before: Graph, after: Graph) -> list[Node]:
+    """Nodes that are not as they were, and those that read from one; all when functions changed."""
+    if len(after.functions) and before.functions.to_proto() != after.functions.to_proto():
+        return list(after)
+    changed = set()
+    for node in after:
+        former = before.get(node.name)
+        if former is None or not node.is_as_read(former):
+            changed.add(node)
+    return [n for n in after if n in changed or any(s in changed for s, _ in n.inputs)]
 
 
 def _check_ops(before: Graph, after: Graph) -> None:

@@ -19,6 +19,7 @@ from drystone_optimizer.sources import Optimizer, Work, register
 
 Edit = Callable[[Graph], Any]
 FLOAT = from_number(1)
+CAST = {"SrcT": FLOAT, "DstT": from_number(2)}
 
 
 @pytest.fixture
@@ -192,6 +193,28 @@ def test_answer_that_is_no_graph_is_dropped(graph: Graph, data: bytes) -> None:
     with pytest.warns(OptimizerWarning, match="bad-graphdef"):
         after, _ = run(graph, raw(lambda _: data))
     assert after is graph
+
+
+def test_node_that_reads_from_a_changed_one_is_checked(graph: Graph) -> None:
+    """Only what changed, and what reads from it, is held against the op definitions."""
+
+    def to_double(edited: Graph) -> None:
+        edited.set_attr(edited["y"], "T", from_number(2))
+        edited.set_inputs(edited["y"], [(edited.add("Cast", "c", [edited["x"]], attrs=CAST), 0)])
+
+    read = Graph.from_bytes(graph.to_bytes())
+    with pytest.warns(OptimizerWarning, match="node 'z'.*is not valid"):
+        after, _ = run(read, python(to_double))
+    assert after is read
+
+
+def test_fault_that_was_there_before_is_not_the_plugins() -> None:
+    made = small_graph()
+    made.remove_attr(made["y"], "T")
+    read = Graph.from_bytes(made.to_bytes())
+    after, report = run(read, python(add_n))
+    assert "n" in after
+    assert report.runs[0].outcome == "changed"
 
 
 def test_missing_input_and_duplicate_node_are_found(graph: Graph) -> None:
