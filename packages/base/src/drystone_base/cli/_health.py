@@ -32,6 +32,7 @@ def examine() -> dict[str, Any]:
             "kernels": len(all_ops()),
             "definitions_from": f"TensorFlow {defs.tensorflow_version()}",
         },
+        "plugins": _plugins(),
         "checks": [_check_set(), _check_requirements(), _check_run()],
     }
 
@@ -63,6 +64,22 @@ def _machine() -> dict[str, Any]:
         "memory": int(memory.get("MemTotal", 0)) * 1024,
         "memory_free": int(memory.get("MemAvailable", 0)) * 1024,
         "blas": _blas(),
+    }
+
+
+def _plugins() -> dict[str, Any]:
+    """The host library, the settings, and what came of each installed plugin."""
+    from drystone_base import host
+    from drystone_base.cli._plugins import loaded
+
+    report = loaded()
+    settings = report.settings
+    return {
+        "host_library": str(host.path()) if host.available() else "",
+        "policy": settings.policy,
+        "developer_mode": settings.developer_mode,
+        "disabled": sorted(settings.disabled),
+        "plugins": [{"name": p.name, "state": p.state, "reason": p.reason} for p in report.plugins],
     }
 
 

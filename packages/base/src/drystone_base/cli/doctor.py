@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from drystone_base.cli._output import common_options, print_json, print_table, size, wants_json
@@ -42,7 +44,22 @@ def doctor() -> None:
             ("kernels", f"{report['ops']['kernels']} of {report['ops']['known']} known ops"),
         ]
         print_table("machine", ("", ""), rows)
+        print_table("plugins", ("", ""), _plugin_rows(report["plugins"]))
         rows = [(c["name"], "ok" if c["ok"] else "WRONG", c["found"]) for c in report["checks"]]
         print_table("checks", ("check", "", "found"), rows)
     if not all(check["ok"] for check in report["checks"]):
         raise click.exceptions.Exit(1)
+
+
+def _plugin_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    states = [
+        f"{p['name']}: {p['state']}" + (f" ({p['reason']})" if p["reason"] else "")
+        for p in found["plugins"]
+    ]
+    mode = ", developer mode" if found["developer_mode"] else ""
+    return [
+        ("host library", found["host_library"] or "not there: no C plugin can be loaded"),
+        ("policy", found["policy"] + mode),
+        ("disabled", ", ".join(found["disabled"]) or "none"),
+        ("installed", "; ".join(states) or "none"),
+    ]

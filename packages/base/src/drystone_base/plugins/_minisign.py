@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.errors import BadRequest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -44,18 +44,19 @@ _OPERATIONS, _MEMORY = 1 << 22, 1 << 27
 _MOST_MEMORY: Final = 1 << 31
 
 
-class BadKeyFile(DrystoneError):
+class BadKeyFile(BadRequest):
     """A key file cannot be used: another format, a wrong password, a damaged file."""
 
     default_code = "bad-key-file"
-    default_status = "INVALID_ARGUMENT"
 
 
 def available() -> bool:
     """Whether signatures can be checked: the package ``cryptography`` is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("cryptography") is not None
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

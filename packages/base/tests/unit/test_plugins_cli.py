@@ -1,0 +1,175 @@
+"""``drystone plugins`` and what ``drystone doctor`` says of plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner, Result
+from plugin_files import VARIANTS, Compile, rewritten
+
+from drystone_base.cli._app import app
+from drystone_base.plugins import _discover, _manager, _wanted
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installation of its own, in which nothing has been loaded yet."""
+    for name in [n for n in os.environ if n.startswith("DRYSTONE_") and "HOST" not in n]:
+        monkeypatch.delenv(name)
+    for name in ("CACHE", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    monkeypatch.setattr(_manager, "manager", _manager.Manager())
+    site = tmp_path / "drystone-plugins"
+    site.mkdir()
+    monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(tmp_path)]))
+    monkeypatch.setattr(_discover, "entry_points", lambda **_: [])
+    monkeypatch.setattr(_wanted, "installed", lambda: True)
+    return site
+
+
+def drystone(*arguments: object, code: int = 0) -> Result:
+    done = CliRunner().invoke(app, ["plugins", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.fixture
+def library(compile_library: Compile, tmp_path: Path) -> Path:
+    file = compile_library(VARIANTS, flags=['-DOP="OnTheCommandLine"'])
+    return rewritten(file, tmp_path / "libcobble.so", lambda _: None)
+
+
+@pytest.mark.parametrize("name", sorted(app.commands["plugins"].commands))  # type: ignore[attr-defined]
+def test_every_command_has_help_with_examples(name: str) -> None:
+    text = drystone(name, "-h").output
+    assert "Examples:" in text
+    assert f"  drystone plugins {name}" in text or "DRYSTONE_PLUGIN_POLICY" in text
+    assert "--json" in text
+
+
+def test_list_of_nothing(folder: Path) -> None:
+    text = drystone("list").output
+    assert "no plugins are installed" in text
+    assert str(folder) in text.replace("\n", "")
+
+
+def test_list_report_and_explain(
+    library: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.rename(folder / library.name)
+    (folder / "libtext.so").write_text("hello", encoding="utf-8")
+    (folder / "notes.txt").write_text("hello", encoding="utf-8")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "allow_unverified")
+    text = drystone("list", code=6).output
+    assert "1 ops" in text
+    assert "plugin-not-a-library" in text
+    assert "drystone plugins explain text" in text
+    found = json.loads(drystone("list", "--json", code=6).output)
+    assert [(p["name"], p["state"]) for p in found["plugins"]] == [
+        ("cobble", "loaded"),
+        ("text", "failed"),
+    ]
+    assert found["settings"]["policy"] == "allow_unverified"
+    assert found["ignored"][0]["reason"] == "plugin-file-ignored"
+    assert found["places"][0] == {"place": str(folder), "found": 2, "text": ""}
+    text = drystone("report", code=6).output
+    assert "ops: OnTheCommandLine" in text
+    assert "note: it has no signature; loaded by policy allow_unverified" in text
+    assert "notes.txt: its name does not end in .so" in text
+    text = drystone("explain", "text", code=6).output
+    assert "it is no ELF file: it begins with b'hell'" in text
+    assert "needed: a shared object (.so)" in text
+    assert "audit: failed" in text
+    text = drystone("explain", "OnTheCommandLine").output
+    assert "ops: OnTheCommandLine is provided by cobble" in text
+
+
+def test_explain_of_an_op_lists_its_kernels() -> None:
+    assert "kernel of drystone-base: device CPU, priority -1" in drystone("explain", "Relu").output
+    found = json.loads(drystone("explain", "Relu", "--json").output)
+    assert found["kernels"][0]["chosen"] is True
+
+
+def test_explain_of_nothing() -> None:
+    done = drystone("explain", "Relux", code=2)
+    assert "nothing is called 'Relux' [unknown-plugin-name]" in done.stderr
+    assert "did you mean Relu" in done.stderr
+
+
+def test_check_prints_every_step(library: Path) -> None:
+    text = drystone("check", library, code=6).output
+    assert "plugin-unsigned: it has no signature" in text
+    text = drystone("check", library, "--policy", "allow_unverified").output
+    assert all(step in text for step in ("manifest", "signature", "platform", "audit", "probe"))
+    assert "every check passed" in text
+    found = json.loads(drystone("check", library, "--json", code=6).output)
+    assert found["error"]["code"] == "plugin-unsigned"
+    assert found["error"]["path"] == str(library)
+    assert drystone("check", "/nowhere/x.so", code=6).output.count("plugin-unsigned")
+
+
+def test_a_life_of_a_key(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = json.loads(drystone("keygen", "--name", "me", "--no-password", "--json").output)
+    assert (tmp_path / "me.key").stat().st_mode & 0o777 == 0o600
+    assert "path-taken" in drystone("keygen", "--name", "me", "--no-password", code=2).stderr
+    signed = drystone("sign", library, "--key", "me.key", "--comment", "a wall")
+    assert f"signed with key {made['key']}" in signed.output
+    assert "plugin-untrusted-key" in drystone("verify", library, code=6).stderr
+    assert "is good" in drystone("verify", library, "--public-key", "me.pub").output
+    assert made["key"] in drystone("trust", "me.pub").output
+    facts = json.loads(drystone("verify", library, "--json").output)
+    assert facts["key"] == made["key"]
+    assert facts["comment"].endswith("\ta wall")
+    assert "every check passed" in drystone("check", library, "--policy", "strict").output
+    assert "revoked" in drystone("trust", "--revoke", made["key"]).output
+    assert "plugin-key-revoked" in drystone("verify", library, code=6).stderr
+    assert "unknown-key" in drystone("trust", "--revoke", "12", code=2).stderr
+    keys = json.loads(drystone("trust", "--json").output)["keys"]
+    assert [(k["key"], k["revoked"]) for k in keys] == [(made["key"], True)]
+
+
+def test_passwords_dates_and_bad_files(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drystone("keygen", "--name", "k", "--password", "secret", "--expires", "2999-01-01")
+    assert "expires:2999-01-01" in (tmp_path / "k.pub").read_text(encoding="utf-8")
+    sign = ("sign", library, "--key", "k.key")
+    assert "the password is wrong" in drystone(*sign, "--password", "x", code=2).stderr
+    past = drystone(*sign, "--password", "secret", "--expires", "2001-01-01", code=2)
+    assert "'2001-01-01' is no date to come" in past.stderr
+    drystone(*sign, "--password", "secret", "--legacy", "--expires", "2998-01-01")
+    drystone("trust", "k.pub")
+    assert "expires:2998-01-01" in drystone("verify", library).output
+    library.write_bytes(library.read_bytes() + b"!")
+    done = drystone("verify", library, "--public-key", "k.pub", code=6)
+    assert "the file is not the one that was signed" in done.stderr
+    assert "bad-key-file" in drystone("trust", library, code=2).stderr
+
+
+def test_signing_needs_cryptography(
+    library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    monkeypatch.chdir(tmp_path)
+    done = drystone("keygen", "--no-password", code=6)
+    assert "pip install cryptography" in done.stderr
+
+
+def test_doctor_speaks_of_plugins(folder: Path) -> None:
+    (folder / "libtext.so").write_text("hello", encoding="utf-8")
+    done = CliRunner().invoke(app, ["doctor", "--json"], catch_exceptions=False)
+    report = json.loads(done.output)
+    assert report["plugins"]["policy"] == "default"
+    assert report["plugins"]["host_library"]
+    assert report["plugins"]["plugins"] == [
+        {"name": "text", "state": "failed", "reason": "plugin-unsigned"}
+    ]
+    text = CliRunner().invoke(app, ["doctor"], catch_exceptions=False).output
+    assert "text: failed (plugin-unsigned)" in text
