@@ -224,6 +224,7 @@ def test_the_bytes_of_strings_are_not_copied_on_the_way_out() -> None:
     assert words[0] == len(value) << 2 | 3
     assert ctypes.string_at(words[1]) == value
     assert words[1] == ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p).value
+    assert ctypes.c_char.from_address(words[1] + len(value)).value == b"\0"
     _delete(handle)
 
 

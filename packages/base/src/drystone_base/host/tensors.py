@@ -58,6 +58,8 @@ _MANY: Final = 64
 _STRING_SIZE: Final = 24
 _VIEW: Final = 3
 _SMALL, _LARGE, _OFFSET = 0, 1, 2
+# CPython keeps the characters of bytes in the object, behind its head (PyBytes_AS_STRING).
+_BYTES_HEAD: Final = bytes.__basicsize__ - 1
 
 _from_memory = declare(
     "DS_TensorFromMemory", ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
@@ -246,12 +248,11 @@ def _string_table(array: np.ndarray[Any, Any], dtype: DType) -> _Place:
     if dtype is not dtypes.STRING:
         raise _refused(dtype, f"an array of {array.dtype}", "numbers or strings")
     values = [_bytes(value, k) for k, value in enumerate(array.ravel().tolist())]
-    count = len(values)
-    pointers = (ctypes.c_char_p * count)(*values)
-    table = empty_aligned((count, 3), np.uint64)
-    table[:, 0] = np.fromiter(map(len, values), np.uint64, count) << np.uint64(2) | np.uint64(_VIEW)
-    table[:, 1] = np.frombuffer(memoryview(pointers).cast("B"), np.uint64) if count else 0
-    table[:, 2] = 0
+    words: list[int] = []
+    for value in values:
+        words += (len(value) << 2 | _VIEW, id(value) + _BYTES_HEAD, 0)
+    table = empty_aligned((len(words),), np.uint64)
+    table[...] = words
     address = _address(table)
     return _Place(dtype.number, array.shape, address, table.nbytes, (table, values), False)
 
