@@ -102,7 +102,8 @@ static void variables(void) {
   REFUSED(TF_AssignUpdateVariable, NULL, 0, 0, 0, 0, NULL, NULL, status);
   REFUSED(TF_TemporaryVariable, NULL, TF_FLOAT, NULL, 0, NULL, NULL, status);
   REFUSED(TF_DestroyTemporaryVariable, NULL, 0, NULL, status);
-  REFUSED(TF_MaybeLockVariableInputMutexesInOrder, NULL, true, true, NULL, 3, NULL, &holder, status);
+  REFUSED(TF_MaybeLockVariableInputMutexesInOrder, NULL, true, true, NULL, 3, NULL, &holder,
+          status);
   REFUSED(TF_GetInputTensorFromVariable, NULL, 0, true, true, true, NULL, &tensor, status);
   REFUSED(TF_AddNVariant, NULL, NULL, status);
   REFUSED(TF_ZerosLikeVariant, NULL, NULL, status);

@@ -92,7 +92,8 @@ static void* run(void* argument) {
   return NULL;
 }
 
-static void compute_later(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCallback* done) {
+static void compute_later(void* state, TF_OpKernelContext* ctx,
+                          TF_AsyncOpKernelDoneCallback* done) {
   pthread_t thread;
   struct work* work = malloc(sizeof *work);
   *work = (struct work){state, ctx, done};

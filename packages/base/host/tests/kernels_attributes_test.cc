@@ -11,8 +11,8 @@ using drystone::sdk::Shape;
 // One op with an attribute of every kind, "d_" ones by default only.
 Op many_op() {
   Op op{"Many", {}, {}, {}};
-  for (const char* name : {"s", "i", "f", "b", "t", "shape", "unknown", "tensor", "func", "ls", "li",
-                           "lf", "lb", "lt", "lshape", "ltensor", "lempty", "big"}) {
+  for (const char* name : {"s", "i", "f", "b", "t", "shape", "unknown", "tensor", "func", "ls",
+                           "li", "lf", "lb", "lt", "lshape", "ltensor", "lempty", "big"}) {
     op.attrs.push_back(attr_def(name, "any"));
   }
   op.attrs.push_back(attr_def("d_int", "int", attr::integer(41)));

@@ -86,7 +86,8 @@ void test_inputs(TF_Tensor* a, TF_Tensor* b) {
 
 void test_ranges(TF_Tensor* a, TF_Tensor* b) {
   const Op op{"Ranges",
-              {arg_by("first", 4, "T"), arg_by("many", 4, "T") + field(5, "N"), arg_by("list", 6, "L")},
+              {arg_by("first", 4, "T"), arg_by("many", 4, "T") + field(5, "N"),
+               arg_by("list", 6, "L")},
               {arg("n", TF_INT64) + field(5, "N")},
               {attr_def("T", "type"), attr_def("N", "int"), attr_def("L", "list(type)"),
                attr_def("_", "int")}};
@@ -125,7 +126,9 @@ void test_ranges(TF_Tensor* a, TF_Tensor* b) {
     CHECK(TF_GetOpKernelRequestedInput(ctx, 3).data == nullptr);
     CHECK(TF_GetOpKernelRequestedInput(nullptr, 0).data == nullptr);
     CHECK(TF_NumOutputs(ctx) == 2 && TF_ExpectedOutputDataType(ctx, 1) == TF_INT64);
-    for (const int i : {0, 1}) TF_DeleteTensor(TF_AllocateOutput(ctx, i, TF_INT64, nullptr, 0, 8, status));
+    for (const int i : {0, 1}) {
+      TF_DeleteTensor(TF_AllocateOutput(ctx, i, TF_INT64, nullptr, 0, 8, status));
+    }
     CHECK(status.ok());
   });
   // The op has one output argument, which stands for two outputs of the node.
@@ -177,8 +180,10 @@ int forwarded(const std::vector<TF_Tensor*>& given, const DS_KernelCall* facts, 
     const int candidates[] = {0, 1};
     TF_Tensor* held = nullptr;
     if (keep_one) TF_GetInput(ctx, 0, &held, status);
-    TF_DeleteTensor(TF_ForwardInputOrAllocateOutput(ctx, candidates, 2, 0, dims, 2, &which, status));
+    TF_Tensor* out =
+        TF_ForwardInputOrAllocateOutput(ctx, candidates, 2, 0, dims, 2, &which, status);
     CHECK(status.ok());
+    TF_DeleteTensor(out);
     TF_DeleteTensor(held);
     const int bad[] = {0, 2};
     CHECK(TF_ForwardInputOrAllocateOutput(ctx, bad, 2, 0, dims, 2, nullptr, status) == nullptr);
@@ -260,7 +265,7 @@ void test_facts(TF_Tensor* a, TF_Tensor* b) {
     CHECK(text_of(TF_GetResourceMgrDefaultContainerName(ctx)) == "box");
     TF_Buffer* out = TF_NewBuffer();
     TF_GetSerializedFunctionDefLibrary(ctx, out, status);
-    CHECK(status.ok() && std::string(static_cast<const char*>(out->data), out->length) == "functions");
+    CHECK(status.ok() && out->length == 9 && std::memcmp(out->data, "functions", 9) == 0);
     TF_GetSerializedConfigProto(ctx, out, status);
     CHECK(status.says(TF_INVALID_ARGUMENT, "the output buffer holds data already"));
     TF_DeleteBuffer(out);
@@ -277,8 +282,9 @@ void test_facts(TF_Tensor* a, TF_Tensor* b) {
   Run bad(kPair, {"Pair", {}, {}}, {a, b}, &facts, add_pair);
   CHECK(bad.status.says(TF_INVALID_ARGUMENT, "call->struct_size must be set"));
   facts.struct_size = sizeof(size_t) + sizeof(int64_t);  // an older, shorter struct
+  facts.struct_size += sizeof(uint64_t) - 1;  // and one that ends inside frame_id
   Run old(kPair, {"Pair", {}, {}}, {a, b}, &facts, [](TF_OpKernelContext* ctx) {
-    CHECK(TF_StepId(ctx) == 7 && TF_GetFrameId(ctx) == 0);
+    CHECK(TF_StepId(ctx) == 7 && TF_GetFrameId(ctx) == 0 && TF_GetIterId(ctx) == 0);
     add_pair(ctx);
   });
   CHECK(old.status.ok());
@@ -343,7 +349,8 @@ void test_failures(TF_Tensor* a, TF_Tensor* b) {
   CHECK(bare.status.says(TF_INTERNAL, "it failed and gave no status"));
   Run threw(kPair, {"Pair", {}, {}}, {a, b}, nullptr,
             [](TF_OpKernelContext*) { throw std::runtime_error("bang"); });
-  CHECK(threw.status.says(TF_INTERNAL, (title + ": its compute function threw a C++ exception: bang").c_str()));
+  const std::string text = title + ": its compute function threw a C++ exception: bang";
+  CHECK(threw.status.says(TF_INTERNAL, text.c_str()));
   Run odd(kPair, {"Pair", {}, {}}, {a, b}, nullptr, [](TF_OpKernelContext*) { throw 3; });
   CHECK(odd.status.says(TF_INTERNAL, "of unknown type"));
 }

@@ -131,7 +131,8 @@ struct Bytes {
 inline std::string text_of(TF_StringView view) { return std::string(view.data, view.len); }
 
 template <class T>
-TF_Tensor* tensor(TF_DataType dtype, const std::vector<int64_t>& dims, const std::vector<T>& values) {
+TF_Tensor* tensor(TF_DataType dtype, const std::vector<int64_t>& dims,
+                  const std::vector<T>& values) {
   const std::size_t size = values.size() * sizeof(T);
   TF_Tensor* out = TF_AllocateTensor(dtype, dims.data(), static_cast<int>(dims.size()), size);
   if (size != 0) std::memcpy(TF_TensorData(out), values.data(), size);

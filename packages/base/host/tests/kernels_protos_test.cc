@@ -43,12 +43,13 @@ std::string raw(const std::vector<T>& values) {
 template <class T>
 void small_ints(TF_DataType dtype, std::uint32_t number) {
   Status status;
+  const T last = static_cast<T>(-1);
   const auto all = decode<T>(proto(dtype, {4}, packed(number, {1, ~std::uint64_t{0}})), status);
-  CHECK(status.ok() && all == std::vector<T>({1, static_cast<T>(-1), static_cast<T>(-1), static_cast<T>(-1)}));
+  CHECK(status.ok() && all == std::vector<T>({1, last, last, last}));
   const std::vector<T> given = {5, 6};
   CHECK(decode<T>(proto(dtype, {2}, field(4, raw(given))), status) == given && status.ok());
-  CHECK(decode<T>(proto(dtype, {2}, field(number, std::uint64_t{3}) + field(number, std::uint64_t{4})), status) ==
-        std::vector<T>({3, 4}));
+  const std::string unpacked = field(number, std::uint64_t{3}) + field(number, std::uint64_t{4});
+  CHECK(decode<T>(proto(dtype, {2}, unpacked), status) == std::vector<T>({3, 4}));
 }
 
 void test_integers() {
@@ -94,7 +95,8 @@ void test_reals() {
   TF_Tensor* to = floats({});
   TF_TensorFromProto(from, to, status);
   CHECK(status.ok() && TF_TensorType(to) == TF_COMPLEX64 && TF_TensorByteSize(to) == 24);
-  CHECK(static_cast<float*>(TF_TensorData(to))[4] == 3 && static_cast<float*>(TF_TensorData(to))[5] == 4);
+  const auto* pairs = static_cast<float*>(TF_TensorData(to));
+  CHECK(pairs[2] == 3 && pairs[3] == 4 && pairs[4] == 3 && pairs[5] == 4);
   TF_DeleteTensor(to);
   const Bytes half(proto(TF_COMPLEX128, {1}, field(12, raw(std::vector<double>{1}))));
   to = floats({1});
@@ -135,15 +137,17 @@ void test_bad_bytes() {
   rejects(proto(TF_VARIANT, {1}, ""), "a TensorProto of dtype 21 has no value");
   rejects(proto(TF_FLOAT, {-1}, ""), "shape is not fully defined");
   rejects(proto(TF_FLOAT, Shape(), ""), "shape is not fully defined");
-  rejects(proto(TF_FLOAT, {2}, field(4, "1234")), "has 4 bytes of content where its dtype and shape need 8");
+  rejects(proto(TF_FLOAT, {2}, field(4, "1234")),
+          "has 4 bytes of content where its dtype and shape need 8");
   rejects(proto(TF_STRING, {1}, field(4, "1234")), "bytes of content");
   rejects(proto(TF_FLOAT, huge, ""), "the TensorProto expands to more than 2 GiB");
   rejects(proto(TF_STRING, huge, field(8, "x")), "the TensorProto expands to more than 2 GiB");
-  rejects(proto(TF_FLOAT, {int64_t{1} << 40, int64_t{1} << 40}, ""), "the TensorProto's shape is absurd");
-  rejects(proto(TF_DOUBLE, {int64_t{1} << 62}, ""), "the TensorProto's shape is absurd");
+  const char* absurd = "the TensorProto's shape is absurd";
+  rejects(proto(TF_FLOAT, {int64_t{1} << 40, int64_t{1} << 40}, ""), absurd);
+  rejects(proto(TF_DOUBLE, {int64_t{1} << 62}, ""), absurd);
   rejects(proto(TF_STRING, {1 << 12}, field(8, std::string(1 << 20, 'x'))),
           "repeats a string to more than 2 GiB");
-  rejects(proto(TF_FLOAT, Shape(std::vector<int64_t>(300, 1)), ""), "the TensorProto's shape is absurd");
+  rejects(proto(TF_FLOAT, Shape(std::vector<int64_t>(300, 1)), ""), absurd);
   Status status;
   TF_TensorFromProto(nullptr, nullptr, status);
   CHECK(status.says(TF_INVALID_ARGUMENT, "to must not be NULL"));

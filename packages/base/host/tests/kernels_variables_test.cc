@@ -97,7 +97,8 @@ void test_embedder() {
     CHECK(DS_VariableOfHandle(made_up, k, status) == nullptr);
     CHECK(status.says(TF_NOT_FOUND, "stands for no variable that is alive"));
   }
-  TF_Tensor* copied = tensor<uint64_t>(TF_RESOURCE, {}, {*static_cast<uint64_t*>(TF_TensorData(handle))});
+  const uint64_t number = *static_cast<uint64_t*>(TF_TensorData(handle));
+  TF_Tensor* copied = tensor<uint64_t>(TF_RESOURCE, {}, {number});
   DS_DeleteVariable(same);
   same = DS_VariableOfHandle(copied, 0, status);  // alive while its first handle is
   CHECK(status.ok() && same != nullptr);
@@ -198,7 +199,8 @@ void test_update() {
 
 void test_locks() {
   Status status;
-  const Op op{"Locks", {arg("a", TF_RESOURCE), arg("b", TF_RESOURCE), arg("c", TF_RESOURCE)}, {}, {}};
+  const std::string resource = arg("a", TF_RESOURCE);
+  const Op op{"Locks", {resource, resource, resource}, {}, {}};
   TF_Tensor* start = floats({1});
   DS_Variable* a = variable("a", start);
   DS_Variable* b = variable("b", start);

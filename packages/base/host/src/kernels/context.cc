@@ -28,7 +28,27 @@ void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given)
   }
 }
 
-// The members that the caller's struct is long enough to have.
+// Where members of DS_KernelCall end, from the last to the first.
+constexpr std::size_t kEnds[] = {
+    TF_OFFSET_OF_END(DS_KernelCall, allocate_context),
+    TF_OFFSET_OF_END(DS_KernelCall, allocate),
+    TF_OFFSET_OF_END(DS_KernelCall, output_variables),
+    TF_OFFSET_OF_END(DS_KernelCall, input_variables),
+    TF_OFFSET_OF_END(DS_KernelCall, overwritable),
+    TF_OFFSET_OF_END(DS_KernelCall, stream),
+    TF_OFFSET_OF_END(DS_KernelCall, container),
+    TF_OFFSET_OF_END(DS_KernelCall, config),
+    TF_OFFSET_OF_END(DS_KernelCall, function_library),
+    TF_OFFSET_OF_END(DS_KernelCall, device_id),
+    TF_OFFSET_OF_END(DS_KernelCall, graph_def_version),
+    TF_OFFSET_OF_END(DS_KernelCall, deadline_ms),
+    TF_OFFSET_OF_END(DS_KernelCall, iter_id),
+    TF_OFFSET_OF_END(DS_KernelCall, frame_id),
+    TF_OFFSET_OF_END(DS_KernelCall, step_id),
+    TF_OFFSET_OF_END(DS_KernelCall, struct_size),
+};
+
+// The members that the caller's struct is long enough to have; never a part of one.
 DS_KernelCall facts_of(const DS_KernelCall* given) {
   DS_KernelCall out{};
   out.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
@@ -36,7 +56,9 @@ DS_KernelCall facts_of(const DS_KernelCall* given) {
   if (given->struct_size < sizeof(std::size_t)) {
     fail(TF_INVALID_ARGUMENT, "call->struct_size must be set to DS_KERNEL_CALL_STRUCT_SIZE");
   }
-  std::memcpy(&out, given, std::min<std::size_t>(given->struct_size, DS_KERNEL_CALL_STRUCT_SIZE));
+  const auto* end = std::find_if(std::begin(kEnds), std::end(kEnds),
+                                 [&](std::size_t at) { return at <= given->struct_size; });
+  std::memcpy(&out, given, *end);
   return out;
 }
 

@@ -17,7 +17,8 @@
 #include "kernels/variable.h"
 
 // Objects are used again for the next call of the same kernel, so that a call allocates nothing but
-// its outputs. A call that is given up at its deadline keeps its own until the plugin is done with it.
+// its outputs. A call that is given up at its deadline keeps its own until the plugin is done with
+// it.
 struct TF_OpKernelContext {
   explicit TF_OpKernelContext(DS_Kernel& kernel);
   ~TF_OpKernelContext() { rest_callback(); }

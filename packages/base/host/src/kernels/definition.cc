@@ -58,7 +58,7 @@ std::string serialize(const Definition& definition) {
   wire::Writer writer(&out);
   writer.bytes(1, definition.op);
   writer.bytes(2, definition.device);
-  for (const Constraint& constraint : definition.constraints) writer.bytes(3, serialize(constraint));
+  for (const Constraint& one : definition.constraints) writer.bytes(3, serialize(one));
   for (const std::string& arg : definition.host_memory) writer.bytes(4, arg);
   if (!definition.label.empty()) writer.bytes(5, definition.label);
   if (definition.priority != 0) writer.int64(6, definition.priority);

@@ -11,8 +11,9 @@
 
 namespace drystone::host::kernels {
 
-// Objects by number. A plugin may copy the number, keep it too long or make one up: it is looked up,
-// never followed. Numbers carry a tag, so that those of another table, or small ones, are unknown.
+// Objects by number. A plugin may copy the number, keep it too long or make one up: it is looked
+// up, never followed. Numbers carry a tag, so that those of another table, or small ones, are
+// unknown.
 template <class T>
 class Handles {
  public:

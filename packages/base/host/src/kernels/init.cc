@@ -7,8 +7,9 @@
 namespace drystone::host {
 namespace {
 
-[[noreturn]] void thrown(const Library& library, std::int64_t before, const std::string& what) {
+[[noreturn]] void thrown(Library& library, std::int64_t before, const std::string& what) {
   kernels::forget_since(before, library.path);
+  library.kernels.clear();
   fail(TF_INTERNAL, "TF_InitKernel of " + library.path + " threw a C++ exception: " + what);
 }
 

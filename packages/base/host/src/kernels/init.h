@@ -6,7 +6,8 @@
 
 namespace drystone::host {
 
-// Call the library's TF_InitKernel. When it throws, what it registered is taken back. Throws Failure.
+// Call the library's TF_InitKernel. When it throws, what it registered is taken back. Throws
+// Failure.
 void init_kernels(Library& library, void* function);
 
 }  // namespace drystone::host

@@ -178,7 +178,8 @@ TF_Tensor* tensor_from_proto(std::string_view bytes) {
                                   " has no value that can be decoded");
   }
   const auto& dims = proto.shape.dims();
-  const auto count = elements(dims.data(), static_cast<int>(std::min<std::size_t>(dims.size(), 255)));
+  constexpr std::size_t kTooMany = 255;  // dimensions, which elements() refuses
+  const auto count = elements(dims.data(), static_cast<int>(std::min(dims.size(), kTooMany)));
   if (!count) fail(TF_INVALID_ARGUMENT, "the TensorProto's shape is absurd");
   check_size(proto, *count);
   std::unique_ptr<TF_Tensor> out(

@@ -8,9 +8,10 @@
 
 namespace drystone::host::kernels {
 
-// A new tensor with the value: its content, or listed elements, the last of which stands for all that
-// are not listed (zero or "" when none is). Fails with INVALID_ARGUMENT for malformed bytes, a shape
-// that is not fully defined, content of another size, handles, and more than 2 GiB from a list.
+// A new tensor with the value: its content, or listed elements, the last of which stands for all
+// that are not listed (zero or "" when none is). Fails with INVALID_ARGUMENT for malformed bytes, a
+// shape that is not fully defined, content of another size, handles, and more than 2 GiB from a
+// list.
 TF_Tensor* tensor_from_proto(std::string_view bytes);
 
 }  // namespace drystone::host::kernels

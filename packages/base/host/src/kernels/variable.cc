@@ -157,7 +157,8 @@ DS_Variable* DS_NewVariable(const char* name, const char* container, TF_DataType
   DS_Variable* out = nullptr;
   guarded(status, __func__, [&] {
     require(name, "name");
-    out = expose(Variable::make(name, container == nullptr ? "localhost" : container, dtype, value));
+    const char* place = container == nullptr ? "localhost" : container;
+    out = expose(Variable::make(name, place, dtype, value));
   });
   return out;
 }
