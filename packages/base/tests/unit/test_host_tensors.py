@@ -17,6 +17,7 @@ from drystone_base.errors import HostError
 from drystone_base.host import available, tensors
 from drystone_base.host._lib import declare
 from drystone_base.host.dlpack import DLPackError, from_dlpack
+from drystone_base.host.live import live_objects
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import HostTensor, adopt, aligned, empty_aligned, lend
 
@@ -37,27 +38,13 @@ _allocate = declare(
 )  # fmt: skip
 
 
-class _Live(ctypes.Structure):
-    _fields_ = (("struct_size", ctypes.c_size_t), ("count", ctypes.c_int64 * 8))
-
-
-_live = declare("DS_GetLiveObjects", None, ctypes.POINTER(_Live))
-
-
-def handles_and_blocks() -> tuple[int, int]:
-    """Tensor handles and blocks of memory that the host has given out."""
-    found = _Live(ctypes.sizeof(_Live))
-    _live(ctypes.byref(found))
-    return found.count[2], found.count[3]
-
-
 @pytest.fixture(autouse=True)
 def nothing_leaks() -> Any:
-    before, held = handles_and_blocks(), tensors.held()
+    before, held = live_objects(), tensors.held()
     yield
-    if handles_and_blocks() != before:
+    if live_objects() != before:
         gc.collect()
-    assert handles_and_blocks() == before
+    assert live_objects() == before
     assert tensors.held() == held
 
 

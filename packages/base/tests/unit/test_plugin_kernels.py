@@ -22,6 +22,7 @@ from drystone_base.executor.plan import can_run
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available, tensors
 from drystone_base.host.library import HostLibrary, open_library
+from drystone_base.host.live import live_objects
 from drystone_base.host.ops import sync
 from drystone_base.kernels.selection import explain, select
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
@@ -51,13 +52,18 @@ def counter(library: HostLibrary) -> Callable[[int], int]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays_lent(library: HostLibrary) -> Iterator[None]:
+def nothing_leaks(library: HostLibrary) -> Iterator[None]:
     assert library.describe()["errors"] == []
-    before = tensors.held()
+    before = alive()
     yield
-    if tensors.held() != before:
+    if alive() != before:
         gc.collect()
-    assert tensors.held() == before
+    assert alive() == before
+
+
+def alive() -> dict[str, int]:
+    """What the host gave out, and what is lent to it; a status is kept for each thread."""
+    return live_objects() | {"statuses": 0, "held": tensors.held()}
 
 
 def graph_of(op: str, *dtypes: Any, count: int = 1, **attrs: Any) -> Graph:
