@@ -143,7 +143,9 @@ inline void GraphEdit::set_attr_of(Draft* draft, std::string_view name, std::str
 // --- changing ------------------------------------------------------------------------------------
 
 inline Result<int> GraphEdit::add(const NewNode& node) {
-  if (node.name().empty()) return invalid_argument("a new node needs a name");
+  if (!is_node_name(node.name())) {
+    return invalid_argument(quoted(node.name()) + " is no name for a node");
+  }
   if (find(node.name()) >= 0) {
     return Error(TF_ALREADY_EXISTS, "the graph has a node named " + quoted(node.name()));
   }
@@ -203,8 +205,9 @@ inline Error GraphEdit::rename(int id, std::string_view name) {
   if (is_protected(id)) {
     return failed_precondition(described(id) + " is to be preserved and cannot be renamed");
   }
-  if (name.empty() || find(name) >= 0) {
-    return Error(TF_ALREADY_EXISTS, "the name " + quoted(name) + " is empty or taken");
+  if (!is_node_name(name)) return invalid_argument(quoted(name) + " is no name for a node");
+  if (find(name) >= 0) {
+    return Error(TF_ALREADY_EXISTS, "the graph has a node named " + quoted(name));
   }
   for (Edge edge : fan_outs(id)) touch(edge.consumer);  // their input strings are written anew
   Draft& own = touch(id);

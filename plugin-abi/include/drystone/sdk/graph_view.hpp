@@ -159,7 +159,10 @@ inline Error GraphView::index_names() {
   by_name_.reset(nodes_.size());
   for (std::size_t id = 0; id < nodes_.size(); ++id) {
     const std::string_view name = nodes_[id].view.name();
-    if (name.empty()) return invalid_argument("node " + std::to_string(id) + " has no name");
+    if (!is_node_name(name)) {
+      return invalid_argument("node " + std::to_string(id) + " is called " + quoted(name) +
+                              ", which is no name for a node");
+    }
     if (by_name_.add(name, static_cast<std::int32_t>(id)) >= 0) {
       return invalid_argument("the graph has two nodes named " + quoted(name));
     }

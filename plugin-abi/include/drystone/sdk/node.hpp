@@ -58,6 +58,11 @@ inline InputName parse_input(std::string_view text) {
   return {text.substr(0, colon), static_cast<std::int32_t>(port), true};
 }
 
+// Whether a node may be called so: other names could not be told apart from ports and control edges.
+inline bool is_node_name(std::string_view name) {
+  return !name.empty() && name.front() != '^' && name.find(':') == std::string_view::npos;
+}
+
 inline std::string input_text(std::string_view node, std::int32_t port) {
   if (port == kControl) return "^" + std::string(node);
   return port == 0 ? std::string(node) : std::string(node) + ":" + std::to_string(port);

@@ -172,7 +172,7 @@ class Matcher {
   }
 
  private:
-  static constexpr int kSteps = 10000;
+  static constexpr int kSteps = 2000;
   struct Goal {
     const Pattern* pattern;
     TensorId tensor;
