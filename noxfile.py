@@ -223,7 +223,6 @@ def fuzz(session: nox.Session) -> None:
 @nox.session
 def new_plugin(session: nox.Session) -> None:
     """Render the template: `-- NAME KIND` makes a project of that kind in ./NAME."""
-    session.install(*requirements("template"))
     session.run("python", "-m", "ci.scripts.new_plugin", *session.posargs)
 
 

@@ -1,0 +1,102 @@
+"""Run the conformance suites on our own examples: `python -m ci.scripts.conformance [--sanitize]`.
+
+Each example in C or C++ is compiled and given to `pytest --plugin`. With --sanitize both the host
+library and the example are built with ASan and UBSan, so that a plugin that frees twice, reads past
+an end or leaks what it was given is found out. --json FILE writes all reports into one file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ci.scripts import host_build
+from ci.scripts.project import ROOT
+
+__all__ = ["EXAMPLES", "compile_example", "main"]
+
+EXAMPLES = ("optimizer_c", "optimizer_cpp", "kernels_c", "filesystem_c", "device_c")
+_FOLDER = ROOT / "plugin-abi" / "examples"
+_SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=enum", "-g")
+
+
+def compile_example(name: str, folder: Path, flags: Sequence[str] = ()) -> Path:
+    """The example's library in `folder`, with its manifest and what it lacks beside it."""
+    source = _FOLDER / name
+    sources = sorted([*source.glob("*.c"), *source.glob("*.cc")])
+    is_cpp = any(file.suffix == ".cc" for file in sources)
+    manifest = next(source.glob("lib*.so.toml"))
+    library = folder / manifest.name.removesuffix(".toml")
+    command = [os.environ.get("CXX", "c++")] if is_cpp else [os.environ.get("CC", "cc")]
+    command += ["-std=c++17" if is_cpp else "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden"]
+    include = f"-I{ROOT / 'plugin-abi' / 'include'}"
+    paths = [*map(str, sources), "-o", str(library), "-lm", "-lpthread"]
+    subprocess.run([*command, "-O1", "-D_GNU_SOURCE", include, *flags, *paths], check=True)
+    (folder / manifest.name).write_bytes(manifest.read_bytes())
+    for lacks in source.glob("*.lacks.toml"):
+        (folder / lacks.name).write_bytes(lacks.read_bytes())
+    return library
+
+
+def _environment(sanitize: bool) -> dict[str, str]:
+    settings = dict(os.environ)
+    if not sanitize:
+        return settings
+    runtime = subprocess.run(
+        [os.environ.get("CC", "cc"), "-print-file-name=libasan.so"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    settings["DRYSTONE_HOST_LIBRARY"] = str(host_build.build(sanitize=True))
+    settings["LD_PRELOAD"] = runtime.stdout.strip()
+    # Python itself keeps memory until it ends: leaks are counted by the host's live objects.
+    settings["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1"
+    settings["UBSAN_OPTIONS"] = "print_stacktrace=1"
+    return settings
+
+
+def _run(name: str, folder: Path, sanitize: bool, settings: dict[str, str]) -> dict[str, Any]:
+    library = compile_example(name, folder, _SANITIZE if sanitize else ())
+    report = folder / f"{name}.json"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["--plugin", str(library), "--plugin-report", str(report)]
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout[-6000:] + done.stderr[-4000:])
+    if not report.exists():
+        return {"plugin": name, "conforms": False, "counts": {}, "reason": "the run ended early"}
+    found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return found | {"plugin": name, "conforms": found["conforms"] and done.returncode == 0}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the examples asked for; 0 when each conforms."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sanitize", action="store_true", help="with ASan and UBSan")
+    parser.add_argument("--json", metavar="FILE", help="write all reports")
+    parser.add_argument("names", nargs="*", metavar="EXAMPLE", help=f"of {', '.join(EXAMPLES)}")
+    options = parser.parse_args(arguments)
+    settings, reports = _environment(options.sanitize), []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.names or EXAMPLES:
+            report = _run(name, Path(folder), options.sanitize, settings)
+            reports.append(report)
+            state = "conforms" if report["conforms"] else "DOES NOT CONFORM"
+            print(f"{name:<16} {state:<17} {report['counts']}", flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(reports, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(report["conforms"] for report in reports) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
