@@ -37,7 +37,8 @@ def compile_example(name: str, folder: Path, flags: Sequence[str] = ()) -> Path:
     command = [os.environ.get("CXX", "c++")] if is_cpp else [os.environ.get("CC", "cc")]
     command += ["-std=c++17" if is_cpp else "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden"]
     include = f"-I{ROOT / 'plugin-abi' / 'include'}"
-    paths = [*map(str, sources), "-o", str(library), "-lm", "-lpthread"]
+    script = f"-Wl,--version-script={ROOT / 'plugin-abi' / 'cmake' / 'plugin.map'}"
+    paths = [*map(str, sources), "-o", str(library), script, "-lm", "-lpthread"]
     subprocess.run([*command, "-O1", "-D_GNU_SOURCE", include, *flags, *paths], check=True)
     (folder / manifest.name).write_bytes(manifest.read_bytes())
     for lacks in source.glob("*.lacks.toml"):
@@ -56,7 +57,7 @@ def _environment(sanitize: bool) -> dict[str, str]:
         check=True,
     )
     settings["DRYSTONE_HOST_LIBRARY"] = str(host_build.build(sanitize=True))
-    settings["LD_PRELOAD"] = runtime.stdout.strip()
+    settings["LD_PRELOAD"] = runtime.stdout.strip() + " libstdc++.so.6"
     # Python itself keeps memory until it ends: leaks are counted by the host's live objects.
     settings["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1"
     settings["UBSAN_OPTIONS"] = "print_stacktrace=1"

@@ -25,6 +25,12 @@ class Case:
     feeds: dict[str, Array] = field(default_factory=dict)
     preserve: list[str] = field(default_factory=list)
 
+    @property
+    def kept(self) -> list[str]:
+        """Every node that must stay: those of fetches and feeds, and the preserved ones."""
+        tensors = (*self.fetches, *self.feeds)
+        return sorted({name.split(":")[0] for name in tensors} | set(self.preserve))
+
 
 def _constant(graph: Graph, name: str, value: Array) -> Node:
     attrs = {"dtype": FLOAT32, "value": TensorAttr(array=value.astype(np.float32))}

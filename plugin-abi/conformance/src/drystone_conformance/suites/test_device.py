@@ -24,7 +24,7 @@ def device(device_type: str) -> Device:
 def test_the_platform_is_described(device_type: str) -> None:
     found = [p for p in list_platforms() if p["type"] == device_type]
     assert len(found) == 1
-    assert found[0]["name"]
+    assert found[0]["platform"]
 
 
 def test_counting_devices_again_gives_the_same(device_type: str) -> None:
@@ -42,7 +42,7 @@ def test_every_device_describes_itself(device_type: str, device: Device) -> None
     assert device.name
     for ordinal in range(device_count(device_type)):
         facts = Device(device_type, ordinal).describe()
-        assert facts["ordinal"] == ordinal
+        assert facts["name"] == f"/device:{device_type}:{ordinal}"
 
 
 @pytest.mark.parametrize("size", [1, 3, 4096, 1 << 20])
