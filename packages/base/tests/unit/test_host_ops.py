@@ -172,6 +172,11 @@ def test_plugins_see_all_ops(library: HostLibrary) -> None:
     assert strides["dilations"].default_value.list.i == [1, 1, 1, 1]  # defaults are there
 
 
+def test_the_version_is_that_of_the_interface() -> None:
+    version = declare("TF_Version", ctypes.c_char_p)()
+    assert [int(part) for part in version.split(b".")] >= [2, 9, 0]  # plugins compare it
+
+
 def test_stateful_ops(library: HostLibrary) -> None:
     for name, expected in (("MatMul", 0), ("VarHandleOp", 1), ("Test>EveryAttr", 1)):
         with Status("asking") as status:
