@@ -89,7 +89,8 @@ void step(Input* in, World* world) {
                                  tensor, shape.data(), static_cast<int>(shape.size()), status); break;
     case 8: if (TF_Tensor* t = DS_ShareTensor(tensor)) world->tensors.push_back(t); break;
     case 9: {
-      TF_Buffer* buffer = TF_NewBufferFromString(in->rest(), in->below(in->left() + 1));
+      const std::string bytes = in->text(64);
+      TF_Buffer* buffer = TF_NewBufferFromString(bytes.data(), bytes.size());
       if (world->buffers.size() < 8) world->buffers.push_back(buffer);
       else TF_DeleteBuffer(buffer);
       break;

@@ -28,7 +28,7 @@ class Input {
   std::uint64_t number() {
     const std::size_t size = std::min<std::size_t>(std::size_t{1} << below(4), left_);
     std::uint64_t value = 0;
-    std::memcpy(&value, data_, size);
+    if (size != 0) std::memcpy(&value, data_, size);
     data_ += size;
     left_ -= size;
     return value;
@@ -36,7 +36,8 @@ class Input {
 
   std::string text(std::size_t longest) {
     const std::size_t size = std::min(below(longest + 1), left_);
-    std::string out(reinterpret_cast<const char*>(data_), size);
+    std::string out;
+    if (size != 0) out.assign(reinterpret_cast<const char*>(data_), size);
     data_ += size;
     left_ -= size;
     return out;
