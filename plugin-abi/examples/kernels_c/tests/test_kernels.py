@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,6 @@ from drystone_base.graph import Graph
 from drystone_base.kernels.selection import select
 from drystone_base.plugins import Plugin
 from drystone_base.session import Session
-
-Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 def graph_of(op: str, dtype: DataType, inputs: str, size: int = 3, **attrs: AttrValue) -> Graph:
@@ -43,7 +43,7 @@ def test_the_plugin_loads(plugin: Plugin) -> None:
 @pytest.mark.parametrize(
     ("dtype", "array"), [(DataType.DT_FLOAT, np.float32), (DataType.DT_DOUBLE, np.float64)]
 )
-def test_weighted_sum(dtype: DataType, array: type) -> None:
+def test_weighted_sum(dtype: DataType, array: Any) -> None:
     session = Session(weighted_sum(dtype, 0.5))
     a, b = np.array([1, 2, 3], array), np.array([10, 20, -np.inf], array)
     np.testing.assert_array_equal(session.run("y:0", {"a:0": a, "b:0": b}), a + b / 2)
@@ -52,7 +52,7 @@ def test_weighted_sum(dtype: DataType, array: type) -> None:
 
 def test_its_shape_is_that_of_its_input() -> None:
     graph = weighted_sum(DataType.DT_FLOAT, 1)
-    assert tuple(infer(graph).shape(graph.output("y:0"))) == (3,)
+    assert infer(graph).shape(graph.output("y:0")) == (3,)
 
 
 def test_shapes_must_agree() -> None:

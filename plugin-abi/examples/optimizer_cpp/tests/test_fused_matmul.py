@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,12 +37,13 @@ def layer(activation: str | None, dtype: DataType = DataType.DT_FLOAT) -> GraphD
     return graph
 
 
-def run(graph: GraphDef) -> object:
+def run(graph: GraphDef) -> np.ndarray[Any, Any]:
     rng = np.random.default_rng(0)
     feeds = {"a:0": (3, 4), "b:0": (5, 4), "c:0": (5,)}
     session = Session(Graph.from_bytes(graph.SerializeToString()))
     values = {name: rng.standard_normal(shape, np.float32) for name, shape in feeds.items()}
-    return session.run("y:0", values)
+    result: np.ndarray[Any, Any] = session.run("y:0", values)
+    return result
 
 
 def test_the_plugin_loads(plugin: Plugin) -> None:

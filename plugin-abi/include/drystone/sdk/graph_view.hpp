@@ -92,18 +92,17 @@ class GraphView {
   friend class GraphEdit;
   struct Record {
     NodeView view;
-    std::string_view raw;  // with tag and length, as it lies in the graph
     std::uint32_t first = 0;
     std::uint32_t inputs = 0;
     std::uint32_t regular = 0;
   };
 
   static std::size_t index(int id) { return static_cast<std::size_t>(id); }
-  Error read_fields();
+  Error read_fields(std::vector<std::string_view>* inputs);
   Error read_functions(std::string_view library);
   Error index_names();
-  Error resolve_inputs();
-  Error resolve_node(Record* record);
+  Error resolve_inputs(const std::vector<std::string_view>& inputs);
+  Error resolve_input(Record* record, std::string_view text);
   void index_fan_outs();
 
   std::string_view bytes_;
@@ -118,21 +117,25 @@ class GraphView {
 inline Result<GraphView> GraphView::parse(std::string_view graph_def) {
   GraphView out;
   out.bytes_ = graph_def;
-  if (Error error = out.read_fields(); !error.ok()) return error;
+  std::vector<std::string_view> inputs;
+  if (Error error = out.read_fields(&inputs); !error.ok()) return error;
   if (Error error = out.index_names(); !error.ok()) return error;
-  if (Error error = out.resolve_inputs(); !error.ok()) return error;
+  if (Error error = out.resolve_inputs(inputs); !error.ok()) return error;
   out.index_fan_outs();
   return out;
 }
 
-inline Error GraphView::read_fields() {
+inline Error GraphView::read_fields(std::vector<std::string_view>* inputs) {
   wire::Reader fields(bytes_);
   while (fields.next()) {
     if (fields.type() != wire::Type::bytes) continue;
     if (fields.field() == 1) {
       Record record;
-      record.view = NodeView(fields.bytes());
-      record.raw = fields.raw();
+      record.first = static_cast<std::uint32_t>(inputs->size());
+      record.view = NodeView(fields.bytes(), [inputs](std::string_view input) {
+        inputs->push_back(input);
+      });
+      record.inputs = static_cast<std::uint32_t>(inputs->size()) - record.first;
       if (!record.view.ok()) {
         return invalid_argument("node " + std::to_string(nodes_.size()) + " of the graph, " +
                                 quoted(record.view.name()) + ", is no NodeDef");
@@ -170,34 +173,31 @@ inline Error GraphView::index_names() {
   return {};
 }
 
-inline Error GraphView::resolve_inputs() {
-  sources_.reserve(nodes_.size() * 2);
-  for (std::size_t id = 0; id < nodes_.size(); ++id) {
-    Error error = resolve_node(&nodes_[id]);
-    if (!error.ok()) return error;
+inline Error GraphView::resolve_inputs(const std::vector<std::string_view>& inputs) {
+  sources_.reserve(inputs.size());
+  for (Record& record : nodes_) {
+    for (std::uint32_t i = 0; i < record.inputs; ++i) {
+      Error error = resolve_input(&record, inputs[record.first + i]);
+      if (!error.ok()) return error;
+    }
   }
   return {};
 }
 
-inline Error GraphView::resolve_node(Record* record) {
-  record->first = static_cast<std::uint32_t>(sources_.size());
-  wire::Reader fields(record->view.bytes());
-  while (fields.next()) {
-    if (!is_bytes(fields, 3)) continue;
-    const InputName input = parse_input(fields.bytes());
-    const int from = input.ok ? find(input.node) : -1;
-    if (from < 0) {
-      return invalid_argument("input " + quoted(fields.bytes()) + " of node " +
-                              quoted(record->view.name()) + " names no node");
-    }
-    if (input.port != kControl && record->regular != record->inputs) {
-      return invalid_argument("node " + quoted(record->view.name()) +
-                              " has a data input after a control input");
-    }
-    sources_.push_back({from, input.port});
-    ++record->inputs;
-    if (input.port != kControl) ++record->regular;
+inline Error GraphView::resolve_input(Record* record, std::string_view text) {
+  const InputName input = parse_input(text);
+  const int from = input.ok ? find(input.node) : -1;
+  if (from < 0) {
+    return invalid_argument("input " + quoted(text) + " of node " + quoted(record->view.name()) +
+                            " names no node");
   }
+  const std::size_t before = sources_.size() - record->first;
+  if (input.port != kControl && record->regular != before) {
+    return invalid_argument("node " + quoted(record->view.name()) +
+                            " has a data input after a control input");
+  }
+  sources_.push_back({from, input.port});
+  if (input.port != kControl) ++record->regular;
   return {};
 }
 

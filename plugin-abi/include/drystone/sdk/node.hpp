@@ -89,12 +89,20 @@ inline bool parse_attr_entry(std::string_view entry, std::string_view* name,
 class NodeView {
  public:
   NodeView() = default;
-  explicit NodeView(std::string_view proto) : proto_(proto) {
+  explicit NodeView(std::string_view proto) : NodeView(proto, [](std::string_view) {}) {}
+  // The same, calling `use_input` with each input string on the way.
+  template <class UseInput>
+  NodeView(std::string_view proto, UseInput use_input) : proto_(proto) {
     wire::Reader fields(proto);
     while (fields.next()) {
-      if (is_bytes(fields, 1)) name_ = fields.bytes();
-      if (is_bytes(fields, 2)) op_ = fields.bytes();
-      if (is_bytes(fields, 4)) device_ = fields.bytes();
+      if (fields.type() != wire::Type::bytes) continue;
+      switch (fields.field()) {
+        case 1: name_ = fields.bytes(); break;
+        case 2: op_ = fields.bytes(); break;
+        case 3: use_input(fields.bytes()); break;
+        case 4: device_ = fields.bytes(); break;
+        default: break;
+      }
     }
     well_formed_ = fields.ok();
   }

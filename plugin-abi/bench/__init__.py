@@ -1,0 +1,1 @@
+"""Measurements of the plugin ABI's own code."""
