@@ -129,6 +129,14 @@ class OptimizerConfig:
     def __post_init__(self) -> None:
         for name in _TOGGLES:
             object.__setattr__(self, name, _toggle(name, getattr(self, name)))
+        one = self.isolation
+        for choice in one.values() if isinstance(one, Mapping) else (one,):
+            if choice not in (None, "none", "process"):
+                _bad_option(
+                    "isolation", choice, "None, 'none' or 'process', or such by plugin name"
+                )
+        if not self.deadline > 0:
+            _bad_option("deadline", self.deadline, "a number of seconds above 0")
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""
@@ -175,14 +183,18 @@ def _toggle(name: str, value: object) -> Toggle:
         return Toggle.DEFAULT
     if isinstance(value, bool):
         return Toggle.ON if value else Toggle.OFF
-    if isinstance(value, str) and value.lower() in ("default", "on", "off"):
-        return Toggle(value.lower())
+    if not isinstance(value, str) or value.lower() not in ("default", "on", "off"):
+        _bad_option(name, value, "True, False, None, 'on', 'off' or 'default'")
+    return Toggle(value.lower())
+
+
+def _bad_option(name: str, value: object, needed: str) -> NoReturn:
     raise BadRequest(
         f"optimizer option {name!r} cannot be {value!r}",
-        check="an option is on, off or the default",
+        check="an option must have a value that it is defined for",
         found=repr(value),
-        needed="True, False, None, 'on', 'off' or 'default'",
-        remedy=f"write {name}=False to turn it off",
+        needed=needed,
+        remedy=f"leave {name} out, or give it one of these",
         code="bad-optimizer-option",
     )
 

@@ -90,6 +90,17 @@ def test_value_that_is_no_choice_is_refused(value: Any) -> None:
     assert "optimizer option 'remapping' cannot be" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("isolation", "proc"), ("isolation", {"a": "process", "b": True}), ("deadline", 0)],
+)
+def test_isolation_and_deadline_must_make_sense(name: str, value: Any) -> None:
+    with pytest.raises(BadRequest) as caught:
+        OptimizerConfig.from_options({name: value})
+    assert caught.value.code == "bad-optimizer-option"
+    assert f"optimizer option {name!r} cannot be" in str(caught.value)
+
+
 def test_switch_from_a_session_config_of_tensorflow() -> None:
     """S0-switch, TF-1.x: ConfigProto.graph_options.rewrite_options."""
     proto = ConfigProto()
