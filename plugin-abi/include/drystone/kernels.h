@@ -43,8 +43,10 @@
  * a status then answer 0, false, -1 or an empty string. A NULL status is accepted everywhere: the
  * error is then lost.
  *
- * Differences from TensorFlow, all towards not ending the process: a bad index gives an answer
- * where TensorFlow aborts, and registering the same kernel twice is a status.
+ * Differences from TensorFlow: a bad index gives an answer where TensorFlow aborts; registering the
+ * same kernel twice is a status; a status is always set, never left as it was; memory of the CPU
+ * is host memory for TF_IsHostMemoryInput and -Output, declared or not; and TF_GetStream says
+ * UNIMPLEMENTED on the CPU, not FAILED_PRECONDITION.
  */
 #ifndef DRYSTONE_KERNELS_H_
 #define DRYSTONE_KERNELS_H_
@@ -144,9 +146,10 @@ TF_CAPI_EXPORT extern void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 /* ---- construction: reading attributes -------------------------------------------------------- */
 
 /* All of these look at the node first, and at the op's default when the node does not have the
- * attribute. Common errors of the Get functions: NOT_FOUND without such an attribute,
- * INVALID_ARGUMENT when it is of another kind or does not fit the memory given. Nothing is ever
- * written past `max_vals` entries or `storage_size` bytes. */
+ * attribute. Common errors of the Get functions: NOT_FOUND without such an attribute (for lists of
+ * types, numbers and bools INVALID_ARGUMENT, as in TensorFlow), INVALID_ARGUMENT when it is of another
+ * kind or does not fit the memory given. Nothing is ever written past `max_vals` entries or
+ * `storage_size` bytes. */
 
 /* Whether the node has the attribute or the op a default for it. */
 TF_CAPI_EXPORT extern bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx,

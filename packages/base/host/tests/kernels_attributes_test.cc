@@ -160,6 +160,8 @@ void test_lists(TF_OpKernelConstruction* ctx) {
   CHECK(status.ok() && types[1] == TF_INT64 && types[2] == TF_INT8);
   TF_OpKernelConstruction_GetAttrTypeList(ctx, "lempty", nullptr, 0, status);
   CHECK(status.ok());
+  TF_OpKernelConstruction_GetAttrTypeList(ctx, "absent", types, 3, status);
+  CHECK(status.says(TF_INVALID_ARGUMENT, "has no attribute 'absent'"));
   TF_OpKernelConstruction_GetAttrInt32List(ctx, "lf", small, 4, status);
   CHECK(status.says(TF_INVALID_ARGUMENT, "is not a list of ints"));
   TF_OpKernelConstruction_GetAttrInt32List(ctx, "i", small, 4, status);
@@ -186,6 +188,8 @@ void test_strings(TF_OpKernelConstruction* ctx) {
   CHECK(status.ok());
   TF_OpKernelConstruction_GetAttrStringList(ctx, "ls", values, nullptr, 3, storage, 4, status);
   CHECK(status.says(TF_INVALID_ARGUMENT, "lengths must not be NULL"));
+  TF_OpKernelConstruction_GetAttrStringList(ctx, "absent", values, lengths, 3, storage, 4, status);
+  CHECK(status.says(TF_NOT_FOUND, "has no attribute 'absent'"));
 }
 
 void test_messages(TF_OpKernelConstruction* ctx) {

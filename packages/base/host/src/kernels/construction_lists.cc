@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "kernels/construction.h"
 #include "kernels/tensor_proto.h"
@@ -13,11 +14,22 @@ using drystone::sdk::AttrView;
 
 namespace {
 
+// Without the attribute these fail with INVALID_ARGUMENT, as in TensorFlow; lists of strings and
+// tensors do not, there either.
+AttrView numbers_attr(TF_OpKernelConstruction* ctx, const char* name) {
+  try {
+    return find_attr(ctx, name);
+  } catch (const Failure& failure) {
+    fail(TF_INVALID_ARGUMENT, failure.message);
+  }
+}
+
 // The list. One with elements must have elements of the kind that was asked for.
 template <class Element>
 std::vector<Element> list_of(TF_OpKernelConstruction* ctx, const char* name, const char* kind,
                              std::vector<Element> (AttrView::*get)() const) {
-  const AttrView attr = find_attr(ctx, name);
+  constexpr bool kNumbers = std::is_arithmetic_v<Element> || std::is_enum_v<Element>;
+  const AttrView attr = kNumbers ? numbers_attr(ctx, name) : find_attr(ctx, name);
   if (attr.kind() != AttrKind::list) wrong_kind(ctx, name, kind);
   std::vector<Element> out = (attr.*get)();
   bool has_elements = false;
