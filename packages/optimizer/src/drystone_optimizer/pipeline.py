@@ -11,6 +11,7 @@ from typing import Final
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_optimizer.config import OptimizerConfig, Toggle
+from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.devices import device_types
 from drystone_optimizer.functions import optimize_functions
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
@@ -111,7 +112,7 @@ class Pass:
         begin = time.perf_counter()
         after, reason = graph, ""
         try:
-            found = optimizer.run(Work(data, fetches, feeds, preserve, self.config))
+            found = optimizer.run(Work(with_defaults(data), fetches, feeds, preserve, self.config))
             if found is not None:
                 after = Graph.from_bytes(found)
                 verify(graph, after, fetches, preserve)
