@@ -12,7 +12,7 @@ import pytest
 from optimizing import small_graph
 
 from drystone_abi.protos import FunctionDef, GraphDef, OpDef, OpInfo, OpPerformanceList
-from drystone_base.dtypes import from_number
+from drystone_base.dtypes import FLOAT32, INT32, VARIANT, from_number
 from drystone_base.errors import HostError
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
@@ -398,3 +398,20 @@ def test_items_are_not_leaked(graph: Graph) -> None:
 
 def test_buffer_struct_is_24_bytes() -> None:
     assert ctypes.sizeof(BufferStruct) == 24
+
+
+def test_values_of_handles_are_left_out() -> None:
+    """A list of tensors may be known when a graph is inferred, but no proto holds one."""
+    graph = Graph()
+    attrs = {"dtype": INT32, "value": TensorAttr(array=np.array([], np.int32))}
+    shape = graph.add("Const", "shape", attrs=attrs)
+    attrs = {"dtype": INT32, "value": TensorAttr(array=np.array(2, np.int32))}
+    length = graph.add("Const", "length", attrs=attrs)
+    attrs = {"element_dtype": FLOAT32, "shape_type": INT32}
+    made = graph.add("TensorListReserve", "list", [shape, length], attrs=attrs)
+    graph.add("Identity", "same", [made], attrs={"T": VARIANT})
+    answer = OpPerformanceList.FromString(properties_of(graph.to_bytes(), [], Flags(15)))
+    found = {entry.node: entry.op for entry in answer.op_performance}
+    assert found["same"].inputs[0].dtype == VARIANT.number
+    assert not found["same"].inputs[0].HasField("value")
+    assert found["list"].inputs[1].value.int_val or found["list"].inputs[1].value.tensor_content

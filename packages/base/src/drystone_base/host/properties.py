@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_abi.protos import OpInfo
-from drystone_base.dtypes import DType
+from drystone_base.dtypes import RESOURCE, VARIANT, DType
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, parse_tensor_name
 from drystone_base.graph._wire import write_varint
@@ -34,6 +34,7 @@ _NODE: Final = b"\x2a"
 _INPUT: Final = b"\x1a"
 _OUTPUT: Final = b"\x2a"
 _VALUE: Final = b"\x1a"
+_HANDLES: Final = frozenset({RESOURCE, VARIANT})  # which hold no values that a proto could
 _ANNOTATIONS: Final = "_output_shapes"
 
 
@@ -134,7 +135,9 @@ def _types(
 
 def _properties(found: Inference, output: Output, dtype: DType | None, with_value: bool) -> bytes:
     body = _plain(dtype.base.number if dtype else 0, found.shape(output))
-    value = found.value(output) if with_value else None
+    if not with_value or (dtype is not None and dtype.base in _HANDLES):
+        return body
+    value = found.value(output)
     return body if value is None else body + _encoded(value)
 
 
