@@ -27,7 +27,6 @@ if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 
 FLOAT = from_number(1)
-INT32 = from_number(3)
 
 
 @pytest.fixture
