@@ -16,6 +16,8 @@ import pytest
 from plugin_files import VARIANTS, Compile, plugin, records_flag
 
 from drystone_base.errors import BadRequest, DrystoneError, PluginError
+from drystone_base.host import filesystem
+from drystone_base.ops.defs import op_def
 from drystone_base.plugins import _discover, _offers, _settings, configure
 from drystone_base.plugins import _manager as managing
 from drystone_base.plugins._discover import discover, from_path
@@ -458,6 +460,29 @@ def test_who_is_not_probed(compile_library: Compile, monkeypatch: pytest.MonkeyP
     assert why == "there is no Python program to run it in"
 
 
+# isolation -------------------------------------------------------------------------------------
+
+
+def test_an_optimizer_of_its_own_process_is_not_opened_here(
+    compile_library: Compile, site: Path
+) -> None:
+    file = put(compile_library("optimizer_variants.c", flags=["-DISOLATED"]), site, "libopt.so")
+    (site / "libopt.so.toml").write_text("isolation = 'process'", encoding="utf-8")
+    (found,) = Manager().load(file, policy="allow_unverified")
+    assert (found.state, found.isolation, found.library) == ("loaded", "process", None)
+    assert len(found.registered["optimizers"]) == 1
+    assert found.fact("probe", "why") == "it runs in a process of its own"
+    assert found.fact("open", "isolated") is True
+    assert str(file) not in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+def test_kernels_of_an_isolated_plugin_still_run_here(compile_library: Compile, site: Path) -> None:
+    file = put(compile_library(VARIANTS, flags=['-DOP="StillHere"']), site, "libk.so")
+    (found,) = Manager().load(file, isolation="process")
+    assert found.registered["ops"] == ["StillHere"]
+    assert found.library is not None
+
+
 # asking for what is not there ------------------------------------------------------------------
 
 
@@ -481,6 +506,13 @@ def test_what_a_broken_plugin_offered_has_a_reason(
     assert scheme is not None
     assert scheme.plugin == "manifest"
     assert _offers.find_refused("ops", "NeverHeardOf") is None
+    monkeypatch.setattr(managing, "manager", manager)
+    with pytest.raises(PluginError, match="so scheme wall is not there") as caught:
+        filesystem.read_bytes("wall://a/b")
+    assert caught.value.code == "plugin-wrong-platform"
+    with pytest.raises(DrystoneError, match="plugin lost is not loaded: ") as known:
+        op_def("Lost")
+    assert known.value.code == "op-unknown"
 
 
 def test_importing_searches_nothing(site: Path) -> None:

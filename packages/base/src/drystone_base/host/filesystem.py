@@ -18,6 +18,7 @@ from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
+from drystone_base.plugins import ensure_loaded, refused_offer
 
 __all__ = [
     "FileStatistics",
@@ -66,6 +67,9 @@ class Undeleted(NamedTuple):
 
 def _bytes(uri: str | os.PathLike[str]) -> bytes:
     raw = os.fsencode(uri)
+    scheme, colon, _ = raw.partition(b"://")
+    if colon and scheme not in _SERVED:
+        _serve(os.fsdecode(scheme))
     if b"\0" in raw:
         raise HostError(
             f"{os.fspath(uri)!r} is not a path",
@@ -75,6 +79,20 @@ def _bytes(uri: str | os.PathLike[str]) -> bytes:
             status="INVALID_ARGUMENT",
         )
     return raw
+
+
+_SERVED: Final[set[bytes]] = set()
+
+
+def _serve(scheme: str) -> None:
+    """Load plugins before a scheme is first used; raises the reason of one that would offer it."""
+    ensure_loaded()
+    if any(one["scheme"] == scheme for one in filesystems()):
+        _SERVED.add(os.fsencode(scheme))
+        return
+    refused = refused_offer("schemes", scheme)
+    if refused is not None:
+        raise refused
 
 
 def register_plugin(path: str | os.PathLike[str]) -> None:
