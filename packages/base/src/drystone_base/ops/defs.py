@@ -202,9 +202,10 @@ def _attr(proto: OpDefProto.AttrDef) -> AttrDef:
 
 
 def _arg_proto(arg: ArgDef) -> OpDefProto.ArgDef:
+    number: Any = arg.type.number if arg.type else 0
     return OpDefProto.ArgDef(
         name=arg.name,
-        type=arg.type.number if arg.type else 0,
+        type=number,
         type_attr=arg.type_attr,
         number_attr=arg.number_attr,
         type_list_attr=arg.type_list_attr,
