@@ -1,7 +1,8 @@
 """Keep the headers of a released ABI version: `python -m ci.scripts.abi_freeze`.
 
-Copies plugin-abi/include into plugin-abi/frozen/vMAJOR_MINOR with a list of checksums. What is
-there already is never written again: later hosts and plugins are tested against it.
+Copies the C headers of plugin-abi/include into plugin-abi/frozen/vMAJOR_MINOR with a list of
+checksums. What is there already is never written again: later hosts and plugins are tested against
+it. The C++ helpers in drystone/sdk are no part of the ABI and are not kept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def freeze(root: Path = ROOT) -> Path:
     folder = frozen_folder(root, version)
     if folder.exists():
         raise FileExistsError(f"{folder} is there: a released version does not change")
-    shutil.copytree(root / "plugin-abi" / "include", folder)
+    include = root / "plugin-abi" / "include"
+    shutil.copytree(include, folder, ignore=shutil.ignore_patterns("sdk"))
     (folder / SUMS).write_text(_sums(folder), encoding="utf-8")
     return folder
 
