@@ -26,6 +26,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Install
 
 @pytest.mark.parametrize("name", NAMES)
 def test_example(name: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) -> None:
+    """S2-alone."""
     wheel = build(EXAMPLES / name, wheels, tmp_path)
     if name in NATIVE:
         check_contents(wheel)

@@ -1,4 +1,7 @@
-"""Every header of the SDK stands alone, with both compilers, with and without exceptions."""
+"""Every header of the SDK stands alone, with both compilers, with and without exceptions.
+
+S2-header-cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Patterns: what is found, what is captured, and what keeps a subgraph from being found."""
+"""Patterns: what is found, what is captured, and what keeps a subgraph from being found.
+
+S0-helpers.
+"""
 
 from __future__ import annotations
 

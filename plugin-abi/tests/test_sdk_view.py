@@ -1,4 +1,7 @@
-"""GraphView against protobuf: what one reads, the other reads, and bad bytes are errors."""
+"""GraphView against protobuf: what one reads, the other reads, and bad bytes are errors.
+
+S0-helpers.
+"""
 
 from __future__ import annotations
 

@@ -214,7 +214,10 @@ def test_two_for_one_device_type(zoo: Callable[..., Path], child: Callable[..., 
 
 
 def test_registering_twice(zoo: Callable[..., Path], child: Callable[..., Any]) -> None:
-    """The first registration stays; the second one is reported and costs nothing else."""
+    """The first registration stays; the second one is reported and costs nothing else.
+
+    S2-several.
+    """
     answer = child(LOAD, "allow_unverified", zoo("twice"))
     assert len(answer["loaded"]) == 1
     assert any("is registered already" in text for text in answer["warnings"])
@@ -238,6 +241,17 @@ def test_bad_answers_leave_the_graph_as_it_was(
     (text,) = answer["warnings"]
     assert str(path) in text
     assert cause in text
+
+
+def test_developer_mode_lets_an_unsigned_one_in(
+    zoo: Callable[..., Path], child: Callable[..., Any]
+) -> None:
+    """S2-developer: visibly, and a library that fails a check stays out all the same."""
+    program = LOAD.replace("policy=sys.argv[1]", 'policy="default", developer_mode=True')
+    answer = child(program, "-", zoo("good"), zoo("says_no"))
+    assert len(answer["loaded"]) == 1
+    assert any("signature" in text for text in answer["warnings"])
+    assert [code for code, _ in answer["errors"]] == ["plugin-failed"]
 
 
 def test_nobody_loads_by_default(zoo: Callable[..., Path], child: Callable[..., Any]) -> None:

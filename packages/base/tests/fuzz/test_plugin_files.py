@@ -1,4 +1,7 @@
-"""Files that plugins bring along, as any bytes: an answer or the documented error, and soon."""
+"""Files that plugins bring along, as any bytes: an answer or the documented error, and soon.
+
+S2-fuzzing.
+"""
 
 from __future__ import annotations
 

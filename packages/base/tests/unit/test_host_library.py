@@ -59,6 +59,7 @@ def test_bare_symbols_bind_to_the_host(compile_library: Compile) -> None:
 
 
 def test_entry_functions_run_once(compile_library: Compile) -> None:
+    """S2-init: the entry function registers what the library offers."""
     library = open_library(compile_library(VARIANTS, flags=['-DOP="RunsOnce"']))
     library.initialise("TF_InitKernel")
     library.initialise("TF_InitKernel")
@@ -79,6 +80,7 @@ def test_one_file_is_one_library_under_all_names(compile_library: Compile, tmp_p
 
 
 def test_same_code_in_two_files_is_two_libraries(compile_library: Compile, tmp_path: Path) -> None:
+    """S2-link-anything: two libraries may define the same names."""
     file = compile_library(VARIANTS, flags=['-DOP="TwoFiles"'])
     copy = rewritten(file, tmp_path / "copy.so", lambda _: None)
     assert open_library(file).handle != open_library(copy).handle

@@ -48,6 +48,7 @@ def make_module() -> tuple[Module, Registry[Interface]]:
 
 
 def test_a_third_party_adds_a_module_and_selects_by_id() -> None:
+    """S2-modules, S2-selection: by id."""
     module, registry = make_module()
     modules.register(module)
     for name in ("b", "a"):
@@ -58,7 +59,10 @@ def test_a_third_party_adds_a_module_and_selects_by_id() -> None:
 
 
 def test_implicit_selection_by_what_is_asked_for() -> None:
-    """S2: "Some modules can go with implicit selection", here by the scheme of a path."""
+    """S2: "Some modules can go with implicit selection", here by the scheme of a path.
+
+    S2-selection.
+    """
     _, registry = make_module()
     registry.register("gs", Interface("cloud"), "gs.so")
     scheme = "gs://bucket/file".partition("://")[0]

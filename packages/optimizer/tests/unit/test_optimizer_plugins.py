@@ -1,4 +1,4 @@
-"""C plugins through the pipeline and on the way of a session's run (S0-optimize)."""
+"""C plugins through the pipeline and on the way of a session's run (S0-optimize). S2-optimizers."""
 
 from __future__ import annotations
 

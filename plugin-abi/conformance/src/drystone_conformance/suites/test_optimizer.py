@@ -50,6 +50,7 @@ def test_fetches_feeds_and_preserved_nodes_stay(optimizer_type: str, name: str) 
 @needs("optimizer.exact")
 @pytest.mark.parametrize("name", GRAPHS)
 def test_values_stay(optimizer_type: str, name: str) -> None:
+    """S0-golden: values end to end, on graphs that every plugin can be tried on."""
     case = build(name)
     expected = Session(case.graph, PLAIN).run(case.fetches, case.feeds)
     after = Graph.from_proto(GraphDef.FromString(optimize(optimizer_type, case)))
