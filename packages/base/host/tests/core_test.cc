@@ -48,6 +48,13 @@ void test_status() {
   TF_SetStatusFromIOError(s, 0, nullptr);
   CHECK(TF_GetCode(s) == TF_OK);
   TF_DeleteStatus(s);
+  s = TSL_NewStatus();
+  TSL_SetStatus(s, TSL_ABORTED, "lost");
+  TSL_SetPayload(s, "k", "v");
+  CHECK(TSL_GetCode(s) == TSL_ABORTED && std::strcmp(TSL_Message(s), "lost") == 0);
+  TSL_SetStatusFromIOError(s, EACCES, "x");
+  CHECK(TSL_GetCode(s) == TSL_PERMISSION_DENIED);
+  TSL_DeleteStatus(s);
 }
 
 void test_null() {

@@ -142,4 +142,28 @@ const char* TF_Message(const TF_Status* status) {
   return status == nullptr ? "" : status->message.c_str();
 }
 
+TSL_Status* TSL_NewStatus(void) { return TF_NewStatus(); }
+
+void TSL_DeleteStatus(TSL_Status* status) { TF_DeleteStatus(status); }
+
+void TSL_SetStatus(TSL_Status* status, TSL_Code code, const char* message) {
+  TF_SetStatus(status, code, message);
+}
+
+void TSL_SetPayload(TSL_Status* status, const char* key, const char* value) {
+  TF_SetPayload(status, key, value);
+}
+
+void TSL_ForEachPayload(const TSL_Status* status, TSL_PayloadVisitor visitor, void* capture) {
+  TF_ForEachPayload(status, visitor, capture);
+}
+
+void TSL_SetStatusFromIOError(TSL_Status* status, int error_code, const char* context) {
+  TF_SetStatusFromIOError(status, error_code, context);
+}
+
+TSL_Code TSL_GetCode(const TSL_Status* status) { return TF_GetCode(status); }
+
+const char* TSL_Message(const TSL_Status* status) { return TF_Message(status); }
+
 }  // extern "C"

@@ -9,7 +9,8 @@ from drystone_abi import ABI_VERSION
 from drystone_abi.platform_strings import parse_records, read_platform_strings
 from drystone_base.errors import DrystoneError
 from drystone_base.modules import entry_symbols
-from drystone_base.plugins import audit, load_library
+from drystone_base.plugins import load_library
+from drystone_base.plugins.audit import read
 from drystone_conformance.plugin import needs
 from drystone_conformance.subject import Subject
 
@@ -28,20 +29,20 @@ def test_platform_strings_say_what_it_was_built_for(subject: Subject) -> None:
 @needs("library.only-entry-symbols")
 def test_only_entry_symbols_are_exported(subject: Subject) -> None:
     """Anything more may collide with another plugin: use hidden visibility or a version script."""
-    extra = sorted(set(audit.read(subject.path).exports) - set(entry_symbols()))
+    extra = sorted(set(read(subject.path).exports) - set(entry_symbols()))
     assert not extra, f"{len(extra)} more: {', '.join(extra[:10])}"
 
 
 @needs("library.c-only")
 def test_no_symbol_of_the_host_in_cpp_is_needed(subject: Subject) -> None:
     """C++ names differ between compilers; the host has none."""
-    facts = audit.read(subject.path)
+    facts = read(subject.path)
     mangled = [name for name in facts.unresolved if name.startswith("_Z")]
     assert not mangled, f"needs {', '.join(mangled[:10])}"
 
 
 def test_every_symbol_it_needs_is_there(subject: Subject) -> None:
-    assert not list(audit.read(subject.path).unresolved)
+    assert not list(read(subject.path).unresolved)
 
 
 def test_it_loads(subject: Subject) -> None:
