@@ -51,6 +51,7 @@ def third_party() -> list[str]:
 def build_packages(session: nox.Session) -> list[Path]:
     """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first."""
     shutil.rmtree(WHEELS, ignore_errors=True)
+    WHEELS.mkdir(parents=True)
     session.install("uv>=0.5")
     siblings = {"UV_FIND_LINKS": str(WHEELS)}  # what a native package needs to be built
     for package in PACKAGES.values():

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base import Graph, Node
-from drystone_base.dtypes import FLOAT32
+from drystone_base import Graph, Node, as_dtype
 from drystone_base.ops.attrs import TensorAttr
 
 __all__ = ["GRAPHS", "Case", "build", "chain"]
 
 Array = np.ndarray[Any, Any]
+FLOAT32 = as_dtype("float32")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,24 @@
 /* Kernels: how a library computes ops.
  *
- * Entry symbol: TF_InitKernel, called once. In it a library describes each kernel with a builder and
- * registers it. Names, signatures and layouts are those of TensorFlow's kernel C API. Since ABI 1.0.
+ * Entry symbol: TF_InitKernel, called once. In it a library describes each kernel with a builder
+ * and registers it. Names, signatures and layouts are those of TensorFlow's kernel C API. Since ABI
+ * 1.0.
  *
- *   static void compute(void* self, TF_OpKernelContext* ctx) { ... }
+ *   static void compute(void* self, TF_OpKernelContext* ctx) {
+ *     TF_Status* status = TF_NewStatus();
+ *     TF_Tensor *x = NULL, *y = NULL;
+ *     int64_t dims[1];
+ *     TF_GetInput(ctx, 0, &x, status);
+ *     if (TF_GetCode(status) == TF_OK) {
+ *       dims[0] = TF_TensorElementCount(x);
+ *       y = TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, 1, TF_TensorByteSize(x), status);
+ *     }
+ *     if (y != NULL) relu(TF_TensorData(x), TF_TensorData(y), dims[0]);
+ *     else TF_OpKernelContext_Failure(ctx, status);
+ *     if (x != NULL) TF_DeleteTensor(x);
+ *     if (y != NULL) TF_DeleteTensor(y);
+ *     TF_DeleteStatus(status);
+ *   }
  *
  *   void TF_InitKernel(void) {
  *     TF_Status* status = TF_NewStatus();
@@ -25,13 +40,20 @@
  *      done callback).
  *   4. delete_func is called with the state when the node is no longer needed.
  *
- * Threads. Registration happens on one thread. compute_func may run on several threads at once, with
- * the same state and different contexts. Functions of one context may be called by several threads of
- * an asynchronous kernel, as long as no two of them set the same output.
+ * Threads. Registration happens on one thread. compute_func may run on several threads at once,
+ * with the same state and different contexts. Functions of one context may be called by several
+ * threads of an asynchronous kernel, as long as no two of them set the same output.
+ *
+ * An asynchronous kernel hands context and callback to whatever finishes the work, and returns:
+ *
+ *   static void compute_async(void* self, TF_OpKernelContext* ctx,
+ *                             TF_AsyncOpKernelDoneCallback* done) {
+ *     queue_work(self, ctx, done);  // ends with: set outputs or a failure, then
+ *   }                               // TF_RunAsyncOpKernelDoneCallback(done)
  *
  * Ownership. Tensors that a function returns are new handles: the caller deletes each with
- * TF_DeleteTensor, which does not touch what other handles share. Strings of TF_StringView belong to
- * the kernel and live as long as it does.
+ * TF_DeleteTensor, which does not touch what other handles share. Strings of TF_StringView belong
+ * to the kernel and live as long as it does.
  *
  * Failing. A function with a status sets it: OK, or an error and then nothing else was changed. The
  * kernel passes errors on with TF_OpKernelConstruction_Failure or TF_OpKernelContext_Failure; the
@@ -39,9 +61,9 @@
  * C++ exceptions must not leave these functions; the host turns one that does into an error of the
  * node.
  *
- * NULL. A NULL context or other pointer that is needed gives INVALID_ARGUMENT, and functions without
- * a status then answer 0, false, -1 or an empty string. A NULL status is accepted everywhere: the
- * error is then lost.
+ * NULL. A NULL context or other pointer that is needed gives INVALID_ARGUMENT, and functions
+ * without a status then answer 0, false, -1 or an empty string. A NULL status is accepted
+ * everywhere: the error is then lost.
  *
  * Differences from TensorFlow: a bad index gives an answer where TensorFlow aborts; registering the
  * same kernel twice is a status; a status is always set, never left as it was; memory of the CPU
@@ -59,6 +81,7 @@
 #include "drystone/datatype.h"
 #include "drystone/device.h"
 #include "drystone/macros.h"
+#include "drystone/rendezvous.h"
 #include "drystone/status.h"
 #include "drystone/tensor.h"
 
@@ -75,35 +98,40 @@ typedef struct TF_StringView {
 } TF_StringView;
 #endif
 
+/* Describes one kernel until it is registered. Not for two threads at once. */
 typedef struct TF_KernelBuilder TF_KernelBuilder;
+/* One node while its kernel is made: its attributes. Lives during create_func. */
 typedef struct TF_OpKernelConstruction TF_OpKernelConstruction;
+/* One call of a kernel: its inputs and outputs. Lives during compute_func, or until an asynchronous
+ * kernel calls back. */
 typedef struct TF_OpKernelContext TF_OpKernelContext;
+/* What an asynchronous kernel calls at the end of one call. The host's; never delete it. */
 typedef struct TF_AsyncOpKernelDoneCallback TF_AsyncOpKernelDoneCallback;
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* Defined by the plugin. It cannot report failure: each registration has its own status, and the host
- * remembers their errors with the library. */
+/* Defined by the plugin. It cannot report failure: each registration has its own status, and the
+ * host remembers their errors with the library. */
 TF_CAPI_EXPORT void TF_InitKernel(void);
 
 /* A builder for kernels of op `op_name` on device type `device_name`, such as "CPU".
- * create_func and delete_func may be NULL; the state is then NULL. compute_func is required. NULL when
- * a name or compute_func is NULL or memory is exhausted. Ends with TF_RegisterKernelBuilder or
- * TF_DeleteKernelBuilder. */
+ * create_func and delete_func may be NULL; the state is then NULL. compute_func is required. NULL
+ * when a name or compute_func is NULL or memory is exhausted. Ends with TF_RegisterKernelBuilder
+ * or TF_DeleteKernelBuilder. */
 TF_CAPI_EXPORT extern TF_KernelBuilder* TF_NewKernelBuilder(
     const char* op_name, const char* device_name, void* (*create_func)(TF_OpKernelConstruction*),
     void (*compute_func)(void*, TF_OpKernelContext*), void (*delete_func)(void*));
 
-/* The same for a kernel that may finish after compute_async_func has returned, on any thread. It must
- * call TF_RunAsyncOpKernelDoneCallback(done) exactly once, when outputs or a failure are set; the
- * context is dead from then on. */
+/* The same for a kernel that may finish after compute_async_func has returned, on any thread. It
+ * must call TF_RunAsyncOpKernelDoneCallback(done) exactly once, when outputs or a failure are set;
+ * the context is dead from then on. */
 TF_CAPI_EXPORT extern TF_KernelBuilder* TF_NewAsyncKernelBuilder(
     const char* op_name, const char* device_name, void* (*create_func)(TF_OpKernelConstruction*),
     void (*compute_async_func)(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback* done),
     void (*delete_func)(void*));
 
-/* An asynchronous kernel is done. A second call is ignored, unless a thousand asynchronous calls have
- * been made since the first. */
+/* An asynchronous kernel is done. A second call is ignored, unless a thousand asynchronous calls
+ * have been made since the first. */
 TF_CAPI_EXPORT extern void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* done);
 
 /* The kernel fits only nodes whose attribute `attr_name` (a type, or a list of types) is `type`.
@@ -147,9 +175,9 @@ TF_CAPI_EXPORT extern void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 
 /* All of these look at the node first, and at the op's default when the node does not have the
  * attribute. Common errors of the Get functions: NOT_FOUND without such an attribute (for lists of
- * types, numbers and bools INVALID_ARGUMENT, as in TensorFlow), INVALID_ARGUMENT when it is of another
- * kind or does not fit the memory given. Nothing is ever written past `max_vals` entries or
- * `storage_size` bytes. */
+ * types, numbers and bools INVALID_ARGUMENT, as in TensorFlow), INVALID_ARGUMENT when it is of
+ * another kind or does not fit the memory given. Nothing is ever written past `max_vals` entries
+ * or `storage_size` bytes. */
 
 /* Whether the node has the attribute or the op a default for it. */
 TF_CAPI_EXPORT extern bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx,
@@ -174,24 +202,28 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstr
                                                                int32_t* total_size,
                                                                TF_Status* status);
 
+/* A dtype. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx,
                                                                const char* attr_name,
                                                                TF_DataType* val,
                                                                TF_Status* status);
 
-/* INVALID_ARGUMENT when the value does not fit 32 bits. */
+/* An integer; INVALID_ARGUMENT when the value does not fit 32 bits. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrInt32(TF_OpKernelConstruction* ctx,
                                                                 const char* attr_name,
                                                                 int32_t* val, TF_Status* status);
 
+/* An integer. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction* ctx,
                                                                 const char* attr_name,
                                                                 int64_t* val, TF_Status* status);
 
+/* A real number. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrFloat(TF_OpKernelConstruction* ctx,
                                                                 const char* attr_name, float* val,
                                                                 TF_Status* status);
 
+/* A boolean: 0 or 1. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction* ctx,
                                                                const char* attr_name, TF_Bool* val,
                                                                TF_Status* status);
@@ -202,33 +234,40 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrString(TF_OpKernelCons
                                                                  size_t max_length,
                                                                  TF_Status* status);
 
-/* A new tensor. */
+/* A constant, as a new tensor that the caller deletes. INVALID_ARGUMENT also for a constant that is
+ * malformed or claims more than 2 GiB by repeating one element. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx,
                                                                  const char* attr_name,
                                                                  TF_Tensor** val,
                                                                  TF_Status* status);
 
-/* Lists: the first `max_vals` elements; entries of `vals` past the list's end are left alone. */
+/* Lists: the first `max_vals` elements; entries of `vals` past the list's end are left alone. Ask
+ * GetAttrSize for the length. `vals` may be NULL where nothing is to be written. An empty list is
+ * a list of any kind. Of dtypes: */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx,
                                                                    const char* attr_name,
                                                                    TF_DataType* vals, int max_vals,
                                                                    TF_Status* status);
 
+/* Of integers; INVALID_ARGUMENT when one of the list does not fit 32 bits, asked for or not. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx,
                                                                     const char* attr_name,
                                                                     int32_t* vals, int max_vals,
                                                                     TF_Status* status);
 
+/* Of integers. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx,
                                                                     const char* attr_name,
                                                                     int64_t* vals, int max_vals,
                                                                     TF_Status* status);
 
+/* Of real numbers. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruction* ctx,
                                                                     const char* attr_name,
                                                                     float* vals, int max_vals,
                                                                     TF_Status* status);
 
+/* Of booleans, each 0 or 1. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx,
                                                                    const char* attr_name,
                                                                    TF_Bool* vals, int max_vals,
@@ -240,15 +279,15 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrStringList(
     TF_OpKernelConstruction* ctx, const char* attr_name, char** values, size_t* lengths,
     int max_values, void* storage, size_t storage_size, TF_Status* status);
 
-/* New tensors. */
+/* Of constants, as new tensors that the caller deletes. Either all are made or none. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx,
                                                                      const char* attr_name,
                                                                      TF_Tensor** vals,
                                                                      int max_values,
                                                                      TF_Status* status);
 
-/* A function's name and attributes as a serialised NameAttrList; the caller deletes the buffer. NULL
- * on failure. */
+/* A function's name and attributes as a serialised NameAttrList; the caller deletes the buffer.
+ * NULL on failure. */
 TF_CAPI_EXPORT extern TF_Buffer* TF_OpKernelConstruction_GetAttrFunction(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Status* status);
 
@@ -263,10 +302,12 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_Failure(TF_OpKernelConstructi
 
 /* ---- context: inputs ------------------------------------------------------------------------- */
 
+/* How many inputs the node has, those of lists counted one by one; control inputs are none. 0 for
+ * NULL. */
 TF_CAPI_EXPORT extern int TF_NumInputs(TF_OpKernelContext* ctx);
 
-/* A new handle of input `i`. Its memory may be shared with others: read only. OUT_OF_RANGE for a bad
- * index. */
+/* A new handle of input `i`. Its memory may be shared with others: read only. OUT_OF_RANGE for a
+ * bad index. */
 TF_CAPI_EXPORT extern void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                        TF_Status* status);
 
@@ -293,6 +334,7 @@ TF_CAPI_EXPORT extern bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, 
 
 /* ---- context: outputs ------------------------------------------------------------------------ */
 
+/* How many outputs the node has, those of lists counted one by one. 0 for NULL. */
 TF_CAPI_EXPORT extern int TF_NumOutputs(TF_OpKernelContext* ctx);
 
 /* The dtype that output `i` must have; 100 more for a reference. 0 for a bad index. */
@@ -302,9 +344,9 @@ TF_CAPI_EXPORT extern TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* 
 TF_CAPI_EXPORT extern bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i,
                                                  TF_Status* status);
 
-/* Fresh memory for output `index`, which it becomes. `dtype` must be the expected one. The host takes
- * the size from dtype and dims; `len` says what the kernel means to write, and is not read. NULL on
- * failure: OUT_OF_RANGE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED. */
+/* Fresh memory for output `index`, which it becomes. `dtype` must be the expected one. The host
+ * takes the size from dtype and dims; `len` says what the kernel means to write, and is not read.
+ * NULL on failure: OUT_OF_RANGE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED. */
 TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index,
                                                    TF_DataType dtype, const int64_t* dims,
                                                    int num_dims, size_t len, TF_Status* status);
@@ -360,9 +402,9 @@ TF_CAPI_EXPORT extern TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelCont
 TF_CAPI_EXPORT extern TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx);
 
 /* Serialised protos into a buffer that must arrive empty: the functions of the graph (a
- * FunctionDefLibrary), the session's settings (a ConfigProto), and what the resource handle at input
- * `i` stands for (a ResourceHandleProto). OUT_OF_RANGE for a bad index, INVALID_ARGUMENT when the
- * input is no scalar resource, NOT_FOUND when the resource is gone. */
+ * FunctionDefLibrary), the session's settings (a ConfigProto), and what the resource handle at
+ * input `i` stands for (a ResourceHandleProto). OUT_OF_RANGE for a bad index, INVALID_ARGUMENT
+ * when the input is no scalar resource, NOT_FOUND when the resource is gone. */
 TF_CAPI_EXPORT extern void TF_GetSerializedFunctionDefLibrary(
     TF_OpKernelContext* ctx, TF_Buffer* serialized_function_def_library, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx,
@@ -376,82 +418,17 @@ TF_CAPI_EXPORT extern void TF_GetSerializedResourceHandleProto(
  * registered through drystone/device.h, the CPU included. */
 TF_CAPI_EXPORT extern SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status);
 
-/* Work that goes on after compute_func has returned: Inc before it starts, Dec once when it is over,
- * from any thread. The call lasts until all of it is over; until the last Dec the context may be used
- * for these two functions and TF_OpKernelContext_Failure. A Dec without its Inc is ignored. */
+/* Work that goes on after compute_func has returned: Inc before it starts, Dec once when it is
+ * over, from any thread. The call lasts until all of it is over; until the last Dec the context
+ * may be used for these two functions and TF_OpKernelContext_Failure. A Dec without its Inc is
+ * ignored. */
 TF_CAPI_EXPORT extern void TF_IncNumDeferredOps(TF_OpKernelContext* context);
 TF_CAPI_EXPORT extern void TF_DecNumDeferredOps(TF_OpKernelContext* context);
 
 /* ---- context: rendezvous --------------------------------------------------------------------- */
 
-/* Exchange of tensors between devices. This host has no such exchange: TF_GetRendezvous gives a
- * table whose functions all answer UNIMPLEMENTED in the way described with each, so that a plugin
- * built for TensorFlow gets an error that it can report and not a crash. */
-
-typedef struct TF_DeviceContext TF_DeviceContext;
-typedef struct TFE_CancellationManager TFE_CancellationManager;
-
-typedef struct TFDevice_AllocatorAttributes {
-  uint32_t value;
-  int32_t scope_id;
-} TFDevice_AllocatorAttributes;
-
-typedef struct TF_RendezvousArgsStruct {
-  TF_DeviceContext* device_context;
-  TFDevice_AllocatorAttributes alloc_attrs;
-  TFE_CancellationManager* cancellation_manager;
-} TF_RendezvousArgsStruct;
-
-typedef struct TF_RendezvousParsedKey {
-  char* full_key;
-  uint32_t full_key_size;
-} TF_RendezvousParsedKey;
-
-typedef struct TF_RendezvousSend_Params {
-  const TF_RendezvousParsedKey* key;
-  const TF_RendezvousArgsStruct* args;
-  TF_Tensor* tensor;
-  bool is_dead;
-  TF_Status* status; /* out */
-} TF_RendezvousSend_Params;
-
-/* Sets params->status to UNIMPLEMENTED. */
-typedef void (*TF_RendezvousSend_Function)(void*, TF_RendezvousSend_Params*);
-
-typedef struct TF_RendezvousDoneCallback_Params {
-  void* context;
-  const TF_Status* status;
-  const TF_Tensor* tensor;
-  bool is_dead;
-} TF_RendezvousDoneCallback_Params;
-
-typedef void (*TF_RendezvousDoneCallback_Function)(void*, TF_RendezvousDoneCallback_Params*);
-
-typedef struct TF_RendezvousDoneCallbackImpl {
-  void* context;
-  TF_RendezvousDoneCallback_Function callback;
-} TF_RendezvousDoneCallbackImpl;
-
-typedef struct TF_RendezvousAsyncRecv_Params {
-  void* context;
-  const TF_RendezvousParsedKey* key;
-  const TF_RendezvousArgsStruct* args;
-  TF_RendezvousDoneCallbackImpl on_done;
-} TF_RendezvousAsyncRecv_Params;
-
-/* Calls params->on_done at once, with a status that is UNIMPLEMENTED and no tensor. */
-typedef void (*TF_RendezvousAsyncRecv_Function)(void*, TF_RendezvousAsyncRecv_Params*);
-
-/* Does nothing. */
-typedef void (*TF_RendezvousStartAbort_Function)(void* context, const TF_Status*);
-
-typedef struct TF_RendezvousThunk {
-  void* rendezvous; /* first argument of the functions */
-  TF_RendezvousSend_Function send_func;
-  TF_RendezvousAsyncRecv_Function async_recv_func;
-  TF_RendezvousStartAbort_Function start_abort_func;
-} TF_RendezvousThunk;
-
+/* The table that exchanges tensors between devices (drystone/rendezvous.h): in this host one whose
+ * functions all answer UNIMPLEMENTED. The same for NULL. */
 TF_CAPI_EXPORT extern TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx);
 
 #ifdef __cplusplus

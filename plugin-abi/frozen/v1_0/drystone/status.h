@@ -96,6 +96,19 @@ TF_CAPI_EXPORT extern TF_Code TF_GetCode(const TF_Status* status);
 /* The message, never NULL. It lives until the status is next changed or deleted. */
 TF_CAPI_EXPORT extern const char* TF_Message(const TF_Status* status);
 
+/* The same functions under the names of TensorFlow's newer sources: each does what its TF_ name does. */
+TF_CAPI_EXPORT extern TSL_Status* TSL_NewStatus(void);
+TF_CAPI_EXPORT extern void TSL_DeleteStatus(TSL_Status* status);
+TF_CAPI_EXPORT extern void TSL_SetStatus(TSL_Status* status, TSL_Code code, const char* message);
+TF_CAPI_EXPORT extern void TSL_SetPayload(TSL_Status* status, const char* key, const char* value);
+typedef TF_PayloadVisitor TSL_PayloadVisitor;
+TF_CAPI_EXPORT extern void TSL_ForEachPayload(const TSL_Status* status,
+                                              TSL_PayloadVisitor visitor, void* capture);
+TF_CAPI_EXPORT extern void TSL_SetStatusFromIOError(TSL_Status* status, int error_code,
+                                                    const char* context);
+TF_CAPI_EXPORT extern TSL_Code TSL_GetCode(const TSL_Status* status);
+TF_CAPI_EXPORT extern const char* TSL_Message(const TSL_Status* status);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

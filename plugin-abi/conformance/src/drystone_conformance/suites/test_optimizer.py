@@ -12,8 +12,15 @@ import pytest
 from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import GraphDef
-from drystone_abi.protos.types_pb2 import DT_FLOAT
-from drystone_base import Graph, HostError, Session, SessionConfig, read_graph, validate
+from drystone_base import (
+    Graph,
+    HostError,
+    Session,
+    SessionConfig,
+    as_dtype,
+    read_graph,
+    validate,
+)
 from drystone_base.host import optimizer as host
 from drystone_conformance.graphs import GRAPHS, Case, build, chain
 from drystone_conformance.live import grown
@@ -147,7 +154,7 @@ def test_a_cycle(optimizer_type: str) -> None:
     graph = GraphDef()
     for name, source in (("a", "b"), ("b", "a")):
         node = graph.node.add(name=name, op="Identity", input=[source])
-        node.attr["T"].type = DT_FLOAT
+        node.attr["T"].type = as_dtype("float32").number  # type: ignore[assignment]
     with contextlib.suppress(HostError):
         host.run(optimizer_type, graph.SerializeToString(), ["a:0"])
 
