@@ -13,11 +13,21 @@ class Doubles {
   Error optimize(GraphEdit& graph, const Item& item) {
     const Result<std::vector<std::string>> fetches = item.fetches();
     if (!fetches.ok()) return fetches.error();
+    const auto fetched = static_cast<std::int64_t>(fetches->size());
+    const TF_Buffer bytes = {graph.view().bytes().data(), graph.view().bytes().size(), nullptr};
     const Result<GraphProperties> shapes = GraphProperties::infer(item, {true, false, true, true});
     if (!shapes.ok()) return shapes.error();
     const Pattern twice = op("Neg").as("root")(op("Neg").as("inner").inside());
+    const Result<FunctionLibrary> library = FunctionLibrary::open(&bytes);
+    if (!library.ok()) return library.error();
+    const Result<OpDef> neg = library->op_def("Neg");
+    if (!neg.ok() || (*neg)->inputs().size() != 1) return failed_precondition("no OpDef of Neg");
+    if (library->op_def("NoSuchOp").ok()) return failed_precondition("an OpDef of NoSuchOp");
     for (int id = 0; id < graph.size(); ++id) {
       if (!find(graph, twice, id) || !shapes->shape(graph.name(id)).known_rank()) continue;
+      if (Error error = graph.set_attr(id, "_fetches", attr::integer(fetched)); !error.ok()) {
+        return error;
+      }
       if (Error error = graph.set_op(id, "Identity"); !error.ok()) return error;
     }
     return {};
@@ -65,15 +75,17 @@ Error first_dims(ShapeContext& node) {
 }
 
 Error add_all() {
-  NewOp scale("Scale");
-  scale.attr("factor: float").attr("names: list(string) = []").input("x: float");
-  Error error = scale.output("y: float").shape<same_shape>().add();
+  NewOp scale("SdkScale");
+  scale.attr("T: {float, double}").attr("factor: float").attr("names: list(string) = []");
+  Error error = scale.input("x: T").output("y: T").shape<same_shape>().add();
   if (!error.ok()) return error;
-  error = NewOp("Later").input("x: float").output("y: float").shape<first_dims>().add();
+  error = NewOp("SdkLater").input("x: float").output("y: float").shape<first_dims>().add();
   if (!error.ok()) return error;
-  error = NewKernel::async<Later>("Later", "CPU").host_memory("x").add();
+  error = NewKernel::async<Later>("SdkLater", "CPU").host_memory("x").add();
   if (!error.ok()) return error;
-  return NewKernel::of<Scale>("Scale", "CPU").type("T", TF_FLOAT).priority(1).label("fast").add();
+  error = NewKernel::of<Scale>("SdkScale", "CPU").type("T", TF_FLOAT).label("fast").add();
+  if (!error.ok()) return error;
+  return NewKernel::of<Scale>("SdkScale", "CPU").type("T", TF_FLOAT).priority(1).add();
 }
 
 }  // namespace

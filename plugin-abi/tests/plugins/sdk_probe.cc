@@ -244,6 +244,18 @@ PROBE char* probe_list(const char* data, std::size_t size, std::size_t* length) 
   return give(graph.ok() ? listed(*graph) : failed(graph.error()), length);
 }
 
+// What the SDK makes of two shapes: "first?|second?|broadcast|equal|compatible|count".
+PROBE char* probe_shapes(const char* data, std::size_t size, const char* second,
+                         std::size_t* length) {
+  const Shape a = Shape::parse({data, size});
+  const Shape b = Shape::parse(bytes_of(second));
+  const auto [both, known] = broadcast(a, b);
+  std::string out = dims(a) + "|" + dims(b) + "|" + (known ? dims(both) : "?") + "|";
+  out += surely_equal(a, b) ? "equal|" : "|";
+  out += compatible(a, b) ? "compatible|" : "|";
+  return give(out + std::to_string(a.element_count()), length);
+}
+
 // The names in topological order, or an error.
 PROBE char* probe_order(const char* data, std::size_t size, std::size_t* length) {
   const Result<GraphView> graph = GraphView::parse({data, size});
