@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from drystone_base.plugins import Plugin
+import pytest
+
+from drystone_base.plugins import Plugin, _settings
 from drystone_base.plugins._settings import Settings
 
-__all__ = ["MAGIC", "OPEN", "VARIANTS", "Compile", "plugin", "records_flag", "rewritten"]
+__all__ = [
+    "MAGIC",
+    "OPEN",
+    "VARIANTS",
+    "Compile",
+    "own_settings",
+    "plugin",
+    "records_flag",
+    "rewritten",
+]
 
 Compile = Callable[..., Path]
 VARIANTS = "loader_variants.c"
@@ -36,3 +48,12 @@ def rewritten(source: Path, target: Path, change: Callable[[bytearray], None]) -
     shutil.copy(source, target)
     target.write_bytes(data)
     return target
+
+
+def own_settings(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Nothing of the user's: neither settings, nor keys, nor what was remembered."""
+    for name in [n for n in os.environ if n.startswith("DRYSTONE_") and "HOST" not in n]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    monkeypatch.setattr(_settings, "_overrides", {})

@@ -166,7 +166,7 @@ def test_profile_leaves_out_what_runs_inside() -> None:
 
 def test_doctor_is_well() -> None:
     report = json.loads(drystone("doctor", "--json").output)
-    assert set(report) == {"packages", "libraries", "machine", "ops", "checks"}
+    assert set(report) == {"packages", "libraries", "machine", "ops", "plugins", "checks"}
     assert report["ops"]["kernels"] > 100
     assert [check["ok"] for check in report["checks"]] == [True] * 3
     assert "1 + 2 + ... + 10 = 55" in drystone("doctor").output

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from plugin_files import VARIANTS, Compile, rewritten
 
 from drystone_base.cli._app import app
-from drystone_base.plugins import _discover, _manager, _wanted
+from drystone_base.plugins import _discover, _manager, _wanted, isolation
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CACHE", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     monkeypatch.setattr(_manager, "manager", _manager.Manager())
+    monkeypatch.setattr(isolation, "manager", _manager.manager)
     site = tmp_path / "drystone-plugins"
     site.mkdir()
     monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(tmp_path)]))

@@ -1,0 +1,129 @@
+"""Settings of plugins, and trying them in a child process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from plugin_files import VARIANTS, Compile, own_settings, plugin
+
+from drystone_base.errors import BadRequest
+from drystone_base.plugins import configure
+from drystone_base.plugins._manager import check_file
+from drystone_base.plugins._probe import probe
+from drystone_base.plugins._settings import Settings, current
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_settings(monkeypatch, tmp_path)
+
+
+# settings --------------------------------------------------------------------------------------
+
+
+def test_settings_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert current() == Settings()
+    monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "allow-unverified")
+    monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGINS_DISABLE", " a, b ,")
+    monkeypatch.setenv("DRYSTONE_TF_PLUGINS", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_ISOLATION", "process")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "2.5")
+    assert current() == Settings(
+        "allow_unverified", True, frozenset({"a", "b"}), True, "process", 2.5
+    )
+    configure(policy="strict", disabled=["c"])
+    assert current().policy == "strict"
+    assert current().disabled == {"c"}
+    configure(policy=None)
+    assert current().policy == "allow_unverified"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "needed"),
+    [
+        ("DRYSTONE_PLUGIN_POLICY", "strikt", "strict or default or allow_unverified"),
+        ("DRYSTONE_DEVELOPER_MODE", "maybe", "1 or 0"),
+        ("DRYSTONE_PLUGIN_ISOLATION", "thread", "none or process"),
+        ("DRYSTONE_PLUGIN_PROBE_SECONDS", "-1", "a number of seconds, 0 or more"),
+        ("DRYSTONE_PLUGIN_PROBE_SECONDS", "nan", "a number of seconds, 0 or more"),
+    ],
+)
+def test_settings_that_are_not_understood(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, needed: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BadRequest) as caught:
+        current()
+    assert caught.value.code == "bad-plugin-setting"
+    assert caught.value.what == f"{value!r} is not a value of {variable}"
+    assert caught.value.needed == needed
+
+
+def test_unknown_settings() -> None:
+    with pytest.raises(BadRequest, match="'polcy' is not a setting of plugins") as caught:
+        configure(polcy="strict")
+    assert caught.value.remedy == "did you mean policy?"
+    with pytest.raises(BadRequest, match="is not a value of policy"):
+        configure(policy="lax")
+
+
+# probes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "what", "found"),
+    [
+        (["-DCRASH"], "plugin-probe-crashed", "crashes while it is loaded",
+         "signal 6 (SIGABRT); it printed: the wall came down"),
+        (["-DEXIT=0"], "plugin-probe-exited", "ends the process while it is loaded",
+         "it ended the process with exit status 0; it printed nothing"),
+        (["-DEXIT=3"], "plugin-probe-exited", "ends the process while it is loaded",
+         "it ended the process with exit status 3; it printed nothing"),
+        (["-DHANG"], "plugin-probe-hung", "hangs while it is loaded",
+         "it did not end within 2 s; it printed nothing"),
+    ],
+)  # fmt: skip
+def test_dangerous_plugins_die_in_a_child(
+    compile_library: Compile, flags: list[str], code: str, what: str, found: str
+) -> None:
+    file = compile_library(VARIANTS, flags=flags)
+    settings = Settings(policy="allow_unverified", probe_seconds=2)
+    for _ in range(2):  # the second time from memory
+        record = check_file(str(file), settings)
+        assert record.state == "failed"
+        assert record.error is not None
+        assert record.error.code == code
+        assert record.error.what == f"plugin {record.name} ({file}) {what}"
+        assert record.error.found == found
+        again = probe(plugin(file), settings)
+        assert again.reason == code
+
+
+def test_a_good_probe_is_remembered(compile_library: Compile) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Remembered"'])
+    first = probe(plugin(file), Settings())
+    assert first.facts["probed"] is True
+    assert probe(plugin(file), Settings()).facts["seconds"] == first.facts["seconds"]
+    os.utime(file)
+    assert probe(plugin(file), Settings()).state == "passed"
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"outcome": "hung"}', "null"])
+def test_a_damaged_memory_is_no_memory(compile_library: Compile, tmp_path: Path, text: str) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Damaged"'])
+    assert probe(plugin(file), Settings()).state == "passed"
+    for memory in (tmp_path / "cache" / "drystone" / "probes").iterdir():
+        memory.write_text(text, encoding="utf-8")
+    assert probe(plugin(file), Settings()).facts["probed"] is True
+
+
+def test_who_is_not_probed(compile_library: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = plugin(compile_library(VARIANTS, flags=["-DHANG"]))
+    assert probe(record, Settings(probe_seconds=0)).facts["why"] == "probing is off"
+    monkeypatch.setattr(sys, "executable", "/usr/sbin/server")
+    why = probe(record, Settings()).facts["why"]
+    assert why == "there is no Python program to run it in"
