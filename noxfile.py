@@ -55,7 +55,9 @@ def build_packages(session: nox.Session) -> list[Path]:
     session.install("uv>=0.5")
     siblings = {"UV_FIND_LINKS": str(WHEELS)}  # what a native package needs to be built
     for package in PACKAGES.values():
-        command = ("uv", "build", "-q", "--no-sources", "-o", str(WHEELS), package.dir)
+        # A rebuilt wheel keeps its version: uv must not take an older build from its cache.
+        fresh = ("--refresh-package", "drystone-plugin-abi")
+        command = ("uv", "build", "-q", "--no-sources", *fresh, "-o", str(WHEELS), package.dir)
         session.run(*command, env=siblings)
     stems = [package.distribution.replace("-", "_") for package in PACKAGES.values()]
     return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
@@ -189,10 +191,12 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Import and load times, installed sizes, large graphs, run time per model."""
+    """Import and load times, installed sizes, large graphs, models, plugins, optimizers."""
     install_wheels(session, "bench")
     session.env["PYTHONPATH"] = "packages/base"
     session.run("python", "-m", "bench", *session.posargs)
+    if not session.posargs or "--quick" in session.posargs:
+        session.run("python", "packages/optimizer/bench/round_trip.py", *session.posargs[:1])
 
 
 @nox.session

@@ -23,7 +23,9 @@ SECTIONS = {
     "calls": "calls",
     "models": "models",
     "graphs": "graphs",
+    "plugins": "plugin_loading",
     "plugin-kernels": "plugin_kernels",
+    "host-calls": "host_calls",
 }
 """Sections by name, in the order they run, with the module of each."""
 
