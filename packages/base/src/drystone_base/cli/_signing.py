@@ -132,6 +132,6 @@ def _need_cryptography() -> None:
             check="Ed25519 comes from it",
             found="it is not installed",
             needed="cryptography",
-            remedy="pip install cryptography",
+            remedy="pip install drystone-base[signing]",
             code="plugin-signature-unchecked",
         )
