@@ -132,6 +132,6 @@ def _need_cryptography() -> None:
             check="Ed25519 comes from it",
             found="it is not installed",
             needed="cryptography",
-            remedy="pip install drystone-base[signing]",
+            remedy="pip install cryptography",
             code="plugin-signature-unchecked",
         )
