@@ -108,11 +108,6 @@ bool is_in_host(const void* address) noexcept {
   return map_of(address) == map_of(reinterpret_cast<const void*>(&is_in_host));
 }
 
-std::string file_of(const void* address) {
-  const link_map* map = map_of(address);
-  return map == nullptr ? "" : map->l_name;
-}
-
 void require_bound_to_host(void* handle, const std::vector<Mapped>& before) {
   link_map* map = nullptr;
   void* host = map_of(reinterpret_cast<const void*>(&is_in_host));

@@ -22,9 +22,6 @@ std::vector<Mapped> mapped_files();
 // Whether an address lies in the host library.
 bool is_in_host(const void* address) noexcept;
 
-// Name of the file an address lies in, or "".
-std::string file_of(const void* address);
-
 // Fails (FAILED_PRECONDITION) where an undefined symbol of `handle`, or of a file mapped since
 // `before`, has been bound to another library although the host has it.
 void require_bound_to_host(void* handle, const std::vector<Mapped>& before);
