@@ -27,7 +27,7 @@ __all__ = [
     "near_matches",
 ]
 
-_COMPARED: Final = 2000
+_COMPARED: Final = 5000
 
 
 class DrystoneError(Exception):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from drystone_base.graph import Graph
-from drystone_base.host.library import generation
 from drystone_base.modules import Module, declared
 
 __all__ = ["GROUP", "MODULE"]
@@ -31,8 +30,9 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: A
 
 def _may_have_optimizers() -> bool:
     """Whether any library, isolated plugin or Python package could have brought one."""
+    libraries = sys.modules.get("drystone_base.host.library")  # imported with the first library
     return bool(
-        generation()
+        (libraries is not None and libraries.generation())
         or "drystone_base.plugins.isolation" in sys.modules
         or "drystone_optimizer.sources" in sys.modules
         or declared(GROUP)
