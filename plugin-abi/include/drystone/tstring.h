@@ -245,13 +245,16 @@ static inline void TF_TString_AssignView(TF_TString* dst, const char* src, size_
   dst->u.view.owner = NULL;
 }
 
+/* `src` may lie in `dst` itself. */
 static inline void TF_TString_AppendN(TF_TString* dst, const char* src, size_t src_size) {
   const size_t size = TF_TString_GetSize(dst);
+  const uintptr_t from = (uintptr_t)src, start = (uintptr_t)TF_TString_GetDataPointer(dst);
+  const bool inside = from >= start && from < start + size;
   char* bytes;
   if (src_size == 0 || src == NULL) return;
   TF_TString_ReserveAmortized(dst, size + src_size);
   bytes = TF_TString_ResizeUninitialized(dst, size + src_size);
-  if (bytes != NULL) memcpy(bytes + size, src, src_size);
+  if (bytes != NULL) memcpy(bytes + size, inside ? bytes + (from - start) : src, src_size);
 }
 
 static inline void TF_TString_Append(TF_TString* dst, const TF_TString* src) {

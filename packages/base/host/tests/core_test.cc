@@ -206,6 +206,10 @@ void test_strings() {
   CHECK(TF_StringGetType(&strings[1]) == TF_TSTR_VIEW);
   TF_TString_AppendN(&strings[1], "zz", 2);
   CHECK(std::string(TF_StringGetDataPointer(&strings[1]), 7) == "yyyyyzz");
+  TF_TString_Append(&strings[1], &strings[1]);
+  CHECK(std::string(TF_StringGetDataPointer(&strings[1]), 14) == "yyyyyzzyyyyyzz");
+  for (int k = 0; k < 5; ++k) TF_TString_Append(&strings[1], &strings[1]);
+  CHECK(TF_StringGetSize(&strings[1]) == 448);
   for (int k = 0; k < 1000; ++k) TF_TString_AppendN(&strings[2], "ab", 2);
   CHECK(TF_StringGetSize(&strings[2]) == 2000);
   TF_TString copy;

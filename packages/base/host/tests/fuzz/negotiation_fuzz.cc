@@ -102,8 +102,10 @@ void init_plugin(TF_FilesystemPluginInfo* info) {
   maybe(info->plugin_memory_allocate, &std::malloc);
   maybe(info->plugin_memory_free, &std::free);
   const std::size_t count = in->below(4);
-  if (info->plugin_memory_free == nullptr || count == 0) return;
+  if (count == 0) return;
   info->num_schemes = count;
+  // Without both functions the host takes nothing over, so there is nothing to hand over.
+  if (info->plugin_memory_allocate == nullptr || info->plugin_memory_free == nullptr) return;
   if (in->below(8) == 0) return;  // a count without a table
   info->ops = static_cast<TF_FilesystemPluginOps*>(std::calloc(count, sizeof *info->ops));
   for (std::size_t k = 0; k < count; ++k) fill_scheme(&info->ops[k]);
