@@ -3,7 +3,8 @@
 Targets in C++ are files named *_fuzz.cc in plugin-abi/tests/fuzz and packages/base/host/tests/fuzz;
 each is built with the host's sources under ASan and UBSan with coverage feedback, and run by
 plugin-abi/tests/fuzz/driver.cc. Targets in Python are functions of ci.scripts.fuzz_python. Every
-target keeps a corpus in plugin-abi/tests/fuzz/corpus/TARGET; what a run adds is kept with --keep.
+target keeps a corpus in plugin-abi/tests/fuzz/corpus/TARGET.tar.xz; what a run adds is kept with
+--keep.
 Each run is logged to plugin-abi/tests/fuzz/log.jsonl (target, runs, seconds, finding) with --log.
 
   python -m ci.scripts.fuzz --list
@@ -18,9 +19,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Sequence
@@ -75,17 +76,32 @@ def _run_native(name: str, source: Path, limits: Sequence[str], corpus: Path) ->
 
 def run_target(name: str, runs: int, seconds: int, seed: int, keep: bool) -> Result:
     """Run one target; its corpus is only added to when `keep` is true."""
-    source = targets()[name]
+    source, archive = targets()[name], CORPUS / f"{name}.tar.xz"
     with tempfile.TemporaryDirectory() as scratch:
-        corpus = CORPUS / name
-        corpus.mkdir(parents=True, exist_ok=True)
-        if not keep:
-            corpus = Path(shutil.copytree(corpus, Path(scratch) / name))
+        corpus = Path(scratch) / name
+        corpus.mkdir()
+        if archive.exists():
+            with tarfile.open(archive) as packed:
+                packed.extractall(corpus, filter="data")
         if source is None:
-            done = fuzz_python.run(name, runs, seconds, seed, corpus)
-            return Result(name, *done)
-        limits = [f"-runs={runs}", f"-seconds={seconds}", f"-seed={seed}"]
-        return _run_native(name, source, limits, corpus)
+            result = Result(name, *fuzz_python.run(name, runs, seconds, seed, corpus))
+        else:
+            limits = [f"-runs={runs}", f"-seconds={seconds}", f"-seed={seed}"]
+            result = _run_native(name, source, limits, corpus)
+        if keep:
+            _pack(corpus, archive)
+    return result
+
+
+def _pack(corpus: Path, archive: Path) -> None:
+    """Write the corpus; equal contents give equal bytes."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive, "w:xz", preset=9) as packed:
+        for file in sorted(corpus.iterdir()):
+            entry = tarfile.TarInfo(file.name)
+            entry.size = file.stat().st_size
+            with file.open("rb") as stream:
+                packed.addfile(entry, stream)
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
