@@ -11,7 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import drystone_optimizer as optimizer  # noqa: F401
+    import drystone_optimizer
+
+    optimizer = drystone_optimizer
     from drystone_base import *  # noqa: F403
     from drystone_base import __all__ as __all__
 
