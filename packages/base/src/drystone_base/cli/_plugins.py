@@ -33,7 +33,11 @@ def settings_line(found: Report) -> str:
 
 def row(plugin: Plugin) -> tuple[str, str, str, str, str]:
     """One line of the list."""
-    counts = [f"{len(names)} {kind}" for kind, names in plugin.registered.items() if names]
+    counts = [
+        f"{len(names)} {kind if len(names) > 1 else kind[:-1]}"
+        for kind, names in plugin.registered.items()
+        if names
+    ]
     said = ", ".join(counts) if plugin.state == "loaded" else f"{plugin.reason}: {plugin.text}"
     if plugin.state == "loaded" and plugin.warnings():
         notes = [step.reason for step in plugin.steps if step.state == "passed" and step.reason]

@@ -13,7 +13,12 @@ from drystone_base.plugins._settings import Settings, trust_store
 from drystone_base.plugins._signature import check_signature, signature_file
 from drystone_base.plugins._trust import add_key, expired, revoke_key, trusted_keys
 
-__all__ = ["keygen", "sign", "trust", "verify"]
+__all__ = ["asks_password", "keygen", "sign", "trust", "verify"]
+
+
+def asks_password(key: Path) -> bool:
+    """Whether a secret key is encrypted."""
+    return bool(_parsed(key, _minisign.encrypted))
 
 
 def sign(
@@ -107,7 +112,8 @@ def _parsed(file: Path, parse: Any) -> Any:
             check="a file of minisign's format is expected",
             found=str(error),
             needed="a key or signature as minisign or drystone plugins writes it",
-            remedy="make keys with: drystone plugins keygen",
+            remedy="give the file and password that belong together; new keys: drystone plugins "
+            "keygen",
         ) from error
 
 

@@ -136,7 +136,7 @@ def explain(name: str) -> None:
 )
 @click.argument("file", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Secret key, as keygen or minisign made it.")
-@click.option("--password", default="", envvar="DRYSTONE_KEY_PASSWORD", help="Of the key.")
+@click.option("--password", default="", envvar="DRYSTONE_KEY_PASSWORD", help="Asked for if needed.")
 @click.option("--comment", default="", help="Text that the signature covers, besides the file.")
 @click.option("--expires", default="", help="Date until which the signature counts (YYYY-MM-DD).")
 @click.option("--legacy", is_flag=True, help="Sign the file itself, not its hash (minisign < 0.6).")
@@ -145,6 +145,8 @@ def sign(file: Path, key: Path, password: str, comment: str, expires: str, legac
     """Sign a library: writes FILE.minisig."""
     from drystone_base.cli import _signing
 
+    if not password and _signing.asks_password(key):
+        password = click.prompt("Password", hide_input=True)
     facts = _signing.sign(file, key, password, comment=comment, expires=expires, legacy=legacy)
     _show(facts, "{file}: signed with key {key}")
 
@@ -171,7 +173,12 @@ def verify(file: Path, public_key: Path | None) -> None:
     "me --folder keys --no-password\n"
 )
 @click.option("--name", default="drystone", show_default=True, help="Writes NAME.key and NAME.pub.")
-@click.option("--folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--folder",
+    default=".",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where to write them, here if not given.",
+)
 @click.option("--no-password", is_flag=True, help="Do not encrypt the secret key.")
 @click.option("--password", default="", envvar="DRYSTONE_KEY_PASSWORD", help="Asked for if empty.")
 @click.option("--expires", default="", help="Date until which the key counts (YYYY-MM-DD).")

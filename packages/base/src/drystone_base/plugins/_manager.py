@@ -31,7 +31,7 @@ class PluginWarning(UserWarning):
 
 
 def _choose(plugin: Plugin, settings: Settings) -> StepResult:
-    """The step: whether the plugin is wanted, and its file is still there."""
+    """The step: whether the plugin is wanted."""
     names = {plugin.name, plugin.package, os.path.basename(plugin.path), "*"}
     unwanted = sorted(names & settings.disabled)
     if unwanted:
@@ -39,6 +39,17 @@ def _choose(plugin: Plugin, settings: Settings) -> StepResult:
         return skipped("discover", "plugin-disabled", text, found_in=plugin.found_in)
     plugin.identity = identity(plugin.path)
     return passed("discover", found_in=plugin.found_in)
+
+
+def _choose_file(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step for a library: whether it is wanted, and its file is there."""
+    result = _choose(plugin, settings)
+    if result.state == "passed":
+        try:
+            os.stat(plugin.path)
+        except OSError as error:
+            return failed("discover", plugin.unreadable(error), **result.facts)
+    return result
 
 
 def _manifest(plugin: Plugin, settings: Settings) -> StepResult:
@@ -71,7 +82,7 @@ def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
 
 
 _CHECKS: Final[tuple[_Step, ...]] = (
-    _choose,
+    _choose_file,
     _manifest,
     check_signature,
     check_platform,
@@ -182,8 +193,8 @@ class Manager:
     def ensure_loaded(self) -> None:
         """Find and load all plugins, the first time; afterwards nothing.
 
-        A plugin that fails costs one warning; the policy ``strict`` raises its error instead, once
-        every plugin has been tried.
+        A plugin that fails costs one warning; the policy ``strict`` raises the first one's error
+        instead, once every plugin has been tried.
         """
         if self.finished() or getattr(self._ready, "running", False):
             return
@@ -196,9 +207,10 @@ class Manager:
                 self._done = True
             finally:
                 self._ready.running = False
-        for plugin in bad:
+        strict = self.settings is not None and self.settings.policy == "strict"
+        for plugin in bad[1:] if strict else bad:
             _warn(plugin)
-        if self.settings is not None and self.settings.policy == "strict" and bad:
+        if strict and bad:
             raise bad[0].error or PluginError(bad[0].text, code=bad[0].reason)
 
     def _load_all(self) -> list[Plugin]:

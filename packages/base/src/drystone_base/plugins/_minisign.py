@@ -29,6 +29,7 @@ __all__ = [
     "Signature",
     "available",
     "digest",
+    "encrypted",
     "generate",
     "parse_public_key",
     "parse_secret_key",
@@ -212,20 +213,30 @@ def parse_signature(text: str) -> Signature:
     return Signature(raw[:2] == _HASHED, raw[2:10], raw[10:], comment, last)
 
 
-def parse_secret_key(text: str, password: str = "") -> SecretKey:
-    """A secret key from its file; raises ``ValueError``."""
+def encrypted(text: str) -> bool:
+    """Whether the file of a secret key asks for a password; raises ``ValueError``."""
+    return _secret_key_bytes(text)[2:4] == _SCRYPT
+
+
+def _secret_key_bytes(text: str) -> bytes:
     lines = _lines(text)
     raw = _decode(lines[1] if len(lines) > 1 else "", 158, "a secret key")
     if raw[:2] != _PLAIN or raw[4:6] != _CHECKSUM or raw[2:4] not in (_SCRYPT, _NO_KDF):
         raise ValueError(f"the key is of the kind {raw[:6]!r}")
+    return raw
+
+
+def parse_secret_key(text: str, password: str = "") -> SecretKey:
+    """A secret key from its file; raises ``ValueError``."""
+    raw = _secret_key_bytes(text)
     operations, memory = struct.unpack("<QQ", raw[38:54])
     secret = raw[54:]
     if raw[2:4] == _SCRYPT:
         secret = _mask(secret, password, raw[6:38], operations, memory)
     number, pair, checksum = secret[:8], secret[8:72], secret[72:]
     if not hmac.compare_digest(checksum, _checksum(number, pair)):
-        encrypted = raw[2:4] == _SCRYPT
-        raise ValueError("the password is wrong" if encrypted else "the key is damaged")
+        locked = raw[2:4] == _SCRYPT
+        raise ValueError("the password is wrong" if locked else "the key is damaged")
     return SecretKey(number, pair[:32])
 
 

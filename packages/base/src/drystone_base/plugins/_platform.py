@@ -56,7 +56,7 @@ def check_platform(plugin: Plugin, settings: Settings) -> StepResult:
     try:
         records = parse_records(read_platform_strings(plugin.path))
     except OSError as error:
-        return failed("platform", _unreadable(plugin, error))
+        return failed("platform", plugin.unreadable(error))
     if FORMAT_RECORD not in records:
         return _without(plugin, settings)
     for check in (_format, _system, _processor, _abi):
@@ -64,19 +64,6 @@ def check_platform(plugin: Plugin, settings: Settings) -> StepResult:
         if wrong is not None:
             return failed("platform", wrong, records=records)
     return _with(records)
-
-
-def _unreadable(plugin: Plugin, error: OSError) -> PluginError:
-    return plugin.refuse(
-        "cannot be read",
-        check="the file must be there and readable",
-        found=error.strerror or str(error),
-        needed="a readable file",
-        remedy=f"look at it: ls -lL {plugin.path}",
-        code="plugin-unreadable",
-        status="NOT_FOUND" if isinstance(error, FileNotFoundError) else "PERMISSION_DENIED",
-        inner=error,
-    )
 
 
 def _without(plugin: Plugin, settings: Settings) -> StepResult:

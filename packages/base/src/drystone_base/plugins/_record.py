@@ -116,6 +116,19 @@ class Plugin:
             **parts,
         )
 
+    def unreadable(self, error: OSError) -> PluginError:
+        """An error that says why its file cannot be read."""
+        return self.refuse(
+            "cannot be read",
+            check="the file must be there and readable",
+            found=error.strerror or str(error),
+            needed="a readable file",
+            remedy=f"look at it: ls -lL {self.path}",
+            code="plugin-unreadable",
+            status="NOT_FOUND" if isinstance(error, FileNotFoundError) else "PERMISSION_DENIED",
+            inner=error,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The record as JSON-ready values."""
         names = ("name", "state", "reason", "text", "path", "found_in", "version", "package")

@@ -119,16 +119,7 @@ def _read(plugin: Plugin) -> Audit | PluginError:
             code="plugin-not-a-library",
         )
     except OSError as error:
-        return plugin.refuse(
-            "cannot be read",
-            check="the file must be there and readable",
-            found=error.strerror or str(error),
-            needed="a readable file",
-            remedy=f"look at it: ls -lL {plugin.path}",
-            code="plugin-unreadable",
-            status="NOT_FOUND" if isinstance(error, FileNotFoundError) else "PERMISSION_DENIED",
-            inner=error,
-        )
+        return plugin.unreadable(error)
 
 
 @cache
