@@ -7,9 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/json.h"
 #include "drystone/logging.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
+#include "drystone_host/dlpack.h"
 
 namespace {
 
@@ -234,6 +236,48 @@ void test_logging() {
   CHECK(lines.size() == 2 && lines[0] == "1two 2" && lines[1].size() == 10001);
 }
 
+void test_sinks_that_log() {
+  static std::vector<std::string> lines;
+  const DS_LogSink once = [](void*, int, const char* message) {
+    lines.push_back(message);
+    TF_Log(TF_ERROR, "logged by the sink, to standard error");
+    DS_SetLogSink(nullptr, nullptr);
+  };
+  DS_SetLogSink(once, nullptr);
+  TF_Log(TF_ERROR, "first");
+  TF_Log(TF_ERROR, "after the sink took itself away");
+  CHECK(lines.size() == 1 && lines[0] == "first");
+}
+
+void test_messages_of_themselves() {
+  TF_Status* s = TF_NewStatus();
+  const std::string text(200, 'm');
+  TF_SetStatus(s, TF_NOT_FOUND, text.c_str());
+  TF_SetStatus(s, TF_INTERNAL, TF_Message(s));
+  CHECK(TF_GetCode(s) == TF_INTERNAL && TF_Message(s) == text);
+  TF_DeleteStatus(s);
+}
+
+void test_numbers_of_json() {
+  drystone::host::Json json;
+  json.array();
+  for (const double number : {0.1, -2.0, 1e300, 0.0 / 0.0}) json.number(number);
+  json.close();
+  CHECK(json.str() == "[0.1,-2,1e+300,null]");
+}
+
+void test_strides_of_nothing() {
+  const int64_t dims[] = {0, int64_t{1} << 62, 4};
+  TF_Tensor* t = TF_AllocateTensor(TF_FLOAT, dims, 3, 0);
+  CHECK(t != nullptr && TF_TensorElementCount(t) == 0);
+  TF_Status* s = TF_NewStatus();
+  void* managed = DS_TensorToDLPack(t, 1, 0, s);
+  CHECK(managed != nullptr && TF_GetCode(s) == TF_OK);
+  DS_DeleteDLPack(managed, 1);
+  TF_DeleteStatus(s);
+  TF_DeleteTensor(t);
+}
+
 }  // namespace
 
 int main() {
@@ -246,6 +290,10 @@ int main() {
   test_lent_memory();
   test_strings();
   test_logging();
+  test_sinks_that_log();
+  test_messages_of_themselves();
+  test_numbers_of_json();
+  test_strides_of_nothing();
   DS_LiveObjects live{};
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
   DS_GetLiveObjects(&live);

@@ -418,6 +418,42 @@ void test_temporary() {
   on_compute = nullptr;
 }
 
+int ended_inside = -1;
+
+void end_step_78(void*, size_t, void*) { ended_inside = DS_EndStep(78); }
+
+void give_own_memory(TF_OpKernelContext*, TF_Tensor* out, TF_DataType dtype, const int64_t* dims,
+                     int count, TF_Status* status) {
+  alignas(64) static float numbers[2] = {1, 2};
+  TF_Tensor* memory =
+      TF_NewTensor(dtype, dims, count, numbers, sizeof numbers, end_step_78, nullptr);
+  TF_TensorBitcastFrom(memory, dtype, out, dims, count, status);
+  TF_DeleteTensor(memory);
+}
+
+// The end of a step frees memory of a plugin, whose deallocator may use the host.
+void test_deallocator_at_the_end_of_a_step() {
+  Status status;
+  DS_KernelCall facts = call();
+  facts.step_id = 78;
+  on_compute = [](TF_OpKernelContext* ctx) {
+    Status inner;
+    const int64_t dims[] = {2};
+    TF_StringView name = view("tmp");
+    TF_TemporaryVariable(ctx, TF_FLOAT, dims, 1, &name, give_own_memory, inner);
+    CHECK(inner.ok());
+  };
+  DS_Kernel* kernel =
+      must_make({"MakeTemp", {}, {arg("ref", TF_FLOAT, true)}, {}}, {"MakeTemp", {}, {}});
+  TF_Tensor* output = nullptr;
+  DS_RunKernel(kernel, &facts, nullptr, 0, &output, 1, status);
+  CHECK(status.ok() && output != nullptr);
+  TF_DeleteTensor(output);
+  DS_DeleteKernel(kernel);
+  CHECK(ended_inside == -1 && DS_EndStep(78) == 1 && ended_inside == 0);
+  on_compute = nullptr;
+}
+
 }  // namespace
 
 int main() {
@@ -430,6 +466,7 @@ int main() {
   test_references();
   test_forwarded_references();
   test_temporary();
+  test_deallocator_at_the_end_of_a_step();
   DS_LiveObjects live{};
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
   DS_GetLiveObjects(&live);

@@ -105,7 +105,7 @@ class Construction {
 
   template <class T, class Get>
   Result<T> one(Get read, const char* attr) {
-    T out{};
+    T out{};  // NOLINT(bugprone-invalid-enum-default-initialization): overwritten, or not returned
     read(construction_, attr, &out, status_.get());
     if (Error error = status_.take(); !error.ok()) return error;
     return out;

@@ -61,7 +61,7 @@ class [[nodiscard]] Result {
   T value_or(T other) const { return ok() ? value_ : std::move(other); }
 
  private:
-  T value_{};
+  T value_{};  // NOLINT(bugprone-invalid-enum-default-initialization): not read on errors
   Error error_;
 };
 

@@ -118,7 +118,7 @@ struct OptimizerTable {
   static void* create() noexcept {
     Optimizer* made = nullptr;
     const Error ignored = guarded("creating the optimizer", [&] {
-      made = new Optimizer();
+      made = new Optimizer();  // NOLINT(bugprone-unhandled-exception-at-new): guarded() handles it
       return Error();
     });
     static_cast<void>(ignored);  // optimize reports that there is none

@@ -166,7 +166,7 @@ class TensorProtoView {
     }
     for (; packed.size() >= sizeof(T) && out->size() < count; packed.remove_prefix(sizeof(T))) {
       T one{};
-      std::memcpy(&one, packed.data(), sizeof(T));
+      packed.copy(reinterpret_cast<char*>(&one), sizeof(T));
       out->push_back(one);
     }
   }

@@ -128,7 +128,8 @@ std::unique_ptr<Exported<Form>> exported(const TF_Tensor& tensor) {
   std::int64_t stride = 1;
   for (int k = rank - 1; k >= 0; --k) {
     made->strides[static_cast<std::size_t>(k)] = stride;
-    stride *= tensor.dims[k];
+    // Without elements the product of the others may overflow, and strides mean nothing.
+    if (__builtin_mul_overflow(stride, tensor.dims[k], &stride)) stride = 0;
   }
   made->form.context = made.get();
   made->form.deleter = drop_exported<Form>;
@@ -173,17 +174,18 @@ void gather(const View& view, const char* from, char* to, std::size_t size) {
   }
 }
 
-void check(const View& view) {
+// Checks the view; the number of its elements.
+std::int64_t checked_count(const View& view) {
   if (view.device.type != kCpu) {
     fail(TF_INVALID_ARGUMENT, "the memory lies on DLPack device type " +
                                   std::to_string(view.device.type) + ", not on the CPU (1)");
   }
-  if (view.rank < 0 || !elements(view.shape, view.rank)) {
-    fail(TF_INVALID_ARGUMENT, "the dimensions are no valid shape");
-  }
-  if (view.data == nullptr && *elements(view.shape, view.rank) != 0) {
+  const auto count = elements(view.shape, view.rank);
+  if (!count) fail(TF_INVALID_ARGUMENT, "the dimensions are no valid shape");
+  if (view.data == nullptr && *count != 0) {
     fail(TF_INVALID_ARGUMENT, "the managed tensor has elements but no data");
   }
+  return *count;
 }
 
 template <class Form>
@@ -216,9 +218,8 @@ TF_Tensor* lent(Form* form, TF_DataType dtype) {
 template <class Form>
 TF_Tensor* taken(void* managed, std::uint64_t* flags, std::uint64_t given) {
   auto* form = static_cast<Form*>(managed);
-  check(form->view);
+  const std::int64_t count = checked_count(form->view);
   const TF_DataType dtype = inward(form->view.dtype, (given & kPadded) != 0);
-  const std::int64_t count = *elements(form->view.shape, form->view.rank);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), stored_size(dtype), &bytes)) {
     fail(TF_INVALID_ARGUMENT, "the managed tensor is larger than memory can be");

@@ -12,17 +12,21 @@
 namespace drystone::host {
 
 // Thrown inside a guarded body; becomes the status of the call.
-struct Failure {
+struct Failure : std::exception {
+  Failure(TF_Code code_, std::string message_) : code(code_), message(std::move(message_)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+
   TF_Code code;
   std::string message;
 };
 
 [[noreturn]] inline void fail(TF_Code code, std::string message) {
-  throw Failure{code, std::move(message)};
+  throw Failure(code, std::move(message));
 }
 
-// Fails with INVALID_ARGUMENT unless the argument is there.
-inline void require(const void* argument, const char* name) {
+// Fails with INVALID_ARGUMENT unless the argument, a pointer to anything, is there.
+template <class T>
+void require(T* argument, const char* name) {
   if (argument == nullptr) fail(TF_INVALID_ARGUMENT, std::string(name) + " must not be NULL");
 }
 

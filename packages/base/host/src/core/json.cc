@@ -1,8 +1,10 @@
 // A JSON writer: see core/json.h.
 #include "core/json.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 namespace drystone::host {
 namespace {
@@ -90,8 +92,9 @@ void Json::number(double value) {
     out_.append("null");
     return;
   }
-  std::snprintf(digits, sizeof digits, "%.17g", value);
-  out_.append(digits);
+  // Not printf's text, whose decimal point the program's locale chooses.
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  out_.append(error == std::errc() ? std::string_view(digits, end) : "null");
 }
 
 void Json::boolean(bool value) {

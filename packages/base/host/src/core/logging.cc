@@ -12,7 +12,7 @@
 namespace {
 
 struct Sink {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // a sink may set another one
   DS_LogSink function = nullptr;
   void* context = nullptr;
 };
@@ -39,9 +39,22 @@ std::string formatted(const char* format, va_list arguments) {
   return text;
 }
 
+thread_local bool is_delivering = false;
+
+// Marks that a sink runs on this thread.
+struct Delivery {
+  Delivery() { is_delivering = true; }
+  ~Delivery() { is_delivering = false; }
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+};
+
+// The lock is held during the call: a sink that was taken away is not running any more. What a sink
+// itself logs goes to standard error.
 void deliver(int level, const char* label, const std::string& text) {
   const std::lock_guard lock(sink().mutex);
-  if (sink().function != nullptr) {
+  if (sink().function != nullptr && !is_delivering) {
+    const Delivery marked;
     sink().function(sink().context, level, text.c_str());
   } else {
     std::fprintf(stderr, "%s: %s\n", label, text.c_str());

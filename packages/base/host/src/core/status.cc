@@ -42,15 +42,18 @@ void clear(TF_Status* status) noexcept {
 
 void set(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept {
   if (status == nullptr) return;
+  std::string message;
+  if (known(code) != TF_OK) {
+    try {
+      if (function != nullptr) message.append(function).append(": ");
+      message.append(text == nullptr ? "" : text);  // which may be this status's own message
+    } catch (...) {
+      message.clear();
+    }
+  }
   clear(status);
   status->code = known(code);
-  if (status->code == TF_OK) return;
-  try {
-    if (function != nullptr) status->message.append(function).append(": ");
-    status->message.append(text == nullptr ? "" : text);
-  } catch (...) {
-    status->message.clear();
-  }
+  status->message.swap(message);
 }
 
 namespace {

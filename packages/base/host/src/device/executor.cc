@@ -11,7 +11,8 @@ static_assert(offsetof(SP_StreamExecutor, mem_zero) + sizeof(void*) == kBeforeFi
               "the last function of the old layout lies where mem_zero lies today");
 
 void move_callback(SP_StreamExecutor& executor) {
-  std::memcpy(&executor.host_callback, &executor.mem_zero, sizeof(executor.host_callback));
+  executor.host_callback = reinterpret_cast<decltype(executor.host_callback)>(
+      reinterpret_cast<void (*)()>(executor.mem_zero));
   executor.mem_zero = nullptr;
 }
 

@@ -1,4 +1,5 @@
 // Profilers: the entry symbol TF_InitProfiler, their registry and the DS_ functions on them.
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,7 @@ struct Profiler {
   void (*destroy_profiler)(TP_Profiler*) = nullptr;
   void (*destroy_profiler_fns)(TP_ProfilerFns*) = nullptr;
   std::mutex mutex;  // the plugin is never called twice at once
-  bool running = false;
+  std::atomic<bool> running{false};  // listed without the mutex
 
   void destroy() noexcept {
     answered(0, [&] {
@@ -185,7 +186,7 @@ void DS_ListProfilers(TF_Buffer* json, TF_Status* status) {
       text.text("type", profiler->type);
       text.text("library", profiler->library);
       text.text("version", profiler->version);
-      text.boolean("running", profiler->running);
+      text.boolean("running", profiler->running.load());
       text.close();
     }
     text.close();

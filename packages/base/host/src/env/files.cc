@@ -32,7 +32,7 @@ void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
     if (undeleted_dir_count != nullptr) {
       *undeleted_dir_count = static_cast<int64_t>(left.directories);
     }
-    if (left.failure) throw *left.failure;
+    if (left.failure) fail(left.failure->code, left.failure->message);
   });
 }
 

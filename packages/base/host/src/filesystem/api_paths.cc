@@ -25,7 +25,7 @@ bool within_or_copied(const std::string& from, const std::string& to, Within&& w
 // Sets a status as a function of this interface does.
 void report(TF_Status* status, const Maybe& failure) {
   guarded(status, "DS_PathsExist", [&] {
-    if (failure) throw *failure;
+    if (failure) fail(failure->code, failure->message);
   });
 }
 

@@ -64,16 +64,16 @@ void Filesystem::make_dirs(const std::string& path) {
     const Maybe failure = failure_of([&] { path_exists(at); });
     if (!failure) {
       const Maybe kind = failure_of([&] { is_directory(at); });
-      if (one_of(kind, {TF_FAILED_PRECONDITION})) throw *kind;
+      if (kind && one_of(kind, {TF_FAILED_PRECONDITION})) fail(kind->code, kind->message);
       break;
     }
-    if (!one_of(failure, {TF_NOT_FOUND})) throw *failure;
+    if (!one_of(failure, {TF_NOT_FOUND})) fail(failure->code, failure->message);
     if (!at.empty()) missing.push_back(at);
     if (at.empty() || parent(at) == at) break;
   }
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
     const Maybe failure = failure_of([&] { create_dir(*at); });
-    if (failure && failure->code != TF_ALREADY_EXISTS) throw *failure;
+    if (failure && failure->code != TF_ALREADY_EXISTS) fail(failure->code, failure->message);
   }
 }
 

@@ -60,9 +60,8 @@ bool has_wildcard(std::string_view part) {
   for (std::size_t k = 0; k < part.size(); ++k) {
     if (part[k] == '\\') {
       ++k;
-    } else if (part[k] == '*' || part[k] == '?') {
-      return true;
-    } else if (part[k] == '[' && end_of_set(part, k) != npos) {
+    } else if (part[k] == '*' || part[k] == '?' ||
+               (part[k] == '[' && end_of_set(part, k) != npos)) {
       return true;
     }
   }
@@ -94,7 +93,7 @@ std::vector<std::string> names_in(Filesystem& filesystem, const std::string& pat
   const Maybe failure = failure_of([&] { names = filesystem.children(path.empty() ? "." : path); });
   if (failure && failure->code != TF_NOT_FOUND && failure->code != TF_FAILED_PRECONDITION &&
       failure->code != TF_PERMISSION_DENIED) {
-    throw *failure;
+    fail(failure->code, failure->message);
   }
   for (auto& name : names) {
     while (!name.empty() && name.back() == '/') name.pop_back();

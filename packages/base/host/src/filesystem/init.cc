@@ -130,7 +130,7 @@ void init_filesystem(Library& library, void* function) {
     record_error(failure->message);
     if (!first) first = std::move(failure);
   }
-  if (first) throw *first;
+  if (first) fail(first->code, first->message);
 }
 
 }  // namespace drystone::host

@@ -70,7 +70,10 @@ class LocalWritable : public WritableFile {
   LocalWritable(const std::string& path, char mode)
       : path_(path), file_(std::fopen(path.c_str(), mode == 'a' ? "abe" : "wbe")) {
     if (file_ == nullptr) fail_errno(errno, path);
-    if (mode == 'a') check(fseeko(file_, 0, SEEK_END));
+    if (mode != 'a' || fseeko(file_, 0, SEEK_END) == 0) return;
+    const int reason = errno;  // no destructor closes the file of an object that was never made
+    std::fclose(file_);
+    fail_errno(reason, path);
   }
   ~LocalWritable() override {
     if (file_ != nullptr) std::fclose(file_);

@@ -67,7 +67,7 @@ std::vector<std::string> members_of(const Tables& tables) {
   std::vector<std::string> out;
   for (const Member& member : kMembers) {
     void* pointer = nullptr;
-    std::memcpy(&pointer, bytes + member.offset, sizeof pointer);
+    std::memcpy(static_cast<void*>(&pointer), bytes + member.offset, sizeof pointer);
     if (pointer != nullptr) out.emplace_back(member.name);
   }
   return out;

@@ -42,7 +42,7 @@ std::vector<std::string> Plugin::taken(char** entries, int count, const std::str
     whole = whole && entries[k] != nullptr;
     out.push_back(taken(entries[k]));
   }
-  release(entries);
+  release(static_cast<void*>(entries));
   if (!whole) fail(TF_INTERNAL, told(path, member, "answered an array with a NULL in it"));
   return out;
 }

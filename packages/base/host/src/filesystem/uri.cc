@@ -35,11 +35,10 @@ std::string clean_path(std::string_view path) {
     const std::string_view part = path.substr(0, slash);
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-    } else if (!parts.empty() && parts.back() != "..") {
+    const bool is_up = part == "..";
+    if (is_up && !parts.empty() && parts.back() != "..") {
       parts.pop_back();
-    } else if (!rooted) {
+    } else if (!is_up || !rooted) {
       parts.push_back(part);
     }
   }

@@ -39,7 +39,8 @@ std::vector<Element> list_of(TF_OpKernelConstruction* ctx, const char* name, con
   return out;
 }
 
-std::size_t room(std::size_t count, int max, const void* values) {
+template <class T>
+std::size_t room(std::size_t count, int max, T* values) {
   if (max < 0) fail(TF_INVALID_ARGUMENT, "max_vals must not be negative");
   const std::size_t fits = std::min(count, static_cast<std::size_t>(max));
   if (fits != 0) require(values, "vals");

@@ -24,7 +24,7 @@ TF_Tensor* handle_tensor(TF_DataType dtype, std::uint64_t number, std::shared_pt
   TF_Tensor* tensor =
       TF_NewTensor(dtype, nullptr, 0, element.get(), sizeof(std::uint64_t), drop_element, nullptr);
   if (tensor == nullptr) throw std::bad_alloc();
-  element.release();
+  static_cast<void>(element.release());  // the tensor's
   return tensor;
 }
 

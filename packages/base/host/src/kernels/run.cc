@@ -29,8 +29,8 @@ class Lease {
   TF_OpKernelContext* ctx_;
 };
 
-void check_count(const DS_Kernel& kernel, const char* what, int given, int needed,
-                 const void* array) {
+template <class Array>
+void check_count(const DS_Kernel& kernel, const char* what, int given, int needed, Array array) {
   if (given == needed && (needed == 0 || array != nullptr)) return;
   fail(TF_INVALID_ARGUMENT, kernel.title() + " has " + std::to_string(needed) + " " + what + ", " +
                                 std::to_string(array == nullptr ? 0 : given) + " were given");

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "core/failure.h"
 #include "core/live.h"
@@ -194,10 +195,16 @@ DS_Variable* DS_VariableOfHandle(const TF_Tensor* resource, int64_t index, TF_St
 }
 
 int DS_EndStep(int64_t step_id) {
-  Temporaries& steps = temporaries();
-  const std::lock_guard lock(steps.mutex);
-  return static_cast<int>(
-      std::erase_if(steps.all, [&](const auto& entry) { return entry.first.first == step_id; }));
+  return answered(0, [&] {
+    Temporaries& steps = temporaries();
+    std::vector<VariablePtr> gone;  // outlives the lock: a value's deallocator is the plugin's
+    const std::lock_guard lock(steps.mutex);
+    const auto is_of_step = [&](const auto& entry) { return entry.first.first == step_id; };
+    for (const auto& entry : steps.all) {
+      if (is_of_step(entry)) gone.push_back(entry.second);
+    }
+    return static_cast<int>(std::erase_if(steps.all, is_of_step));
+  });
 }
 
 }  // extern "C"

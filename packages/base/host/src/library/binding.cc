@@ -70,7 +70,8 @@ std::string foreign_symbol(const Mapped& file, void* host) {
   for (int k = 0; k < 2; ++k) {
     const ElfW(Rela)* item = tables.relocations[k];
     if (item == nullptr) continue;
-    for (const ElfW(Rela)* end = item + tables.sizes[k] / sizeof *item; item < end; ++item) {
+    const std::size_t count = tables.sizes[k] / sizeof *item;
+    for (const ElfW(Rela)* end = item + count; item < end; ++item) {
       const ElfW(Sym)& symbol = tables.symbols[symbol_of(*item)];
       const char* name = tables.strings + symbol.st_name;
       if (symbol_of(*item) == 0 || symbol.st_shndx != SHN_UNDEF || !is_of_interface(name)) continue;
@@ -111,7 +112,7 @@ bool is_in_host(const void* address) noexcept {
 void require_bound_to_host(void* handle, const std::vector<Mapped>& before) {
   link_map* map = nullptr;
   void* host = map_of(reinterpret_cast<const void*>(&is_in_host));
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || host == nullptr) return;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || host == nullptr) return;
   const auto known = [&](const Mapped& file) {
     const auto same = [&](const Mapped& old) { return old.dynamic == file.dynamic; };
     return std::any_of(before.begin(), before.end(), same);

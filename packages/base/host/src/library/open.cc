@@ -87,7 +87,8 @@ void* find_own_symbol(void* handle, const char* name) noexcept {
   link_map* owner = nullptr;
   link_map* map = nullptr;
   Dl_info info;
-  if (found == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
+  if (found == nullptr) return nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return nullptr;
   if (dladdr1(found, &info, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0) return nullptr;
   return owner == map ? found : nullptr;
 }

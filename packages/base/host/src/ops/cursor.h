@@ -3,6 +3,7 @@
 #define DRYSTONE_HOST_OPS_CURSOR_H_
 
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +11,11 @@
 namespace drystone::host::ops {
 
 // Thrown by parsers; whoever knows the spec and the op turns it into a message.
-struct SpecError {
+struct SpecError : std::exception {
+  SpecError(std::size_t position_, std::string message_)
+      : position(position_), message(std::move(message_)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+
   std::size_t position;
   std::string message;
 };
@@ -65,7 +70,7 @@ class Cursor {
 
   [[noreturn]] void fail(std::string message) const { fail_at(position_, std::move(message)); }
   [[noreturn]] static void fail_at(std::size_t position, std::string message) {
-    throw SpecError{position, std::move(message)};
+    throw SpecError(position, std::move(message));
   }
   [[noreturn]] void expected(const std::string& what) const {
     fail("expected " + what + ", found " + found());

@@ -45,11 +45,11 @@ std::string serialize(const AttrDef& attr) {
   return bytes;
 }
 
-std::string deprecation(const OpDef& def) {
+std::string deprecation(std::int64_t version, const std::string& explanation) {
   std::string bytes;
   Writer out(&bytes);
-  if (*def.deprecated != 0) out.int64(1, *def.deprecated);
-  text(out, 2, def.deprecation);
+  if (version != 0) out.int64(1, version);
+  text(out, 2, explanation);
   return bytes;
 }
 
@@ -118,7 +118,7 @@ std::string serialize(const OpDef& def) {
   for (const ArgDef& arg : def.inputs) out.bytes(2, serialize(arg));
   for (const ArgDef& arg : def.outputs) out.bytes(3, serialize(arg));
   for (const AttrDef& attr : def.attrs) out.bytes(4, serialize(attr));
-  if (def.deprecated) out.bytes(8, deprecation(def));
+  if (def.deprecated) out.bytes(8, deprecation(*def.deprecated, def.deprecation));
   flag(out, 16, def.is_aggregate);
   flag(out, 17, def.is_stateful);
   flag(out, 18, def.is_commutative);

@@ -47,8 +47,7 @@ std::array<TF_TriState, kToggles.size()> read_configs(const TP_OptimizerConfigs&
   std::int32_t raw[kToggles.size()] = {};
   static_assert(sizeof(TF_TriState) == sizeof(std::int32_t));
   std::memcpy(raw, reinterpret_cast<const char*>(&configs) + kFirstToggle, sizeof raw);
-  const std::size_t there = std::min(raw + kToggles.size(),
-                                     raw + (stated - kFirstToggle) / sizeof *raw) - raw;
+  const std::size_t there = std::min(kToggles.size(), (stated - kFirstToggle) / sizeof *raw);
   for (std::size_t k = 0; k < there; ++k) {
     const std::size_t to = stated == kOldConfigsSize && k >= kInserted ? k + 1 : k;
     if (raw[k] == TF_TriState_Off || raw[k] == TF_TriState_On) {
@@ -131,9 +130,7 @@ Optimizer settle(Tables& tables, const std::string& path, const char* entry) {
 
 void init_by(Library& library, void* function, const char* entry) {
   Tables tables;
-  InitGraph init = nullptr;
-  static_assert(sizeof init == sizeof function);
-  std::memcpy(&init, &function, sizeof init);
+  const auto init = reinterpret_cast<InitGraph>(function);
   call_plugin(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
   Optimizer optimizer = settle(tables, library.path, entry);
   const std::string device = optimizer.device;

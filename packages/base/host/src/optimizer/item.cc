@@ -2,7 +2,6 @@
 #include "optimizer/item.h"
 
 #include <climits>
-#include <cstring>
 #include <new>
 
 #include "core/failure.h"
@@ -64,7 +63,7 @@ void list(const TF_GrapplerItem* item, Names which, char** values, size_t* lengt
     values[k] = next;
     lengths[k] = names[k].size();
     if (names[k].empty()) continue;
-    std::memcpy(next, names[k].data(), names[k].size());
+    names[k].copy(next, names[k].size());
     next += names[k].size();
   }
 }

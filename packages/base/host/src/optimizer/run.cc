@@ -116,9 +116,8 @@ void optimize(const Optimizer& optimizer, void* state, TF_Buffer* graph,
       optimizer.functions.optimize_func(state, graph, item, out, &status);
       return;
     }
-    OptimizeFour four = nullptr;
-    static_assert(sizeof four == sizeof optimizer.functions.optimize_func);
-    std::memcpy(&four, &optimizer.functions.optimize_func, sizeof four);
+    const auto four = reinterpret_cast<OptimizeFour>(
+        reinterpret_cast<void (*)()>(optimizer.functions.optimize_func));
     four(state, graph, out, &status);
   });
   if (status.code == TF_OK) return;
