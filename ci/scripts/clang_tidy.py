@@ -1,0 +1,122 @@
+"""Run clang-tidy over the C++ of this repository: `python -m ci.scripts.clang_tidy [FILES]`.
+
+Without FILES: the host's sources, every header of the C++ SDK through one file that includes them
+all, and the examples in C and C++. The checks are those of ci/config/clang-tidy. Ends with 1 when
+there are findings, and with 2 when clang-tidy is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ci.scripts.project import ROOT
+
+__all__ = ["command", "default_files", "findings", "main"]
+
+CONFIG = ROOT / "ci" / "config" / "clang-tidy"
+HOST = ROOT / "packages" / "base" / "host"
+ABI = ROOT / "plugin-abi"
+SDK = ABI / "include" / "drystone" / "sdk"
+FLAGS = (
+    f"-I{HOST / 'src'}",
+    f"-I{HOST / 'include'}",
+    f"-I{ABI / 'include'}",
+    '-DDRYSTONE_HOST_VERSION="tidy"',
+)
+INSTALL = (
+    "clang-tidy is not installed: `python -m pip install clang-tidy` puts it beside this Python, "
+    "or name another one with --clang-tidy PATH"
+)
+EXAMPLES = """\
+examples:
+  python -m ci.scripts.clang_tidy
+  python -m ci.scripts.clang_tidy packages/base/host/src/core/status.cc
+  python -m ci.scripts.clang_tidy --clang-tidy /usr/bin/clang-tidy-18
+"""
+_FINDING = re.compile(r"^\S.*:\d+:\d+: (?:warning|error): ")
+
+
+def default_files(root: Path = ROOT) -> list[Path]:
+    """Sources of the host and of the examples, in order."""
+    host = (root / "packages" / "base" / "host" / "src").rglob("*.cc")
+    examples = root / "plugin-abi" / "examples"
+    return [*sorted(host), *sorted([*examples.rglob("*.c"), *examples.rglob("*.cc")])]
+
+
+def command(tool: str, file: Path) -> list[str]:
+    """The call for one file; headers of this repository that it includes are checked with it."""
+    standard = "-std=c11" if file.suffix == ".c" else "-std=c++20"
+    ours = f"{re.escape(str(ROOT))}/(packages/base/host|plugin-abi)/.*"
+    options = ["--quiet", f"--config-file={CONFIG}", f"--header-filter={ours}"]
+    return [tool, *options, str(file), "--", standard, *FLAGS, f"-I{file.parent}"]
+
+
+def findings(tool: str, file: Path) -> list[str]:
+    """What clang-tidy says about a file, one text for each finding with the lines it shows."""
+    done = subprocess.run(command(tool, file), capture_output=True, text=True, cwd=ROOT)
+    out: list[str] = []
+    for line in done.stdout.splitlines():
+        if _FINDING.match(line):
+            out.append(line)
+        elif out:
+            out[-1] += "\n" + line
+    if done.returncode and not out:
+        out.append(f"{file}: clang-tidy failed: {done.stderr.strip()}")
+    return out
+
+
+def _checked(tool: str, files: Sequence[Path]) -> list[str]:
+    """Findings of all files, each once although several files include the header it is in."""
+    seen: dict[str, None] = {}
+    for number, file in enumerate(files, 1):
+        shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+        print(f"[{number}/{len(files)}] {shown}", file=sys.stderr, flush=True)
+        for finding in findings(tool, file):
+            if finding not in seen:
+                seen[finding] = None
+                print(finding, flush=True)
+    return list(seen)
+
+
+def _tool(given: str | None) -> str | None:
+    """The clang-tidy to use: the one named, beside this Python, or on the path."""
+    beside = shutil.which("clang-tidy", path=str(Path(sys.executable).parent))
+    return shutil.which(given) if given else beside or shutil.which("clang-tidy")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the files and say how many findings there are."""
+    parser = argparse.ArgumentParser(
+        prog="python -m ci.scripts.clang_tidy",
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILES", help="sources to check")
+    parser.add_argument("--clang-tidy", metavar="PATH", help="the program to run")
+    given = parser.parse_args(arguments)
+    tool = _tool(given.clang_tidy)
+    if tool is None:
+        print(INSTALL, file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        files = [file.resolve() for file in given.files]
+        if not files:
+            sdk = Path(folder) / "all_of_the_sdk.cc"
+            names = sorted(header.name for header in SDK.glob("*.hpp"))
+            sdk.write_text("".join(f'#include "drystone/sdk/{name}"\n' for name in names))
+            files = [*default_files(), sdk]
+        found = _checked(tool, files)
+    print(f"{len(files)} files, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
