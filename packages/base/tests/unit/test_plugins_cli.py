@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,6 +172,19 @@ def test_signing_needs_cryptography(
     monkeypatch.chdir(tmp_path)
     done = drystone("keygen", "--no-password", code=6)
     assert "pip install cryptography" in done.stderr
+
+
+def test_a_warning_is_a_message_without_the_line_it_comes_from() -> None:
+    code = (
+        "import warnings; from drystone_base.cli._app import app\n"
+        "@app.command()\n"
+        "def lean(): warnings.warn('the wall leans')\n"
+        "app(['lean'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == "warning: the wall leans\n"
 
 
 def test_doctor_speaks_of_plugins(folder: Path) -> None:

@@ -199,10 +199,11 @@ def test_disabled_plugins_are_never_opened(
     compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crash = compile_library(VARIANTS, flags=["-DCRASH"])
-    for name in ("libone.so", "libtwo.so", "libthree.so"):
+    for name in ("libone.so", "libtwo.so", "libthree.so", "libfour.so"):
         put(crash, site, name)
     (site / "libthree.so.toml").write_text("name = 'tres'", encoding="utf-8")
-    monkeypatch.setenv("DRYSTONE_PLUGINS_DISABLE", "one,libtwo.so,tres")
+    (site / "libfour.so.toml").write_text("package = 'quarry-four'", encoding="utf-8")
+    monkeypatch.setenv("DRYSTONE_PLUGINS_DISABLE", "one,libtwo.so,tres,quarry-four")
     manager = Manager()
     assert quiet(manager) == []
     assert {p.reason for p in manager.found.plugins} == {"plugin-disabled"}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -66,7 +69,8 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _plain_warnings():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt:
@@ -75,6 +79,17 @@ class _Group(click.Group):
         except Exception as error:
             _report(ctx, error)
             ctx.exit(exit_code(error))
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings as messages, without the line of code that they come from."""
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_args, **_kwargs: f"warning: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _report(ctx: click.Context, error: Exception) -> None:

@@ -154,6 +154,7 @@ def _plugin(path: str, found_in: str) -> Plugin:
     named = manifest_for(path)
     if named is not None and named.manifest is not None:
         plugin.name = named.manifest.name or plugin.name
+        plugin.package = named.manifest.package
     return plugin
 
 
