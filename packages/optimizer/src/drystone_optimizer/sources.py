@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
+from drystone_base.plugins import report
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.module import GROUP
@@ -149,27 +150,47 @@ def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes 
 
 
 def _scan() -> None:
-    """Read the entry points, once; one that fails is remembered and named by ``failures``."""
+    """Read the entry points, once; one that fails is remembered and named by ``failures``.
+
+    Those that the settings disable are left out; the policy ``strict`` refuses all of them.
+    """
     global _scanned
     with _lock:
         if _scanned:
             return
+        settings = report().settings
         _scanned = True
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-        try:
-            _load(point)
-        except Exception as error:
-            _failed[point.name] = _broken(point, error)
-            warnings.warn(str(_failed[point.name]), OptimizerWarning, stacklevel=3)
+        if {point.name, point.dist.name if point.dist else "", "*"} & settings.disabled:
+            continue
+        error = _unverifiable(point) if settings.policy == "strict" else _load(point)
+        if error is not None:
+            _failed[point.name] = error
+            warnings.warn(str(error), OptimizerWarning, stacklevel=3)
 
 
-def _load(point: EntryPoint) -> None:
-    distribution = point.dist
-    register(
-        point.load(),
-        name=point.name,
-        version=distribution.version if distribution else "",
-        origin=point.value,
+def _load(point: EntryPoint) -> PluginError | None:
+    """Register what an entry point names; why that cannot be done."""
+    version = point.dist.version if point.dist else ""
+    try:
+        register(point.load(), name=point.name, version=version, origin=point.value)
+    except Exception as error:
+        return _broken(point, error)
+    return None
+
+
+def _unverifiable(point: EntryPoint) -> PluginError:
+    return PluginError(
+        f"graph optimizer {point.name!r} is not vouched for",
+        check="policy strict: a trusted key has signed the library",
+        found="Python code, which carries no signature",
+        needed="a signed library",
+        remedy="use the policy default: DRYSTONE_PLUGIN_POLICY=default",
+        plugin=point.name,
+        version=point.dist.version if point.dist else "",
+        path=point.value,
+        code="plugin-unsigned",
+        status="PERMISSION_DENIED",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -424,6 +425,33 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
     error = sources.failures()["gone"]
     assert error.code == "bad-graph-optimizer"
     assert "No module named 'no_such_module_at_all'" in str(error)
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_settings_of_plugins_hold_for_entry_points(
+    refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib.metadata import EntryPoint
+
+    from drystone_base.plugins import configure
+    from drystone_optimizer import sources
+    from drystone_optimizer.module import GROUP
+
+    point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", GROUP)
+    monkeypatch.setattr(sources, "_scanned", False)
+    monkeypatch.setattr(sources, "entry_points", lambda **_: [point])
+    settings: dict[str, Any] = {"policy": "strict"} if refused else {"disabled": [point.name]}
+    monkeypatch.setattr(sources, "report", lambda: SimpleNamespace(settings=configure(**settings)))
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            do.optimizers(load=False)
+    finally:
+        configure(policy=None, disabled=None)
+    told = [f"{point.name!r} is not vouched for" in str(one.message) for one in warned]
+    assert told == [True] * refused
+    found = sources.failures().get(point.name)
+    assert (found.code if found else "") == ("plugin-unsigned" if refused else "")
 
 
 def test_report_is_json_ready(graph: Graph) -> None:
