@@ -266,6 +266,22 @@ void test_numbers_of_json() {
   CHECK(json.str() == "[0.1,-2,1e+300,null]");
 }
 
+void test_deallocators_that_throw() {
+  alignas(64) static float numbers[2] = {1, 2};
+  const int64_t dims[] = {2};
+  static int calls = 0;
+  TF_Tensor* t = TF_NewTensor(
+      TF_FLOAT, dims, 1, numbers, sizeof numbers, [](void*, size_t, void*) { throw ++calls; },
+      nullptr);
+  TF_DeleteTensor(t);
+  TF_Buffer* buffer = TF_NewBuffer();
+  buffer->data = numbers;
+  buffer->length = sizeof numbers;
+  buffer->data_deallocator = [](void*, size_t) { throw ++calls; };
+  TF_DeleteBuffer(buffer);
+  CHECK(calls == 2);
+}
+
 void test_strides_of_nothing() {
   const int64_t dims[] = {0, int64_t{1} << 62, 4};
   TF_Tensor* t = TF_AllocateTensor(TF_FLOAT, dims, 3, 0);
@@ -293,6 +309,7 @@ int main() {
   test_sinks_that_log();
   test_messages_of_themselves();
   test_numbers_of_json();
+  test_deallocators_that_throw();
   test_strides_of_nothing();
   DS_LiveObjects live{};
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;

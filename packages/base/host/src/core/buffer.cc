@@ -66,7 +66,10 @@ TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
 void TF_DeleteBuffer(TF_Buffer* buffer) {
   if (buffer == nullptr) return;
   if (buffer->data_deallocator != nullptr && buffer->data != nullptr) {
-    buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
+    answered(0, [&] {  // it may be a plugin's, and throw
+      buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
+      return 0;
+    });
   }
   delete buffer;
   died(Kind::buffer);

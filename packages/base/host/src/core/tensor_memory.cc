@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/failure.h"
 #include "core/live.h"
 #include "core/tensor.h"
 #include "drystone/tstring.h"
@@ -46,7 +47,10 @@ void free_block(Memory* memory) noexcept {
     destroy_elements(*memory);
     std::free(memory->data);
   } else if (memory->deallocator != nullptr) {
-    memory->deallocator(memory->data, memory->length, memory->argument);
+    answered(0, [&] {  // it is a plugin's, and may throw
+      memory->deallocator(memory->data, memory->length, memory->argument);
+      return 0;
+    });
   }
   delete memory;
   died(Kind::memory);

@@ -95,17 +95,24 @@ std::unique_ptr<Profiler> make(const std::string& library, Init init) {
   return made;
 }
 
-void add(std::unique_ptr<Profiler> profiler) {
+// Takes the profiler, unless there is one of its type: then the library that registered that.
+std::string added(std::unique_ptr<Profiler>& profiler) {
   Registry& all = registry();
   const std::scoped_lock lock(all.mutex);
   for (const auto& other : all.profilers) {
-    if (other->type != profiler->type) continue;
-    profiler->destroy();
-    fail(TF_ALREADY_EXISTS, "a profiler of device type '" + profiler->type +
-                                "' is registered by " + other->library + " already; " +
-                                profiler->library + " offers another and is refused");
+    if (other->type == profiler->type) return other->library;
   }
   all.profilers.push_back(std::move(profiler));
+  return "";
+}
+
+void add(std::unique_ptr<Profiler> profiler) {
+  const std::string first = added(profiler);
+  if (profiler == nullptr) return;
+  profiler->destroy();  // calls the plugin, so without the lock
+  fail(TF_ALREADY_EXISTS, "a profiler of device type '" + profiler->type +
+                              "' is registered by " + first + " already; " + profiler->library +
+                              " offers another and is refused");
 }
 
 Profiler& find(const char* type) {
@@ -156,10 +163,12 @@ std::string collect(Profiler& profiler) {
 }  // namespace
 
 void destroy_profilers() noexcept {
-  Registry& all = registry();
-  const std::scoped_lock lock(all.mutex);
-  for (const auto& profiler : all.profilers) profiler->destroy();
-  all.profilers.clear();
+  std::vector<std::unique_ptr<Profiler>> gone;
+  {
+    const std::scoped_lock lock(registry().mutex);
+    gone.swap(registry().profilers);
+  }
+  for (const auto& profiler : gone) profiler->destroy();  // calls plugins, so without the lock
 }
 
 void init_profiler(Library& library, void* function) {

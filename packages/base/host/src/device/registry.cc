@@ -70,10 +70,12 @@ Platform& platform_of(const std::string& type) {
 }
 
 void destroy_platforms() noexcept {
-  Registry& all = registry();
-  const std::scoped_lock lock(all.mutex);
-  for (const auto& platform : all.platforms) platform->destroy();
-  all.platforms.clear();
+  std::vector<std::unique_ptr<Platform>> gone;
+  {
+    const std::scoped_lock lock(registry().mutex);
+    gone.swap(registry().platforms);
+  }
+  for (const auto& platform : gone) platform->destroy();  // calls plugins, so without the lock
 }
 
 void init_device(Library& library, void* function) {

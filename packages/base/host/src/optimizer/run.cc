@@ -64,7 +64,10 @@ class Output {
   ~Output() {
     if (buffer.data == nullptr || buffer.data == input_.data) return;
     if (buffer.data_deallocator == nullptr) return;
-    buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
+    answered(0, [&] {  // it is the plugin's, and may throw
+      buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
+      return 0;
+    });
   }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
