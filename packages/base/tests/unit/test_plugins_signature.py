@@ -219,9 +219,12 @@ def doubts(library: Path, code: str, text: str) -> None:
 
 def test_no_signature(library: Path, store: Path) -> None:
     doubts(library, "plugin-unsigned", "it has no signature")
-    assert "DRYSTONE_DEVELOPER_MODE=1" in error(check_signature(plugin(library), Settings())).remedy
+    remedy = error(check_signature(plugin(library), Settings())).remedy
+    assert "DRYSTONE_DEVELOPER_MODE=1" in remedy
+    assert "DRYSTONE_PLUGIN_POLICY=allow_unverified" in remedy
     remedy = error(check_signature(plugin(library), STRICT)).remedy
     assert "DRYSTONE_DEVELOPER_MODE" not in remedy
+    assert "allow_unverified" not in remedy
     assert "drystone plugins sign" in remedy
 
 

@@ -88,7 +88,10 @@ def _untrusted(plugin: Plugin, settings: Settings, code: str, text: str) -> Plug
         "plugin-signature-unchecked": _INSTALL,
         "plugin-signature-expired": f"install a newer release of {plugin.package or plugin.name}",
     }
-    own = "if it is yours: DRYSTONE_DEVELOPER_MODE=1, or sign it: drystone plugins sign"
+    own = (
+        "if it is yours: DRYSTONE_DEVELOPER_MODE=1, or sign it: drystone plugins sign; "
+        "to load all that is unsigned: DRYSTONE_PLUGIN_POLICY=allow_unverified"
+    )
     if settings.policy == "strict":
         own = f"if it is yours, sign it: drystone plugins sign {plugin.path} --key KEY"
     return plugin.refuse(
