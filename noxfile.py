@@ -174,6 +174,13 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def tidy(session: nox.Session) -> None:
+    """clang-tidy's bugprone checks over the host, the SDK and the examples."""
+    session.install(*requirements("tidy"))
+    session.run("python", "-m", "ci.scripts.clang_tidy", *session.posargs)
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """mypy --strict over packages and tooling."""
     session.install(*third_party(), *requirements("types"))
