@@ -73,10 +73,14 @@ def test_a_damaged_library(image: bytes, changes: Any, end: int) -> None:
 @pytest.mark.parametrize("word", WORDS)
 def test_every_word_of_the_headers(image: bytes, word: bytes) -> None:
     """Each aligned word of header, segments and dynamic section, replaced by an extreme value."""
+    refused = 0
     for at in range(0, 1024, 4):
         changed = image[:at] + word + image[at + len(word) :]
-        with contextlib.suppress(BadElf):
+        try:
             parse(changed)
+        except BadElf:
+            refused += 1
+    assert 0 < refused < 256  # the magic number matters, padding does not
 
 
 @QUICK
@@ -102,14 +106,18 @@ def test_the_host_survives_damaged_headers(
     file.write_bytes(damaged(cut, changes, 0))
     with pytest.raises(HostError) as caught:
         open_library(file)
-    assert caught.value.status in ("INVALID_ARGUMENT", "NOT_FOUND")
+    # The last one: a header that is whole and says that there is nothing to map.
+    assert caught.value.status in ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION")
 
 
 @QUICK
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
 def test_any_bytes_as_manifest(data: bytes) -> None:
-    with contextlib.suppress(ValueError):
-        read_manifest(data)
+    try:
+        manifest = read_manifest(data)
+    except ValueError:
+        return
+    assert read_manifest(data) == manifest
 
 
 TOML = st.recursive(
@@ -144,8 +152,11 @@ LINES = st.lists(
 @given(LINES)
 def test_any_text_as_key_or_signature(text: str) -> None:
     for read in (minisign.parse_public_key, minisign.parse_signature):
-        with contextlib.suppress(ValueError):
-            read(text)
+        try:
+            found = read(text)
+        except ValueError:
+            continue
+        assert len(found.number) == 8
 
 
 @QUICK
@@ -165,8 +176,8 @@ def test_a_damaged_signature_never_verifies(tmp_path: Path, changes: Any) -> Non
 @QUICK
 @given(st.binary(max_size=400))
 def test_any_bytes_as_the_linkers_cache(data: bytes) -> None:
-    parse_cache(data)
-    parse_cache(b"glibc-ld.so.cache1.1" + data)
+    for image in (data, b"glibc-ld.so.cache1.1" + data):
+        assert parse_cache(image) == parse_cache(image)
 
 
 @QUICK
