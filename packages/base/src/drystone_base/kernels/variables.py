@@ -30,7 +30,10 @@ def variable(call: Call) -> Variable:
     """The variable named by ``shared_name``, else by the node."""
     a = call.attrs
     shape = None if call.op == "Variable" and a["shape"] == () else a["shape"]
-    return _lookup(call, a["shared_name"] or call.node, a["container"], a["dtype"], shape)
+    made = _lookup(call, a["shared_name"] or call.node, a["container"], a["dtype"], shape)
+    if made.value is None and shape is not None and 0 in shape and -1 not in shape:
+        made.write(np.empty(shape, a["dtype"].np))  # without elements it is initialised
+    return made
 
 
 @kernel("TemporaryVariable")
@@ -112,8 +115,17 @@ def assign_step(call: Call, ref: Variable, value: Array) -> Variable:
 
 @kernel("AssignAddVariableOp", "AssignSubVariableOp")
 def assign_step_resource(call: Call, resource: Array, value: Array) -> tuple[()]:
-    """Add to or subtract from the variable."""
-    _step(call, _target(call, resource), value, 1 if call.op == "AssignAddVariableOp" else -1)
+    """Add to or subtract from the variable; NOT_FOUND while it has no value."""
+    target = _target(call, resource)
+    call.require(
+        target.value is not None,
+        f"variable {target.name!r} must have a value to be changed",
+        found="no value",
+        needed=f"a {target.dtype} value",
+        remedy="run the graph's initializer or restore a checkpoint first",
+        status="NOT_FOUND",
+    )
+    _step(call, target, value, 1 if call.op == "AssignAddVariableOp" else -1)
     return ()
 
 
@@ -223,7 +235,8 @@ def destroy_resource(call: Call, resource: Array) -> tuple[()]:
     )
     target = handle.resource if isinstance(handle, ResourceHandle) else None
     if isinstance(target, Variable):
-        known, target.value = True, None  # other copies of the handle must see it gone
+        known = target.value is not None
+        target.value = None  # other copies of the handle must see it gone
     call.require(
         known or call.attrs["ignore_lookup_error"],
         "a resource must exist to be destroyed",
