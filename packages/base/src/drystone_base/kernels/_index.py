@@ -7,6 +7,7 @@ __all__ = ["INDEX"]
 INDEX: Final = """
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+audio AudioSpectrogram Mfcc
 bessel BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
@@ -19,6 +20,8 @@ control_flow LoopCond RefIdentity
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2
+ctc CTCGreedyDecoder CTCLoss
+ctc_beam CTCBeamSearchDecoder
 data_format DataFormatDimMap DataFormatVecPermute
 decode_raw DecodeCompressed DecodePaddedRaw DecodeRaw
 depthwise DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
@@ -83,21 +86,35 @@ quantize Dequantize FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
   FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
   FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize QuantizeAndDequantizeV2
   QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad QuantizeV2
-queue FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2
-  QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
-  QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany QueueEnqueueManyV2
-  QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2 RandomShuffleQueue
-  RandomShuffleQueueV2
+quantized_convolution QuantizedConv2D
+quantized_layers QuantizedAvgPool QuantizedBatchNormWithGlobalNormalization QuantizedConcat
+  QuantizedConcatV2 QuantizedInstanceNorm QuantizedMaxPool QuantizedRelu QuantizedRelu6
+  QuantizedReluX QuantizedReshape QuantizedResizeBilinear
+quantized_math QuantizedAdd QuantizedBiasAdd QuantizedMatMul QuantizedMul
+quantized_ranges QuantizeDownAndShrinkRange RequantizationRange RequantizationRangePerChannel
+  Requantize RequantizePerChannel
+queue FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
+  PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
+  QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
+  QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+  RandomShuffleQueue RandomShuffleQueueV2
 ragged RaggedFillEmptyRows RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor
 ragged_variant RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
 random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
   TruncatedNormal
+random_generator NonDeterministicInts RngReadAndSkip RngSkip StatefulStandardNormal
+  StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
+  StatefulUniformInt
+random_rejection RandomGamma RandomPoisson RandomPoissonV2 StatefulRandomBinomial
+  StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson
 random_stateless StatelessMultinomial StatelessRandomGetAlg StatelessRandomGetKeyCounter
   StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
   StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
   StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
   StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2
 range BroadcastArgs BroadcastGradientArgs LinSpace Range
+recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad
+  LSTMBlockCell LSTMBlockCellGrad
 reduction All Any ArgMax ArgMin Cumprod Cumsum CumulativeLogsumexp EuclideanNorm L2Loss Max Mean
   Min Prod Sum
 regex RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace
@@ -174,4 +191,5 @@ variables Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp Ass
   CountUpTo DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized
   ReadVariableOp ResourceCountUpTo TemporaryVariable VarHandleOp VarIsInitializedOp Variable
   VariableShape VariableV2 _ReadVariablesOp _VarHandlesOp
+wav DecodeWav EncodeWav
 """

@@ -7,6 +7,7 @@ __all__ = ["INDEX"]
 INDEX: Final = """
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+audio AudioSpectrogram DecodeWav EncodeWav Mfcc
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
 cast Bitcast Cast CheckNumerics CheckNumericsV2
 checkpoint MergeV2Checkpoints Restore RestoreSlice RestoreV2 SaveV2 ShardedFilename
@@ -19,6 +20,7 @@ convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpr
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
   DepthwiseConv2dNativeBackpropInput _FusedConv2D _FusedDepthwiseConv2dNative
+ctc CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss CTCLossV2
 data_format DataFormatDimMap DataFormatVecPermute
 decode_raw DecodeCompressed DecodePaddedRaw DecodeRaw
 dilation Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
@@ -79,11 +81,16 @@ quantize Dequantize FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
   FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
   FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize QuantizeAndDequantizeV2
   QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad QuantizeV2
-queue FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2
-  QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
-  QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany QueueEnqueueManyV2
-  QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2 RandomShuffleQueue
-  RandomShuffleQueueV2
+quantized QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool
+  QuantizedBatchNormWithGlobalNormalization QuantizedBiasAdd QuantizedConcat QuantizedConcatV2
+  QuantizedConv2D QuantizedInstanceNorm QuantizedMatMul QuantizedMaxPool QuantizedMul
+  QuantizedRelu QuantizedRelu6 QuantizedReluX QuantizedReshape QuantizedResizeBilinear
+  RequantizationRange RequantizationRangePerChannel Requantize RequantizePerChannel
+queue FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
+  PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
+  QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
+  QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+  RandomShuffleQueue RandomShuffleQueueV2
 ragged RaggedFillEmptyRows RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor
 ragged_variant RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
 random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
@@ -93,6 +100,8 @@ random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUnifor
   StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
   StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2 TruncatedNormal
 range BroadcastArgs BroadcastGradientArgs LinSpace Range
+recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad
+  LSTMBlockCell LSTMBlockCellGrad
 reduction All Any ArgMax ArgMin Cumprod Cumsum CumulativeLogsumexp EuclideanNorm L2Loss Max Mean
   Min Prod Sum
 scatter InplaceAdd InplaceSub InplaceUpdate ResourceScatterAdd ResourceScatterDiv
