@@ -8,6 +8,8 @@ INDEX: Final = """
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 audio AudioSpectrogram Mfcc
+barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
+  BarrierTakeMany
 bessel BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
@@ -40,6 +42,7 @@ files MatchingFiles ReadFile WriteFile
 functional Case DeviceIndex FakeParam For If PartitionedCall RemoteCall StatefulPartitionedCall
   StatelessCase StatelessIf StatelessWhile While
 fused _FusedBatchNormEx _FusedConv2D _FusedDepthwiseConv2dNative _FusedMatMul
+gamma_gradient IgammaGradA RandomGammaGrad
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
 identity Const ControlTrigger Copy CopyHost DeepCopy EnsureShape GuaranteeConst HostConst
@@ -150,6 +153,9 @@ special Digamma Erf Erfc Erfinv Lgamma Ndtri
 special_gamma Betainc Igamma Igammac Polygamma Zeta
 special_integrals Dawsn Expint FresnelCos FresnelSin Spence
 stack Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2
+staging MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey
+  OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
+  OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage
 stitching DynamicPartition DynamicStitch ParallelDynamicStitch
 string_format StringFormat
 string_hash StringToHashBucket StringToHashBucketFast StringToHashBucketStrong

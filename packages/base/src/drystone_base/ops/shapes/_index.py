@@ -8,6 +8,8 @@ INDEX: Final = """
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 audio AudioSpectrogram DecodeWav EncodeWav Mfcc
+barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
+  BarrierTakeMany
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
 cast Bitcast Cast CheckNumerics CheckNumericsV2
 checkpoint MergeV2Checkpoints Restore RestoreSlice RestoreV2 SaveV2 ShardedFilename
@@ -93,12 +95,17 @@ queue FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 Priori
   RandomShuffleQueue RandomShuffleQueueV2
 ragged RaggedFillEmptyRows RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor
 ragged_variant RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
-random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
-  StatelessMultinomial StatelessRandomGetAlg StatelessRandomGetKeyCounter
+random IgammaGradA Multinomial NonDeterministicInts ParameterizedTruncatedNormal RandomGamma
+  RandomGammaGrad RandomPoisson RandomPoissonV2 RandomShuffle RandomStandardNormal RandomUniform
+  RandomUniformInt RngReadAndSkip RngSkip StatefulRandomBinomial StatefulStandardNormal
+  StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
+  StatefulUniformInt StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2
+  StatelessRandomGammaV3 StatelessRandomGetAlg StatelessRandomGetKeyCounter
   StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
-  StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
-  StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
-  StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2 TruncatedNormal
+  StatelessRandomPoisson StatelessRandomUniform StatelessRandomUniformFullInt
+  StatelessRandomUniformFullIntV2 StatelessRandomUniformInt StatelessRandomUniformIntV2
+  StatelessRandomUniformV2 StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2
+  TruncatedNormal
 range BroadcastArgs BroadcastGradientArgs LinSpace Range
 recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad
   LSTMBlockCell LSTMBlockCellGrad
@@ -135,6 +142,9 @@ special BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK
   BesselK1e BesselY0 BesselY1 Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin
   Igamma Igammac Lgamma Ndtri Polygamma Spence Zeta
 stack Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2
+staging MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey
+  OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
+  OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage
 stitching DynamicPartition DynamicStitch ParallelDynamicStitch
 string_format StringFormat
 string_join ReduceJoin StringJoin UnsortedSegmentJoin
