@@ -10,8 +10,8 @@ import numpy as np
 from drystone_base.kernels._philox import Stream, doubles, floats
 from drystone_base.kernels._registry import Array
 
-__all__ = ["categorical", "full_integers", "integers", "normal", "permutation", "truncated_normal",
-           "uniform"]  # fmt: skip
+__all__ = ["box_muller", "categorical", "full_integers", "integers", "normal", "permutation",
+           "truncated_normal", "uniform"]  # fmt: skip
 
 _MANTISSA: Final = {"float16": (0x3FF, 15 << 10), "bfloat16": (0x7F, 127 << 7)}
 _RESERVED: Final = 64
@@ -38,7 +38,7 @@ def uniform(stream: Stream, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Arr
     return np.asarray(bits.view(dtype) - dtype.type(1)).reshape(shape)
 
 
-def _box_muller(words: Array, dtype: np.dtype[Any]) -> Array:
+def box_muller(words: Array, dtype: np.dtype[Any]) -> Array:
     """Pairs of normal numbers [..., 2] out of pairs of uniform ones, as words [..., 2 (or 4)]."""
     if dtype == np.float64:
         radius, turn = doubles(words[..., :2]), doubles(words[..., 2:])
@@ -59,7 +59,7 @@ def normal(stream: Stream, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Arra
     used = 4 if dtype == np.float64 else 2
     pairs = -(-count // 2)
     words = _words(stream, used * pairs).reshape(pairs, used)
-    return _box_muller(words, dtype).reshape(-1)[:count].reshape(shape).astype(dtype)
+    return box_muller(words, dtype).reshape(-1)[:count].reshape(shape).astype(dtype)
 
 
 def truncated_normal(stream: Stream, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -72,7 +72,7 @@ def truncated_normal(stream: Stream, shape: tuple[int, ...], dtype: np.dtype[Any
     drawn = 0
     while groups and (drawn == 0 or (np.abs(kept) < _LIMIT).sum(axis=1).min() < group):
         more = stream.at(offsets[:, None] + np.arange(drawn, drawn + 4, dtype=np.uint64))
-        pairs = _box_muller(more.reshape(groups, -1, used), dtype)
+        pairs = box_muller(more.reshape(groups, -1, used), dtype)
         kept = np.concatenate([kept, pairs.reshape(groups, -1)], axis=1)
         drawn += 4
     # A stable sort by "refused" brings the first accepted ones of each group to the front.

@@ -23,7 +23,7 @@ _RESERVED: Final = 256
 """Blocks that each output may use up."""
 
 
-def _reserve(call: Call, blocks: int) -> Stream:
+def reserve(call: Call, blocks: int) -> Stream:
     """The node's stream; the next call gets it without its first ``blocks`` blocks."""
     stream: Stream | None = call.runtime.seeds.get(call.node)
     if stream is None:
@@ -45,7 +45,7 @@ def random(call: Call, shape: Array) -> Array:
     """Numbers of type ``dtype``: uniform in [0, 1), normal, or normal within two deviations."""
     dtype = call.attrs["dtype"].np
     dims = check_size(call, int_vector(call, shape, "shape"), dtype)
-    stream = _reserve(call, math.prod(dims) * _RESERVED)
+    stream = reserve(call, math.prod(dims) * _RESERVED)
     return np.asarray(_DRAWS[call.op](stream, dims, dtype))
 
 
@@ -70,7 +70,7 @@ def random_integers(call: Call, shape: Array, minval: Array, maxval: Array) -> A
     if math.prod(dims) == 0:
         return np.zeros(dims, minval.dtype)
     low, high = check_bounds(call, minval, maxval)
-    stream = _reserve(call, math.prod(dims) * _RESERVED)
+    stream = reserve(call, math.prod(dims) * _RESERVED)
     return draw.integers(stream, dims, low, high, minval.dtype)
 
 
@@ -79,7 +79,7 @@ def random_shuffle(call: Call, value: Array) -> Array:
     """The rows of ``value`` in random order."""
     if value.ndim == 0 or value.shape[0] <= 1:
         return value
-    stream = _reserve(call, -(-(value.shape[0] - 1) // 4))
+    stream = reserve(call, -(-(value.shape[0] - 1) // 4))
     return value[draw.permutation(stream, value.shape[0])]
 
 
@@ -104,5 +104,5 @@ def multinomial(call: Call, logits: Array, num_samples: Array) -> Array:
     count = check_logits(call, logits, num_samples)
     dtype = call.attrs["output_dtype"].np
     check_size(call, (logits.shape[0], count), dtype)
-    stream = _reserve(call, logits.shape[0] * -(-count // 4) * 8 * _RESERVED)
+    stream = reserve(call, logits.shape[0] * -(-count // 4) * 8 * _RESERVED)
     return draw.categorical(stream, logits, count).astype(dtype)

@@ -23,12 +23,16 @@ _PHILOX: Final = 1
 _AUTOMATIC: Final = 3
 
 
-def _from_seed(call: Call, seed: Array) -> Stream:
+def from_seed_stream(call: Call, seed: Array) -> Stream:
+    """The stream that two seeds stand for."""
     call.require(seed.shape == (2,), "the seed must be two numbers", found=list(seed.shape))
     return stateless(int(seed[0]), int(seed[1]))
 
 
-def _from_key(call: Call, key: Array, counter: Array, alg: Array) -> Stream:
+def from_key_stream(
+    call: Call, key: Array, counter: Array, alg: Array, *, numbers: int = 1
+) -> Stream:
+    """The stream that begins at a counter, under a key; no numbers come of any algorithm."""
     call.require(alg.ndim == 0, "alg must be a scalar", found=list(alg.shape))
     call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
     call.require(
@@ -37,7 +41,7 @@ def _from_key(call: Call, key: Array, counter: Array, alg: Array) -> Stream:
         found=list(counter.shape),
     )
     call.require(
-        int(alg) in (_PHILOX, _AUTOMATIC),
+        int(alg) in (_PHILOX, _AUTOMATIC) or numbers == 0,
         "the algorithm must be Philox",
         found=int(alg),
         needed=f"{_PHILOX} (Philox) or {_AUTOMATIC} (automatic)",
@@ -51,6 +55,10 @@ _DRAWS: Final[dict[str, Function]] = {
     "StatelessTruncatedNormal": draw.truncated_normal,
     "StatelessRandomUniformFullInt": draw.full_integers,
 }
+
+
+def _size(shape: Array) -> int:
+    return math.prod(shape.ravel().tolist())
 
 
 def _draw(call: Call, shape: Array, stream: Stream) -> Array:
@@ -68,20 +76,21 @@ def from_seed(call: Call, shape: Array, seed: Array) -> Array:
         found=seed.dtype,
         needed="int32 or int64",
     )
-    return _draw(call, shape, _from_seed(call, seed))
+    return _draw(call, shape, from_seed_stream(call, seed))
 
 
 @kernel(*(f"{name}V2" for name in _DRAWS))
 def from_key(call: Call, shape: Array, key: Array, counter: Array, alg: Array) -> Array:
     """Numbers of type ``dtype`` from a key and a counter."""
-    return _draw(call, shape, _from_key(call, key, counter, alg))
+    stream = from_key_stream(call, key, counter, alg, numbers=_size(shape))
+    return _draw(call, shape, stream)
 
 
 def _integers(call: Call, shape: Array, stream: Stream, low: Array, high: Array) -> Array:
     dims = check_size(call, int_vector(call, shape, "shape"), low.dtype)
-    first, last = check_bounds(call, low, high)
     if math.prod(dims) == 0:
         return np.zeros(dims, low.dtype)
+    first, last = check_bounds(call, low, high)
     return draw.integers(stream, dims, first, last, low.dtype)
 
 
@@ -90,7 +99,7 @@ def integers_from_seed(
     call: Call, shape: Array, seed: Array, minval: Array, maxval: Array
 ) -> Array:
     """Integers in [minval, maxval) from two seeds."""
-    return _integers(call, shape, _from_seed(call, seed), minval, maxval)
+    return _integers(call, shape, from_seed_stream(call, seed), minval, maxval)
 
 
 @kernel("StatelessRandomUniformIntV2")
@@ -98,7 +107,8 @@ def integers_from_key(
     call: Call, shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array
 ) -> Array:
     """Integers in [minval, maxval) from a key and a counter."""
-    return _integers(call, shape, _from_key(call, key, counter, alg), minval, maxval)
+    stream = from_key_stream(call, key, counter, alg, numbers=_size(shape))
+    return _integers(call, shape, stream, minval, maxval)
 
 
 @kernel("StatelessMultinomial")
@@ -107,13 +117,13 @@ def multinomial(call: Call, logits: Array, num_samples: Array, seed: Array) -> A
     count = check_logits(call, logits, num_samples)
     dtype = call.attrs["output_dtype"].np
     check_size(call, (logits.shape[0], count), dtype)
-    return draw.categorical(_from_seed(call, seed), logits, count).astype(dtype)
+    return draw.categorical(from_seed_stream(call, seed), logits, count).astype(dtype)
 
 
 @kernel("StatelessShuffle")
 def shuffle(call: Call, value: Array, key: Array, counter: Array, alg: Array) -> Array:
     """The rows of ``value`` in an order that key and counter settle."""
-    stream = _from_key(call, key, counter, alg)
+    stream = from_key_stream(call, key, counter, alg)
     if value.ndim == 0 or value.shape[0] <= 1:
         return value
     return value[draw.permutation(stream, value.shape[0])]
@@ -122,7 +132,7 @@ def shuffle(call: Call, value: Array, key: Array, counter: Array, alg: Array) ->
 @kernel("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg")
 def key_counter(call: Call, seed: Array) -> tuple[Array, ...]:
     """Key uint64 [1] and counter uint64 [2] that two seeds stand for, and the algorithm."""
-    stream = _from_seed(call, seed)
+    stream = from_seed_stream(call, seed)
     words = [stream.counter & ((1 << 64) - 1), stream.counter >> 64]
     found = (np.array([stream.key], np.uint64), np.array(words, np.uint64))
     return (*found, np.array(_PHILOX, np.int32)) if call.op.endswith("Alg") else found

@@ -76,13 +76,14 @@ def _codes(d: Draft) -> Any:
 _QUANTIZED = choice("qint8", "quint8", "qint16", "quint16")
 
 
-def _seed(d: Draft) -> Any:
+def seed(d: Draft) -> Any:
+    """Two seeds."""
     return d.rng.integers(0, 2**31 - 1, 2).astype(d.dtype("seed").np)
 
 
 _SHAPE = {"shape": lambda d: np.array(d.any_shape(3), np.int64).astype(d.dtype("shape").np)}
-_STATELESS = _SHAPE | {"seed": _seed}
-_KEYED = _SHAPE | {
+_STATELESS = _SHAPE | {"seed": seed}
+KEYED = _SHAPE | {
     "key": lambda d: d.rng.integers(0, 2**63, 1).astype(np.uint64),
     "counter": lambda d: d.rng.integers(0, 2**63, 2).astype(np.uint64),
     "alg": lambda d: np.array(d.pick(1, 1, 1, 2), np.int32),
@@ -202,14 +203,14 @@ RULES: dict[str, Rule] = {
     "StatelessRandomUniformFullInt": Rule(_STATELESS),
     "StatelessRandomUniformInt": Rule(_STATELESS | _BETWEEN),
     "StatelessRandomNormalV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2 "
-    "StatelessRandomUniformFullIntV2": Rule(_KEYED),
-    "StatelessRandomUniformIntV2": Rule(_KEYED | _BETWEEN),
-    "StatelessShuffle": Rule({k: v for k, v in _KEYED.items() if k != "shape"}),
+    "StatelessRandomUniformFullIntV2": Rule(KEYED),
+    "StatelessRandomUniformIntV2": Rule(KEYED | _BETWEEN),
+    "StatelessShuffle": Rule({k: v for k, v in KEYED.items() if k != "shape"}),
     "StatelessMultinomial": Rule(
-        {"logits": shaped("n c", False), "num_samples": integers("", 0, 5), "seed": _seed},
+        {"logits": shaped("n c", False), "num_samples": integers("", 0, 5), "seed": seed},
         dims={"c": (1, 5), "n": (0, 3)},
     ),
-    "StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg": Rule({"seed": _seed}),
+    "StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg": Rule({"seed": seed}),
 }
 
 

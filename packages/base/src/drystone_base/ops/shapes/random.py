@@ -13,7 +13,8 @@ def stateful(c: ShapeCall) -> list[Shape]:
 
 @shape(
     "StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal",
-    "StatelessRandomUniformFullInt", "StatelessRandomUniformInt",
+    "StatelessRandomUniformFullInt", "StatelessRandomUniformInt", "StatelessRandomGammaV2",
+    "StatelessRandomPoisson", "StatelessRandomBinomial",
 )  # fmt: skip
 def stateless(c: ShapeCall) -> list[Shape]:
     """The shape that the first input holds; the seed is two numbers."""
@@ -29,6 +30,22 @@ def stateless_v2(c: ShapeCall) -> list[Shape]:
     """The shape that the first input holds; key and counter are vectors."""
     c.with_rank(c.shape(1), 1)
     c.with_rank(c.shape(2), 1)
+    return [c.value_as_shape(0)]
+
+
+@shape("RandomGamma", "RandomPoisson", "RandomPoissonV2")
+def samples(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds, then that of the parameters."""
+    drawn, given = c.value_as_shape(0), c.shape(1)
+    return [None if drawn is None or given is None else (*drawn, *given)]
+
+
+@shape("StatelessRandomGammaV3")
+def stateless_samples_v3(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds; the key is one number, the algorithm a scalar."""
+    c.merge(c.shape(1), (1,))
+    c.with_rank(c.shape(2), 1)
+    c.with_rank(c.shape(3), 0)
     return [c.value_as_shape(0)]
 
 
@@ -64,3 +81,55 @@ def algorithm(c: ShapeCall) -> list[Shape]:
     """A scalar."""
     del c
     return [()]
+
+
+@shape(
+    "StatefulUniform", "StatefulUniformFullInt", "StatefulStandardNormalV2",
+    "StatefulTruncatedNormal", "StatefulUniformInt",
+)  # fmt: skip
+def generated(c: ShapeCall) -> list[Shape]:
+    """The shape that the third input holds; the algorithm and bounds are scalars."""
+    c.with_rank(c.shape(1), 0)
+    for bound in range(3, len(c.shapes)):
+        c.with_rank(c.shape(bound), 0)
+    return [c.value_as_shape(2)]
+
+
+@shape("StatefulRandomBinomial")
+def generated_binomial(c: ShapeCall) -> list[Shape]:
+    """The shape that the third input holds."""
+    return [c.value_as_shape(2)]
+
+
+@shape("StatefulStandardNormal")
+def generated_normal(c: ShapeCall) -> list[Shape]:
+    """The shape that the second input holds."""
+    return [c.value_as_shape(1)]
+
+
+@shape("RngSkip")
+def skip(c: ShapeCall) -> list[Shape]:
+    """Nothing; algorithm and distance are scalars."""
+    c.with_rank(c.shape(1), 0)
+    c.with_rank(c.shape(2), 0)
+    return []
+
+
+@shape("RngReadAndSkip")
+def read_and_skip(c: ShapeCall) -> list[Shape]:
+    """Two words of counter and one of key."""
+    c.with_rank(c.shape(1), 0)
+    c.with_rank(c.shape(2), 0)
+    return [(3,)]
+
+
+@shape("NonDeterministicInts", "ParameterizedTruncatedNormal")
+def shaped(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds."""
+    return [c.value_as_shape(0)]
+
+
+@shape("RandomGammaGrad", "IgammaGradA")
+def broadcast(c: ShapeCall) -> list[Shape]:
+    """The shape that both inputs are broadcast to."""
+    return [c.broadcast(c.shape(0), c.shape(1))]

@@ -1,0 +1,70 @@
+"""Random numbers of several distributions, candidate sampling, and what is near to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from parity.draft import Draft, Rule
+from parity.drawers import broadcast_with, some
+from parity.rules.images import KEYED, seed
+
+
+def _shape_below(name: str) -> Any:
+    """A shape that ends with that of an input; now and then one that does not."""
+
+    def draw(d: Draft) -> Any:
+        dims = (*d.any_shape(2), *np.shape(d[name]))
+        if d.chance(0.06):
+            dims = (*dims[:-1], 7)
+        return np.array(dims, np.int64).astype(d.dtype("shape").np)
+
+    return draw
+
+
+def _rates(low: float, high: float) -> Any:
+    def draw(d: Draft) -> Any:
+        shape = d.any_shape(2)
+        wide = np.exp(d.rng.uniform(np.log(low), np.log(high), shape))
+        return np.asarray(wide).astype(d.dtype(d.making).np)
+
+    return draw
+
+
+def _binomial_shape(d: Draft) -> Any:
+    end = np.broadcast_shapes(np.shape(d["counts"]), np.shape(d["probs"]))
+    return np.array((*d.any_shape(2), *end), np.int64).astype(d.dtype("shape").np)
+
+
+def _probs(d: Draft) -> Any:
+    shape = d.pair_of(np.shape(d["counts"]))
+    return np.asarray(d.rng.uniform(-0.1, 1.1, shape)).astype(d.dtype("probs").np)
+
+
+RULES: dict[str, Rule] = {
+    "StatelessRandomGammaV2": Rule(
+        {"alpha": _rates(0.3, 500), "shape": _shape_below("alpha"), "seed": seed}, spoil=False
+    ),
+    "StatelessRandomGammaV3": Rule(
+        KEYED | {"alpha": _rates(0.3, 500), "shape": _shape_below("alpha")}, spoil=False
+    ),
+    "StatelessRandomPoisson": Rule(
+        {"lam": _rates(0.1, 2000), "shape": _shape_below("lam"), "seed": seed}, spoil=False
+    ),
+    "StatelessRandomBinomial": Rule(
+        {"counts": _rates(1, 5000), "probs": _probs, "shape": _binomial_shape, "seed": seed},
+        spoil=False,
+    ),
+    "IgammaGradA": Rule(
+        {"a": some(3), "x": broadcast_with("a")},
+        tol=100,
+        why="a series of float32 in TensorFlow",
+    ),
+    "RandomGammaGrad": Rule(
+        {"alpha": _rates(0.05, 9), "sample": broadcast_with("alpha")},
+        special=False,  # far out, TensorFlow's float32 density is zero
+        tol=100,
+        why="a series of float32 in TensorFlow",
+    ),
+}
