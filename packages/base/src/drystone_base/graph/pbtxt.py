@@ -16,7 +16,7 @@ def from_text(text: str | bytes) -> Graph:
     try:
         shown = text.decode("utf-8") if isinstance(text, bytes) else text
         return Graph.from_proto(text_format.Parse(shown, GraphDef(), allow_unknown_field=True))
-    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+    except (text_format.ParseError, ValueError, RecursionError) as error:
         raise BadModelFile(
             "the graph cannot be read",
             check="the text must be a GraphDef in protobuf text format",

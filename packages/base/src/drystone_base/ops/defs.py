@@ -34,6 +34,26 @@ __all__ = [
 ]
 
 _DATA: Final = Path(__file__).parent / "_data" / "op_defs.binpb.xz"
+_MOST: Final = 1 << 20  # tensors of one argument
+
+
+class _Unsettled(GraphError, KeyError):
+    """An attribute that sets a dtype or a length is missing or of no use.
+
+    A ``KeyError`` to whoever can do without, a ``GraphError`` to everyone else.
+    """
+
+    def __init__(self, name: str, value: object) -> None:
+        super().__init__(
+            f"attribute {name!r} of a node does not say what it must",
+            check="the attributes of a node must settle its dtypes and the lengths of its lists",
+            found="no such attribute" if value is None else repr(value)[:80],
+            needed=f"{name!r} as the op's definition has it",
+            remedy="the graph is corrupt: export the model again",
+            code="missing-attr",
+        )
+
+    __str__ = GraphError.render
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +84,18 @@ class ArgDef:
         return max(0, _known(attrs, self.number_attr, int)) if self.number_attr else 1
 
     def types(self, attrs: Mapping[str, Any]) -> list[DType]:
-        """Dtype of each tensor; raises ``KeyError`` where an attribute that says so is missing."""
+        """Dtype of each tensor.
+
+        Raises ``KeyError`` where an attribute that says so is missing, or an absurd count.
+        """
         if self.type_list_attr:
             types = list(_known(attrs, self.type_list_attr, list))
         else:
             one = self.type or _known(attrs, self.type_attr, DType)
-            types = [one] * self.count(attrs)
+            count = self.count(attrs)
+            if count > _MOST:
+                raise _Unsettled(self.number_attr, count)
+            types = [one] * count
         return [_as_ref(t) for t in types] if self.is_ref else types
 
 
@@ -161,9 +187,9 @@ class OpDef:
 
 
 def _known(attrs: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
-    value = attrs[name]
+    value = attrs.get(name)
     if not isinstance(value, kind):
-        raise KeyError(name)
+        raise _Unsettled(name, value)
     return value
 
 

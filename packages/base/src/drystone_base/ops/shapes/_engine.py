@@ -245,7 +245,7 @@ class _Engine:
                 return Known(shapes, values, handles)
             return _unknown(call.output_count)
         try:
-            shapes = list(function(call))
+            shapes = [_checked(s) for s in function(call)]
         except DrystoneError:
             raise
         except Exception as error:  # a graph from anywhere may state any attributes
@@ -318,6 +318,15 @@ def _completed(value: Any, dtype: DType) -> Any:
     if isinstance(value, PartialValue) and value.complete:
         return value.array(dtype)
     return value
+
+
+def _checked(shape: Any) -> Shape:
+    """The shape, if it is one: what comes from an attribute may be anything in a corrupt graph."""
+    if shape is not None and not (
+        isinstance(shape, tuple | list) and all(isinstance(d, int | np.integer) for d in shape)
+    ):
+        raise TypeError(f"{shape!r} is no shape")
+    return None if shape is None else tuple(shape)
 
 
 def _unexpected(call: ShapeCall, error: Exception) -> ShapeError:
