@@ -5,6 +5,11 @@ from typing import Final
 __all__ = ["INDEX"]
 
 INDEX: Final = """
+accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
+  AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
+  ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep
+  ResourceAccumulatorTakeGradient ResourceConditionalAccumulator SparseAccumulatorApplyGradient
+  SparseAccumulatorTakeGradient SparseConditionalAccumulator
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 audio AudioSpectrogram Mfcc
@@ -22,6 +27,7 @@ control_flow LoopCond RefIdentity
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2
+cross RaggedCross SparseCross SparseCrossHashed SparseCrossV2
 ctc CTCGreedyDecoder CTCLoss
 ctc_beam CTCBeamSearchDecoder
 data_format DataFormatDimMap DataFormatVecPermute
@@ -83,6 +89,9 @@ image ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGr
   ResizeNearestNeighbor ResizeNearestNeighborGrad
 image_color AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 image_crop CropAndResize ExtractImagePatches ExtractVolumePatches
+image_decode DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP
+  ExtractJpegShape
+image_encode EncodeJpeg EncodeJpegVariableQuality EncodePng
 image_sample ScaleAndTranslate ScaleAndTranslateGrad
 iterator AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 DeleteIterator
   ExperimentalIteratorGetDevice InitializeTableFromDataset Iterator IteratorFromStringHandle
@@ -109,6 +118,7 @@ matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 Cross MatMul SparseMatMul
 matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag
   DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
   MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+mutex ConsumeMutexLock MutexLock MutexV2
 nms NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
   NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
 nms_combined CombinedNonMaxSuppression
@@ -200,6 +210,11 @@ string_join ReduceJoin StringJoin UnsortedSegmentJoin
 string_number AsString StringToNumber
 string_split StringNGrams StringSplit StringSplitV2
 strings DecodeBase64 EncodeBase64 StringLength StringLower StringStrip StringUpper Substr
+summary AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary
+  TensorSummary TensorSummaryV2
+summary_writer CloseSummaryWriter CreateSummaryDbWriter CreateSummaryFileWriter
+  FlushSummaryWriter ImportEvent SummaryWriter WriteAudioSummary WriteGraphSummary
+  WriteHistogramSummary WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary
 tensor_array TensorArray TensorArrayClose TensorArrayCloseV2 TensorArrayCloseV3
   TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3 TensorArrayGather
   TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
@@ -212,6 +227,8 @@ tensor_list EmptyTensorList TensorListConcatLists TensorListElementShape TensorL
   TensorListPushBackBatch TensorListReserve TensorListResize TensorListSetItem TensorListStack
 tensor_list_bulk TensorListConcat TensorListConcatV2 TensorListGather TensorListScatter
   TensorListScatterIntoExistingList TensorListScatterV2 TensorListSplit
+tensor_map EmptyTensorMap TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup
+  TensorMapSize TensorMapStackKeys
 training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam
   ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum
   ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp

@@ -5,6 +5,11 @@ from typing import Final
 __all__ = ["INDEX"]
 
 INDEX: Final = """
+accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
+  AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
+  ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep
+  ResourceAccumulatorTakeGradient ResourceConditionalAccumulator SparseAccumulatorApplyGradient
+  SparseAccumulatorTakeGradient SparseConditionalAccumulator
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 audio AudioSpectrogram DecodeWav EncodeWav Mfcc
@@ -22,6 +27,7 @@ convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpr
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
   DepthwiseConv2dNativeBackpropInput _FusedConv2D _FusedDepthwiseConv2dNative
+cross RaggedCross SparseCross SparseCrossHashed SparseCrossV2
 ctc CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss CTCLossV2
 data_format DataFormatDimMap DataFormatVecPermute
 dataset AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 AnonymousMemoryCache
@@ -81,6 +87,9 @@ image ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGr
   ResizeNearestNeighbor ResizeNearestNeighborGrad ScaleAndTranslate ScaleAndTranslateGrad
 image_color AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 image_crop CropAndResize ExtractImagePatches ExtractVolumePatches
+image_decode DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP
+  ExtractJpegShape
+image_encode EncodeJpeg EncodeJpegVariableQuality EncodePng
 joining Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
 linalg BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse
   BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve BatchSelfAdjointEig
@@ -100,6 +109,7 @@ matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 Cross MatMul SparseMatMul _FusedM
 matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag
   DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
   MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+mutex ConsumeMutexLock MutexLock MutexV2
 nms CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
   NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
 normalization BatchNormWithGlobalNormalization FusedBatchNorm FusedBatchNormGrad
@@ -187,6 +197,11 @@ strings AsString DecodeBase64 EncodeBase64 RegexFullMatch RegexReplace StaticReg
   StaticRegexReplace StringLength StringLower StringStrip StringToHashBucket
   StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
   UnicodeScript UnicodeTranscode
+summary AudioSummary AudioSummaryV2 CloseSummaryWriter CreateSummaryDbWriter
+  CreateSummaryFileWriter FlushSummaryWriter HistogramSummary ImageSummary ImportEvent
+  MergeSummary ScalarSummary SummaryWriter TensorSummary TensorSummaryV2 WriteAudioSummary
+  WriteGraphSummary WriteHistogramSummary WriteImageSummary WriteRawProtoSummary
+  WriteScalarSummary WriteSummary
 tensor_array TensorArray TensorArrayClose TensorArrayCloseV2 TensorArrayCloseV3
   TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3 TensorArrayGather
   TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
@@ -199,6 +214,8 @@ tensor_list EmptyTensorList TensorListConcat TensorListConcatLists TensorListCon
   TensorListLength TensorListPopBack TensorListPushBack TensorListPushBackBatch
   TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
   TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+tensor_map EmptyTensorMap TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup
+  TensorMapSize TensorMapStackKeys
 training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam
   ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum
   ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
