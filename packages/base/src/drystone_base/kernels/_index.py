@@ -18,6 +18,9 @@ barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierRead
 bessel BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
+candidate_sampler AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
+  LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
+  UniformCandidateSampler
 cast Bitcast Cast CheckNumerics CheckNumericsV2
 checkpoint MergeV2Checkpoints Restore RestoreSlice RestoreV2 SaveV2 ShardedFilename
   ShardedFilespec
@@ -162,6 +165,7 @@ random_stateless StatelessMultinomial StatelessRandomGetAlg StatelessRandomGetKe
   StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
   StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
   StatelessShuffle StatelessTruncatedNormal StatelessTruncatedNormalV2
+random_truncated ParameterizedTruncatedNormal StatelessParameterizedTruncatedNormal
 range BroadcastArgs BroadcastGradientArgs LinSpace Range
 recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad
   LSTMBlockCell LSTMBlockCellGrad

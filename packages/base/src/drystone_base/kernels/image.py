@@ -11,7 +11,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
 
-__all__ = ["separable"]
+__all__ = ["positions", "separable"]
 
 _TABLE: Final = 1024
 
@@ -38,7 +38,7 @@ def _scale(call: Call, size: int, out: int) -> np.float32:
     return np.float32(np.float32(size) / np.float32(out))
 
 
-def _positions(call: Call, size: int, out: int) -> Array:
+def positions(call: Call, size: int, out: int) -> Array:
     """Where each output pixel lies in the input, float32."""
     steps = np.arange(out, dtype=np.float32)
     scale = _scale(call, size, out)
@@ -49,7 +49,7 @@ def _positions(call: Call, size: int, out: int) -> Array:
 
 
 def _linear(call: Call, size: int, out: int) -> Taps:
-    at = _positions(call, size, out)
+    at = positions(call, size, out)
     floor = np.floor(at)
     low = np.maximum(floor.astype(np.int64), 0)
     high = np.minimum(np.ceil(at).astype(np.int64), size - 1)
@@ -80,7 +80,7 @@ def _cubic_kernel(keys: bool) -> tuple[Array, Array]:
 def _cubic(call: Call, size: int, out: int) -> Taps:
     """Four taps; with half-pixel centres those outside count for nothing, else they are clamped."""
     keys = bool(call.attrs["half_pixel_centers"])
-    at = _positions(call, size, out)
+    at = positions(call, size, out)
     floor = np.floor(at)
     offset = np.rint((at - floor) * np.float32(_TABLE)).astype(np.int64)
     near, far = _cubic_kernel(keys)

@@ -10,10 +10,11 @@ from drystone_base.kernels._indices import at, int_vector, scalar_int, wrap_axis
 from drystone_base.kernels._limits import check_rank
 from drystone_base.kernels._registry import Array, Call, kernel
 
-__all__: list[str] = []
+__all__ = ["concatenate"]
 
 
-def _concat(call: Call, values: tuple[Array, ...], axis: int) -> Array:
+def concatenate(call: Call, values: tuple[Array, ...], axis: int) -> Array:
+    """The values one after the other along a dimension, after checking that they fit."""
     first = values[0]
     axis = wrap_axis(call, axis, first.ndim, "the concat dimension")
     for k, x in enumerate(values):
@@ -33,19 +34,19 @@ def _concat(call: Call, values: tuple[Array, ...], axis: int) -> Array:
 @kernel("Concat")
 def concat(call: Call, axis: Array, *values: Array) -> Array:
     """The inputs one after the other along a dimension (the first input)."""
-    return _concat(call, values, scalar_int(call, axis, "the concat dimension"))
+    return concatenate(call, values, scalar_int(call, axis, "the concat dimension"))
 
 
 @kernel("ConcatV2")
 def concat_v2(call: Call, *args: Array) -> Array:
     """The inputs one after the other along a dimension (the last input)."""
-    return _concat(call, args[:-1], scalar_int(call, args[-1], "axis"))
+    return concatenate(call, args[:-1], scalar_int(call, args[-1], "axis"))
 
 
 @kernel("ParallelConcat")
 def parallel_concat(call: Call, *values: Array) -> Array:
     """The inputs, each with a first dimension of 1, one after the other."""
-    out = _concat(call, values, 0)
+    out = concatenate(call, values, 0)
     wanted = call.attrs["shape"]
     call.require(
         wanted is None or out.shape == tuple(wanted),

@@ -15,7 +15,7 @@ from drystone_base.kernels._widen import quiet, widen
 from drystone_base.kernels._windows import Window, channels_last, from_channels_last, window_of
 from drystone_base.ops.windows import channels_axis, spatial_values
 
-__all__ = ["lowest", "pool_window"]
+__all__ = ["lowest", "max_pool", "pool_window", "sum_of_windows"]
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
@@ -70,12 +70,12 @@ def avg_pool(call: Call, x: Array) -> Array:
     """The mean of what each window holds, padding left out; TF ``AvgPool``."""
     source = widen(_source(call, x))
     window = pool_window(call, source.shape[1:-1])
-    total = _sum_of_windows(window, window.pad(source))
+    total = sum_of_windows(window, window.pad(source))
     total /= window.coverage().astype(source.dtype)
     return from_channels_last(total.astype(x.dtype, copy=False), _layout(call))
 
 
-def _sum_of_windows(window: Window, padded: Array) -> Array:
+def sum_of_windows(window: Window, padded: Array) -> Array:
     """``[N, *out, C]``, in few steps both for many small windows and for a few large ones."""
     if window.taps > math.prod(window.out):
         rank = len(window.out)

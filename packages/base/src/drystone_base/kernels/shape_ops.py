@@ -11,7 +11,7 @@ from drystone_base.kernels._indices import check_below, int_vector, scalar_int, 
 from drystone_base.kernels._limits import check_rank, check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 
-__all__: list[str] = []
+__all__ = ["reshape"]
 
 
 def _fits(call: Call, value: int, dtype: np.dtype[Any]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 
-__all__: list[str] = []
+__all__ = ["concatenated"]
 
 
 def _axis(c: ShapeCall, axis: int, rank: int) -> int:
@@ -20,7 +20,8 @@ def _ranked(shapes: Sequence[Shape]) -> int | None:
     return next((len(s) for s in shapes if s is not None), None)
 
 
-def _concat(c: ShapeCall, shapes: Sequence[Shape], axis: int | None) -> Shape:
+def concatenated(c: ShapeCall, shapes: Sequence[Shape], axis: int | None) -> Shape:
+    """The shapes merged, their sizes along the axis added."""
     rank = _ranked(shapes)
     if rank is None:
         return None
@@ -41,13 +42,13 @@ def _concat(c: ShapeCall, shapes: Sequence[Shape], axis: int | None) -> Shape:
 @shape("Concat")
 def concat(c: ShapeCall) -> list[Shape]:
     """The inputs' shapes merged, their sizes along the axis added."""
-    return [_concat(c, c.shapes[1:], c.int_value(0))]
+    return [concatenated(c, c.shapes[1:], c.int_value(0))]
 
 
 @shape("ConcatV2")
 def concat_v2(c: ShapeCall) -> list[Shape]:
     """The inputs' shapes merged, their sizes along the axis added."""
-    return [_concat(c, c.shapes[:-1], c.int_value(len(c.shapes) - 1))]
+    return [concatenated(c, c.shapes[:-1], c.int_value(len(c.shapes) - 1))]
 
 
 @shape("ParallelConcat")
