@@ -36,6 +36,8 @@ def theirs() -> dict[str, Any]:
     found: dict[str, Any] = {}
     modules = [
         "tensorflow.python.training.checkpoint_state_pb2",
+        "tensorflow.compiler.xla.tsl.protobuf.histogram_pb2",
+        "tensorflow.core.util.event_pb2",
         "tensorflow.core.util.saved_tensor_slice_pb2",
     ]
     for home in HOMES:

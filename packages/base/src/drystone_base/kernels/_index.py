@@ -24,6 +24,7 @@ candidate_sampler AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidat
 cast Bitcast Cast CheckNumerics CheckNumericsV2
 checkpoint MergeV2Checkpoints Restore RestoreSlice RestoreV2 SaveV2 ShardedFilename
   ShardedFilespec
+clustering KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
 control_flow LoopCond RefIdentity
@@ -46,7 +47,7 @@ dataset_basic AnonymousMemoryCache AnonymousRandomSeedGenerator AnonymousSeedGen
   ExperimentalSleepDataset ExperimentalThreadPoolDataset ExperimentalUniqueDataset
   FinalizeDataset IgnoreErrorsDataset LatencyStatsDataset MaxIntraOpParallelismDataset
   ModelDataset NonSerializableDataset OptimizeDataset OptimizeDatasetV2 OptionsDataset
-  PrefetchDataset PrivateThreadPoolDataset RepeatDataset SamplingDataset
+  PrefetchDataset PrivateThreadPoolDataset RepeatDataset RewriteDataset SamplingDataset
   SetStatsAggregatorDataset ShardDataset ShuffleAndRepeatDataset ShuffleAndRepeatDatasetV2
   ShuffleDataset ShuffleDatasetV2 ShuffleDatasetV3 SkipDataset SleepDataset TakeDataset
   ThreadPoolDataset UniqueDataset ZipDataset
@@ -158,6 +159,7 @@ random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUnifor
 random_generator NonDeterministicInts RngReadAndSkip RngSkip StatefulStandardNormal
   StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
   StatefulUniformInt
+random_index RandomIndexShuffle
 random_rejection RandomGamma RandomPoisson RandomPoissonV2 StatefulRandomBinomial
   StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson
 random_stateless StatelessMultinomial StatelessRandomGetAlg StatelessRandomGetKeyCounter
@@ -250,6 +252,7 @@ training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 Ap
   SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
   SparseApplyProximalGradientDescent SparseApplyRMSProp
 unicode UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode
+unicode_script UnicodeScript
 unique ListDiff Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
 variables Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp
   CountUpTo DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized
