@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import random
+import threading
 from collections import deque
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import DType
-from drystone_base.errors import KernelError
+from drystone_base.kernels._philox import Stream
 from drystone_base.kernels._registry import Array, Call
 from drystone_base.kernels._variants import blank
+from drystone_base.kernels._waiting import wait_for
 from drystone_base.ops.attrs import Shape
 
 __all__ = ["PaddingQueue", "PriorityQueue", "Queue", "ShuffleQueue"]
@@ -24,7 +25,7 @@ _order: Final = itertools.count()
 class Queue:
     """First in, first out. A negative ``capacity`` is no limit; ``shapes`` may be empty (unknown).
 
-    One step at a time: where TensorFlow would wait for another thread, an error says so.
+    Safe to use from several threads; what one lacks it waits for as ``wait_for`` says.
     """
 
     def __init__(self, name: str, types: list[DType], shapes: list[Shape], capacity: int) -> None:
@@ -32,7 +33,9 @@ class Queue:
         self.types = types
         self.shapes = shapes
         self.capacity = capacity
-        self.closed = False
+        self.closed = self._cancelled = False
+        self._changed = threading.Condition()
+        self._adding, self._taking = threading.Lock(), threading.Lock()  # one many-op at a time
         self._items: deque[tuple[Array, ...]] = deque()
 
     def __len__(self) -> int:
@@ -67,36 +70,88 @@ class Queue:
             )
 
     def enqueue(self, call: Call, items: list[tuple[Array, ...]]) -> None:
-        """Add elements; CANCELLED when the queue is closed."""
+        """Add elements, each once there is room; CANCELLED when the queue is closed."""
+        with self._adding, self._changed:
+            self._require_open(call, self.closed)
+            if call.runtime.deadline is None and not self._has_room(len(items)):
+                self._wait_for_room(call, len(items))  # all or nothing where nothing can wait
+            for item in items:
+                self._wait_for_room(call, 1)
+                self._require_open(call, self._cancelled)
+                self._put(item)
+                self._changed.notify_all()
+
+    def _require_open(self, call: Call, closed: bool) -> None:
         call.require(
-            not self.closed,
+            not closed,
             "a queue must be open to take elements",
             found=f"{self.name!r} is closed",
             needed="an open queue",
             status="CANCELLED",
         )
-        if 0 <= self.capacity < len(self) + len(items):
-            self._would_block(call, f"{len(self)} of {self.capacity} places are taken")
-        for item in items:
-            self._put(item)
+
+    def _has_room(self, count: int) -> bool:
+        return self.capacity < 0 or len(self) + count <= self.capacity
+
+    def _wait_for_room(self, call: Call, count: int) -> None:
+        wait_for(
+            call,
+            self._changed,
+            lambda: self._cancelled or self._has_room(count),
+            "a queue must have room to enqueue",
+            lambda: f"queue {self.name!r}: {len(self)} of {self.capacity} places are taken",
+        )
+
+    def close(self, cancel: bool = False) -> None:
+        """Take no more elements; ``cancel`` stops those that wait for room, too."""
+        with self._changed:
+            self.closed, self._cancelled = True, self._cancelled or cancel
+            self._changed.notify_all()
 
     def dequeue(self, call: Call, count: int, fewer: bool = False) -> list[tuple[Array, ...]]:
         """Take ``count`` elements, or those left in a closed queue if ``fewer`` will do.
 
-        OUT_OF_RANGE when the queue is closed and has too few.
+        OUT_OF_RANGE when the queue is closed and has too few; what was taken then is put back.
         """
         call.require(count >= 0, "the number must not be negative", found=count, needed="0 or more")
-        ready = self.available()
-        if ready < count and not self.closed:
-            self._would_block(call, f"{ready} elements can be taken, {count} are asked for")
+        taken: list[tuple[Array, ...]] = []
+        with self._taking, self._changed:
+            try:
+                while len(taken) < count and not self._exhausted(call, count, len(taken), fewer):
+                    taken.append(self._take())
+                    self._changed.notify_all()
+            except BaseException:
+                self._put_back(taken)
+                raise
+        return taken
+
+    def _exhausted(self, call: Call, count: int, taken: int, fewer: bool) -> bool:
+        """Whether nothing more will come and what was taken will do; else one is available."""
+        missing = 1 if call.runtime.deadline is not None else count - taken
+        wait_for(
+            call,
+            self._changed,
+            lambda: self.closed or self.available() >= missing,
+            "a queue must have elements to dequeue",
+            lambda: (
+                f"queue {self.name!r}: {taken + self.available()} elements can be taken, "
+                f"{count} are asked for"
+            ),
+        )
+        if self.available():
+            return False
         call.require(
-            ready >= count or (fewer and ready > 0),
+            fewer and taken,
             "a closed queue must have enough elements",
-            found=f"{self.name!r} is closed and has {ready}",
+            found=f"{self.name!r} is closed and has {taken}",
             needed=count,
             status="OUT_OF_RANGE",
         )
-        return [self._take() for _ in range(min(count, ready))]
+        return True
+
+    def _put_back(self, items: list[tuple[Array, ...]]) -> None:
+        """Undo taking ``items``."""
+        self._items.extendleft(reversed(items))
 
     def dequeue_stacked(self, call: Call, count: int, fewer: bool = False) -> list[Array]:
         """As :meth:`dequeue`, each component along a new first axis; shapes must be declared."""
@@ -114,17 +169,6 @@ class Queue:
         if not rows:
             return blank((0, *(max(d, 0) for d in shape or ())), dtype)
         return np.stack(rows)
-
-    def _would_block(self, call: Call, found: str) -> NoReturn:
-        raise KernelError(
-            f"node {call.node!r} ({call.op}) would wait for ever",
-            check="a queue must have room to enqueue, and elements to dequeue",
-            found=f"queue {self.name!r}: {found}",
-            needed="another step that fills or empties the queue first",
-            remedy="run the steps that feed the queue before this one; nothing runs beside it",
-            code="queue-would-block",
-            status="DEADLINE_EXCEEDED",
-        )
 
 
 def _fits(want: Shape, got: tuple[int, ...]) -> bool:
@@ -148,7 +192,10 @@ class PaddingQueue(Queue):
 
 
 class ShuffleQueue(Queue):
-    """Elements come out in random order; ``keep`` stay behind while the queue is open."""
+    """Elements come out in random order; ``keep`` stay behind while the queue is open.
+
+    ``numbers`` choose, in the order in which TensorFlow uses them.
+    """
 
     def __init__(
         self,
@@ -157,18 +204,20 @@ class ShuffleQueue(Queue):
         shapes: list[Shape],
         capacity: int,
         keep: int,
-        seed: int | None,
+        numbers: Stream,
     ) -> None:
         super().__init__(name, types, shapes, capacity)
         self._keep = keep
-        self._random = random.Random(seed)
+        self._numbers, self._drawn = numbers, 0
 
     def available(self) -> int:
         """How many elements may be taken now."""
         return len(self) if self.closed else max(0, len(self) - self._keep)
 
     def _take(self) -> tuple[Array, ...]:
-        chosen = self._random.randrange(len(self._items))
+        block, word = divmod(self._drawn, 4)
+        chosen = int(self._numbers.skip(block).blocks(1)[0, word]) % len(self._items)
+        self._drawn += 1
         self._items[chosen], self._items[-1] = self._items[-1], self._items[chosen]
         return self._items.pop()
 
@@ -188,3 +237,7 @@ class PriorityQueue(Queue):
 
     def _take(self) -> tuple[Array, ...]:
         return heapq.heappop(self._heap)[2]
+
+    def _put_back(self, items: list[tuple[Array, ...]]) -> None:
+        for item in reversed(items):  # before those of equal rank that stayed
+            heapq.heappush(self._heap, (int(item[0].item()), -next(_order), item))

@@ -1,34 +1,32 @@
-"""Queues that live as long as the session. Nothing waits: what would block is an error."""
+"""Queues that live as long as the session."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import INT64
-from drystone_base.kernels._handles import as_reference, object_of
+from drystone_base.kernels._handles import as_reference, object_of, shared_handle
+from drystone_base.kernels._philox import seeded
 from drystone_base.kernels._queues import PaddingQueue, PriorityQueue, Queue, ShuffleQueue
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.state import ResourceHandle, handle_array
+from drystone_base.state import Variable
 
 _KIND: Final = "queue"
 
 
 def _handle(call: Call, create: Callable[[str], Queue]) -> Any:
     """A handle to the session's queue of that name, made when there is none."""
-    name, container = call.attrs["shared_name"] or call.node, call.attrs["container"]
-    found = call.runtime.resources.get_or_create(container, _KIND, name, lambda: create(name))
-    fresh = create(name)
-    call.require(
-        type(found) is type(fresh) and found.types == fresh.types,
-        "a shared queue must be what the node declares",
-        found=f"{type(found).__name__} of {found.types}",
-        needed=f"{type(fresh).__name__} of {fresh.types}",
+    return shared_handle(
+        call,
+        _KIND,
+        create,
+        lambda queue: f"{type(queue).__name__} of {queue.types}",
+        reference=not call.op.endswith("V2"),
     )
-    handle = ResourceHandle(_KIND, name, container, found)
-    return handle_array(handle) if call.op.endswith("V2") else as_reference(handle)
 
 
 @kernel("FIFOQueue", "FIFOQueueV2")
@@ -49,9 +47,11 @@ def padding_fifo_queue(call: Call) -> Any:
 
 @kernel("RandomShuffleQueue", "RandomShuffleQueueV2")
 def random_shuffle_queue(call: Call) -> Any:
-    """A handle to a queue in random order; equal seeds give equal orders in this runtime."""
+    """A handle to a queue in random order: TensorFlow's for the same seeds."""
     a = call.attrs
-    seed = a["seed"] << 64 | a["seed2"] & (1 << 64) - 1
+    seeds = (a["seed"], a["seed2"])
+    if not any(seeds):
+        seeds = (secrets.randbits(64), secrets.randbits(64))
     return _handle(
         call,
         lambda n: ShuffleQueue(
@@ -60,7 +60,7 @@ def random_shuffle_queue(call: Call) -> Any:
             a["shapes"],
             a["capacity"],
             a["min_after_dequeue"],
-            seed or None,
+            seeded(*seeds),
         ),
     )
 
@@ -136,10 +136,16 @@ def size(_: Call, handle: Any) -> Array:
 
 
 @kernel("QueueClose", "QueueCloseV2")
-def close(_: Call, handle: Any) -> tuple[()]:
+def close(call: Call, handle: Any) -> tuple[()]:
     """Refuse further elements; those there can still be taken."""
-    object_of(handle, Queue).closed = True
+    object_of(handle, Queue).close(call.attrs["cancel_pending_enqueues"])
     return ()
+
+
+@kernel("FakeQueue")
+def fake_queue(_: Call, resource: Array) -> Variable:
+    """The queue of a handle of the second generation, for ops of the first."""
+    return as_reference(resource.item())
 
 
 @kernel("QueueIsClosed", "QueueIsClosedV2")

@@ -8,7 +8,7 @@ from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
 @shape(
     "FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue",
     "RandomShuffleQueueV2", "PriorityQueue", "PriorityQueueV2", "QueueSize", "QueueSizeV2",
-    "QueueIsClosed", "QueueIsClosedV2",
+    "QueueIsClosed", "QueueIsClosedV2", "FakeQueue",
 )  # fmt: skip
 def scalar(_: ShapeCall) -> list[Shape]:
     """A scalar."""

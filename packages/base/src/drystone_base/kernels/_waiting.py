@@ -1,0 +1,47 @@
+"""Waiting for another step: what an op does that needs what only another run can bring.
+
+With a deadline an op waits until then; other threads that run the session may bring what it needs.
+Without one nothing says whether another thread is there, so the op fails at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from drystone_base.errors import KernelError
+from drystone_base.kernels._registry import Call
+
+__all__ = ["wait_for"]
+
+
+def wait_for(
+    call: Call,
+    changed: threading.Condition,
+    ready: Callable[[], object],
+    check: str,
+    found: Callable[[], str],
+) -> None:
+    """Return once ``ready()`` holds; ``changed``, held by the caller, is notified of changes.
+
+    Raises ``KernelError`` (``queue-would-block``, DEADLINE_EXCEEDED) at the session's deadline, at
+    once where there is none.
+    """
+    deadline = call.runtime.deadline
+    if ready():
+        return
+    if deadline is not None and changed.wait_for(ready, max(deadline - time.monotonic(), 0)):
+        return
+    raise KernelError(
+        f"node {call.node!r} ({call.op}) would wait for ever"
+        if deadline is None
+        else f"node {call.node!r} ({call.op}) waited until the session's deadline",
+        check=check,
+        found=found(),
+        needed="another step that brings it, before this one or beside it",
+        remedy="run that step first, or in another thread of a session with a deadline: "
+        "SessionConfig(deadline=SECONDS)",
+        code="queue-would-block",
+        status="DEADLINE_EXCEEDED",
+    )
