@@ -36,4 +36,11 @@ def _unicode() -> Iterator[Case]:
                    errors="ignore", note="refused")  # fmt: skip
 
 
-CASES = [*_unicode()]
+def _scripts() -> Iterator[Case]:
+    edges = np.array([-1, 0, 0x10FFFF, 0x110000, 2**31 - 1, -(2**31)], np.int32)
+    for points in (edges, np.arange(0, 0x30000, 37), edges[:0], np.int32(97)):
+        yield case("UnicodeScript", np.asarray(points, np.int32))
+    yield case("UnicodeScript", np.arange(600, dtype=np.int32).reshape(20, 30))
+
+
+CASES = [*_unicode(), *_scripts()]

@@ -74,7 +74,7 @@ def _label_indices(d: Draft) -> Any:
 
 _LOGITS = {"inputs": shaped("t b c", False), "sequence_length": _lengths}
 LOGS = "TensorFlow adds on the log scale in float32, also where the type is float64"
-_LOGS = {"float32": 20.0, "float64": 2e6}
+_LOGS = {"float32": 20.0, "float64": 1e4}
 _CTC = {"t": (2, 6), "b": (1, 3), "c": (2, 5)}
 
 RULES: dict[str, Rule] = {
