@@ -201,7 +201,6 @@ def interleaves(tf: Any, p: Program) -> None:
                 repeated, cycle_length=3, block_length=2, num_parallel_calls=2, deterministic=True
             ),
             four.apply(legacy(repeated, cycle_length=2, block_length=2)),
-            counts.apply(legacy(repeated, cycle_length=3, block_length=2)),
             counts.apply(legacy(repeated, cycle_length=1, block_length=1)),
             d.choose_from_datasets(
                 [d.range(3), d.range(10, 12)],
@@ -262,7 +261,8 @@ def failures(tf: Any, p: Program) -> None:
         [
             bad,
             bad.ignore_errors(),
-            bad.batch(2),
+            bad.filter(lambda x: x >= 0).batch(2),
+            bad.take(4).ignore_errors().batch(2),
             bad.filter(lambda x: x > 0),
             d.range(6).batch(2).map(checked),
             bad.repeat(2),
@@ -284,7 +284,6 @@ REFUSED: list[tuple[str, Callable[[Any, Any], Any]]] = [
     ("block", lambda d, x: d.range(3).interleave(lambda v: d.from_tensors(v), 1, x)),
     ("prefetch", lambda d, x: d.range(3).prefetch(x - 2)),
     ("map", lambda d, x: d.range(3).map(lambda v: v, num_parallel_calls=x)),
-    ("rebatch", lambda d, x: d.range(3).batch(2).rebatch(x - 1)),
 ]
 
 
@@ -310,7 +309,8 @@ def iterators(tf: Any, p: Program) -> None:
         p.step(following)
         p.step(following)
     optional = tf.data.experimental.get_next_as_optional(shared)
-    p.step(optional.has_value(), following)
+    p.step(optional.has_value())
+    p.step(following)
     p.step(optional.has_value())
     p.step(optional.get_value())
     text = v1.data.Iterator.from_string_handle(shared.string_handle(), tf.int64, [])
@@ -345,7 +345,10 @@ def captured(tf: Any, p: Program) -> None:
     p.step(scale.initializer)
     p.step(iterator.initializer)
     p.step(following)
+    p.step(following)
     p.step(scale.assign(5.0))
+    p.step(iterator.initializer)
+    p.step(following)
     p.step(following)
 
 

@@ -25,7 +25,7 @@ from drystone_base.state import ResourceHandle, handle_array, resource_of
 
 
 @kernel(
-    "PrefetchDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2", "OptionsDataset",
+    "RewriteDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2", "OptionsDataset",
     "FinalizeDataset", "AssertNextDataset", "ExperimentalAssertNextDataset", "AssertPrevDataset",
     "NonSerializableDataset", "ExperimentalNonSerializableDataset",
     "MaxIntraOpParallelismDataset", "ExperimentalMaxIntraOpParallelismDataset",
@@ -37,6 +37,14 @@ from drystone_base.state import ResourceHandle, handle_array, resource_of
 )  # fmt: skip
 def same_elements(call: Call, source: Array, *_: Array) -> Array:
     """The elements of the source: what the op adds (threads, options, statistics) is not seen."""
+    return handle_array(Unary(call, dataset_of(source)))
+
+
+@kernel("PrefetchDataset")
+def prefetch_dataset(call: Call, source: Array, buffer_size: Array) -> Array:
+    """The elements of the source: nothing is read ahead."""
+    size = scalar(call, "buffer_size", buffer_size)
+    call.require(size >= -1, "a buffer must hold elements", found=size, needed="0 or more, or -1")
     return handle_array(Unary(call, dataset_of(source)))
 
 

@@ -85,31 +85,19 @@ def flat_map_dataset(call: Call, *inputs: Array) -> Array:
 
 
 @kernel(
-    "InterleaveDataset", "ParallelInterleaveDatasetV2", "ParallelInterleaveDatasetV3",
-    "ParallelInterleaveDatasetV4",
+    "InterleaveDataset", "ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset",
+    "LegacyParallelInterleaveDatasetV2", "ParallelInterleaveDatasetV2",
+    "ParallelInterleaveDatasetV3", "ParallelInterleaveDatasetV4",
 )  # fmt: skip
 def interleave_dataset(call: Call, *inputs: Array) -> Array:
     """The datasets that a function makes, several in turn."""
     _check_calls(call, inputs)
-    return _interleaved(call, inputs, eager=False)
-
-
-@kernel(
-    "ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset",
-    "LegacyParallelInterleaveDatasetV2",
-)  # fmt: skip
-def parallel_interleave_dataset(call: Call, *inputs: Array) -> Array:
-    """As InterleaveDataset; the place of an exhausted dataset is filled at once."""
-    return _interleaved(call, inputs, eager=True)
-
-
-def _interleaved(call: Call, inputs: tuple[Array, ...], eager: bool) -> Array:
     given = scalar(call, "cycle_length", part(call, "cycle_length", inputs)[0])
     cycle = os.cpu_count() or 1 if given == -1 else given
     call.require(cycle > 0, "cycle_length must be positive", found=given, needed="1 or more, or -1")
     block = positive(call, "block_length", part(call, "block_length", inputs)[0])
     source, function = dataset_of(inputs[0]), _function(call, inputs)
-    return handle_array(Interleaved(call, source, function, cycle, block, eager))
+    return handle_array(Interleaved(call, source, function, cycle, block))
 
 
 @kernel("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")

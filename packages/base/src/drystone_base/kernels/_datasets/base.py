@@ -46,12 +46,16 @@ Next: TypeAlias = Callable[[], Element | None]
 
 
 class Context:
-    """What an iteration reaches: ``runtime`` is that of the step that now asks for an element."""
+    """What an iteration reaches: ``runtime`` is that of the step that now asks for an element.
 
-    __slots__ = ("runtime",)
+    ``seeds`` holds the streams of the random ops of each function, which go on from epoch to epoch.
+    """
+
+    __slots__ = ("runtime", "seeds")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self.seeds: dict[str, dict[str, Any]] = {}
 
     def tick(self, call: Call) -> None:
         """Raise ``deadline-exceeded`` when the step's time is over."""
@@ -76,7 +80,8 @@ class Dataset(abc.ABC):
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        self.types: Sequence[DType] = call.attrs["output_types"]
+        declared = "output_types" if "output_types" in call.attrs else "Toutput_types"
+        self.types: Sequence[DType] = call.attrs[declared]
         self.shapes: Sequence[Shape] = call.attrs["output_shapes"]
 
     @abc.abstractmethod
@@ -126,8 +131,8 @@ class Function:
         return cls(call.attrs[attr], captured)
 
     def bind(self, context: Context) -> Callable[..., Element]:
-        """The function for one iteration: its random ops have streams of their own."""
-        seeds: dict[str, Any] = {}
+        """The function for one iteration."""
+        seeds = context.seeds.setdefault(self.reference.name, {})
         last: Runtime | None = None
         own: Runtime | None = None
 

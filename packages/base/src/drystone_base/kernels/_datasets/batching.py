@@ -128,6 +128,7 @@ class Sparse(Batched):
                 "an element must fit into the row shape",
                 found=list(value.shape),
                 needed=list(self.row_shape),
+                status="INVALID_ARGUMENT" if value.ndim != len(self.row_shape) else "DATA_LOSS",
             )
         largest = [max(dims) for dims in zip(*(v.shape for v in values), strict=True)]
         dims = [n if w < 0 else w for n, w in zip(largest, self.row_shape, strict=True)]

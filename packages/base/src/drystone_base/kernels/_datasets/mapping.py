@@ -217,22 +217,13 @@ class FlatMapped(Unary):
 
 
 class Interleaved(Unary):
-    """As :class:`FlatMapped` with ``cycle`` datasets in turn, ``block`` elements of each.
-
-    ``eager``: the place of an exhausted dataset is filled at once, in the same turn.
-    """
+    """As :class:`FlatMapped` with ``cycle`` datasets in turn, ``block`` elements of each."""
 
     def __init__(
-        self,
-        call: Call,
-        source: Dataset,
-        function: Function,
-        cycle: int,
-        block: int,
-        eager: bool = False,
+        self, call: Call, source: Dataset, function: Function, cycle: int, block: int
     ) -> None:
         super().__init__(call, source)
-        self.function, self.cycle, self.block, self.eager = function, cycle, block, eager
+        self.function, self.cycle, self.block = function, cycle, block
 
     def iterate(self, context: Context) -> Next:
         """Turn by turn."""
@@ -264,9 +255,7 @@ class _Turns:
             element = current()
             if element is None:
                 self.places[self.turn] = None
-                if not self.dataset.eager or self.source is None:
-                    self.pass_on()
-                self.given = 0
+                self.pass_on()
                 continue
             self.given += 1
             if self.given == self.dataset.block:

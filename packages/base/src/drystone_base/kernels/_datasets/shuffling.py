@@ -104,7 +104,8 @@ class _Shuffling:
             self.epoch += 1
             self.epochs.append([])
             self.starts.append(0)
-            self.input = self.dataset.source.iterate(self.context)
+            if self.epoch != count:
+                self.input = self.dataset.source.iterate(self.context)
         return None
 
 

@@ -127,6 +127,7 @@ parsing DecodeCSV DecodeJSONExample ParseExample ParseExampleV2 ParseSingleExamp
 pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradGradWithArgmax
   MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
+py_func EagerPyFunc PyFunc PyFuncStateless
 quantize Dequantize FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
   FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
   FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize QuantizeAndDequantizeV2
@@ -187,6 +188,7 @@ sparse_count DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOut
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1 Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin
   Igamma Igammac Lgamma Ndtri Polygamma Spence Zeta
@@ -238,6 +240,9 @@ training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 Ap
   SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
   SparseApplyProximalGradientDescent SparseApplyRMSProp
 unicode UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
+uniform_quantized UniformDequantize UniformQuantize UniformQuantizedAdd
+  UniformQuantizedClipByValue UniformQuantizedConvolution UniformQuantizedConvolutionHybrid
+  UniformQuantizedDot UniformQuantizedDotHybrid UniformRequantize
 unique ListDiff Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
 variables Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp
   CountUpTo DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized

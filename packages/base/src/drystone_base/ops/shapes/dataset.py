@@ -88,7 +88,7 @@ def _check(c: ShapeCall) -> None:
 @shape(
     "TensorDataset", "TensorSliceDataset", "SparseTensorSliceDataset", "ListDataset",
     "RangeDataset", "RandomDataset", "ExperimentalRandomDataset", "RandomDatasetV2",
-    "GeneratorDataset", "PrefetchDataset", "ModelDataset", "OptimizeDataset",
+    "GeneratorDataset", "PrefetchDataset", "RewriteDataset", "ModelDataset", "OptimizeDataset",
     "OptimizeDatasetV2", "OptionsDataset", "FinalizeDataset", "AssertNextDataset",
     "ExperimentalAssertNextDataset", "AssertPrevDataset", "NonSerializableDataset",
     "ExperimentalNonSerializableDataset", "MaxIntraOpParallelismDataset",
