@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from drystone_base.ops.inference import Inference as Inference
     from drystone_base.ops.inference import infer as infer
     from drystone_base.policy import Access as Access
+    from drystone_base.py_functions import register_py_func as register_py_func
     from drystone_base.saving import restore_checkpoint as restore_checkpoint
     from drystone_base.saving import save as save
     from drystone_base.saving import save_checkpoint as save_checkpoint
@@ -65,6 +66,7 @@ _HOME = {
     "modules": "",
     "plugins": "",
     "read_graph": "loaders",
+    "register_py_func": "py_functions",
     "restore_checkpoint": "saving",
     "save": "saving",
     "save_checkpoint": "saving",
@@ -98,6 +100,7 @@ __all__ = [
     "modules",
     "plugins",
     "read_graph",
+    "register_py_func",
     "restore_checkpoint",
     "save",
     "save_checkpoint",

@@ -1,11 +1,11 @@
-"""What a graph may reach outside itself: which files its ops may read and write."""
+"""What a graph may reach outside itself: files that its ops may read and write, Python."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
@@ -35,11 +35,10 @@ _BY_EFFECT: Final[dict[str, str]] = {
     "writes files": """
         WriteFile Save SaveSlices SaveV2 MergeV2Checkpoints PrintV2 CreateSummaryFileWriter
         SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
-        DistributedSave DumpTensor DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount
-        DebugNumericSummary DebugNumericSummaryV2""",
+        DistributedSave DumpTensor""",
     "reads and writes files": """
         CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SqlDataset
-        ExperimentalSqlDataset CreateSummaryDbWriter""",
+        ExperimentalSqlDataset""",
     "uses the network": """
         RpcClient RpcServer DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3
         DataServiceDatasetV4 RegisterDataset RegisterDatasetV2""",
@@ -52,17 +51,19 @@ OUTSIDE: Final = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops
 
 @dataclass(frozen=True)
 class Access:
-    """Files that the ops of a graph may read and write; nothing unless stated.
+    """What the ops of a graph may reach outside of it; nothing unless stated.
 
     ``read`` and ``write`` are folders, with all that is in them, or files. A last part that ends in
     ``*`` stands for all names that begin so: ``ckpt*`` is a checkpoint by its prefix; ``**`` alone
     is every file. These paths are resolved when the object is made, and a path that an op asks for
     when it asks, so that neither ``..`` nor a link leads out. A model from :func:`load` may read
-    its own folder beside these.
+    its own folder beside these. ``python`` lets PyFunc and its kin call the functions that
+    :func:`register_py_func` has named.
     """
 
     read: tuple[Path, ...] = ()
     write: tuple[Path, ...] = ()
+    python: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "read", _resolve_all(self.read))
@@ -70,21 +71,25 @@ class Access:
 
     @classmethod
     def nothing(cls) -> Self:
-        """No files: the default of a session."""
+        """No files and no Python: the default of a session."""
         return cls()
 
     @classmethod
     def anywhere(cls) -> Self:
-        """Every file that the process itself can reach: for graphs that are trusted."""
+        """Every file that the process itself can reach, no Python: for graphs that are trusted."""
         return cls((_ANYWHERE,), (_ANYWHERE,))
 
     def with_read(self, *paths: PathLike) -> Self:
         """This, and reading ``paths``."""
-        return type(self)((*self.read, *map(Path, paths)), self.write)
+        return replace(self, read=(*self.read, *map(Path, paths)))
 
     def with_write(self, *paths: PathLike) -> Self:
         """This, and writing ``paths``."""
-        return type(self)(self.read, (*self.write, *map(Path, paths)))
+        return replace(self, write=(*self.write, *map(Path, paths)))
+
+    def with_python(self) -> Self:
+        """This, and calls of registered Python functions."""
+        return replace(self, python=True)
 
     def check_read(self, call: Call, path: PathLike) -> None:
         """Raise ``KernelError`` (``access-denied``) unless ``path`` may be read."""
@@ -95,6 +100,20 @@ class Access:
         """Raise ``KernelError`` (``access-denied``) unless ``path`` may be written."""
         if not _covered(self.write, path):
             _deny(call, "write", path, self.write)
+
+    def check_python(self, call: Call, token: str) -> None:
+        """Raise ``KernelError`` (``access-denied``) unless Python functions may be called."""
+        if not self.python:
+            raise KernelError(
+                f"node {call.node!r} ({call.op}) may not call Python function {token!r}",
+                check="an op may call Python only where the session's config lets it",
+                found="a session that does not",
+                needed="Access(python=True)",
+                remedy="if you trust the model with the functions that you registered: "
+                "SessionConfig(access=Access().with_python())",
+                code="access-denied",
+                status="PERMISSION_DENIED",
+            )
 
 
 def checkpoint_parts(prefix: PathLike) -> list[Path]:

@@ -132,6 +132,7 @@ ordering LowerBound NthElement Reverse ReverseSequence ReverseV2 Roll TopK TopKV
   Where
 padding MirrorPad MirrorPadGrad Pad PadV2
 parse_example ParseExample ParseExampleV2 ParseSingleExample
+parse_sequence ParseSequenceExample ParseSequenceExampleV2 ParseSingleSequenceExample
 parsing DecodeCSV DecodeJSONExample ParseTensor SerializeTensor
 pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradGradWithArgmax
@@ -200,10 +201,10 @@ space_batch BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND
 sparse RaggedFillEmptyRowsGrad SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad
   SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense
 sparse_count DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+sparse_map AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTensorsMap
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
-sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special Digamma Erf Erfc Erfinv Lgamma Ndtri
 special_gamma Betainc Igamma Igammac Polygamma Zeta
 special_integrals Dawsn Expint FresnelCos FresnelSin Spence

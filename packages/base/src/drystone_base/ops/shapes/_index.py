@@ -122,7 +122,8 @@ normalization BatchNormWithGlobalNormalization FusedBatchNorm FusedBatchNormGrad
 ordering LowerBound NthElement Reverse ReverseSequence ReverseV2 Roll TopK TopKV2 UpperBound
   Where
 padding MirrorPad MirrorPadGrad Pad PadV2
-parsing DecodeCSV DecodeJSONExample ParseExample ParseExampleV2 ParseSingleExample ParseTensor
+parsing DecodeCSV DecodeJSONExample ParseExample ParseExampleV2 ParseSequenceExample
+  ParseSequenceExampleV2 ParseSingleExample ParseSingleSequenceExample ParseTensor
   SerializeTensor
 pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradGradWithArgmax
@@ -185,10 +186,10 @@ space_batch BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND
 sparse RaggedFillEmptyRowsGrad SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad
   SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense
 sparse_count DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+sparse_map AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTensorsMap
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
-sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1 Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin
   Igamma Igammac Lgamma Ndtri Polygamma Spence Zeta
