@@ -205,6 +205,7 @@ sparse_map AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTen
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special Digamma Erf Erfc Erfinv Lgamma Ndtri
 special_gamma Betainc Igamma Igammac Polygamma Zeta
 special_integrals Dawsn Expint FresnelCos FresnelSin Spence

@@ -190,6 +190,7 @@ sparse_map AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTen
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1 Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin
   Igamma Igammac Lgamma Ndtri Polygamma Spence Zeta
