@@ -45,6 +45,7 @@ def round_trip(p: Program, rng: np.random.Generator) -> None:
     many = p("SerializeManySparse", parts[0], values, parts[2], out_type=out)
     p.step(*((p("DeserializeSparse", many, dtype=dtype), k) for k in range(3)))
     if out == "string":
+        p.step(one, many)
         p.step(*((p("DeserializeManySparse", many, dtype=dtype), k) for k in range(3)))
 
 

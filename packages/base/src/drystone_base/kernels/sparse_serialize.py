@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from google.protobuf.message import DecodeError
 from drystone_abi.protos import TensorProto
 from drystone_base.dtypes import INT64, STRING, DType
 from drystone_base.errors import DrystoneError
+from drystone_base.graph._wire import write_varint
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
-from drystone_base.tensor import from_proto, to_proto
+from drystone_base.loaders.checkpoint._table import read_varint
+from drystone_base.ops.attrs import encode_shape
+from drystone_base.tensor import from_proto
 
 
 def _check(call: Call, indices: Array, values: Array, shape: Array) -> None:
@@ -28,7 +32,37 @@ def _check(call: Call, indices: Array, values: Array, shape: Array) -> None:
 def _pack(call: Call, parts: tuple[Array, Array, Array]) -> list[Any]:
     if call.attrs["out_type"] is not STRING:
         return list(parts)
-    return [to_proto(p).SerializeToString(deterministic=True) for p in parts]
+    types = INT64, call.attrs["T"], INT64
+    return [_packed(p, t) for p, t in zip(parts, types, strict=True)]
+
+
+def _packed(array: Array, dtype: DType) -> bytes:
+    """A serialized TensorProto; strings too are in its content: all lengths, then all bytes."""
+    if dtype is STRING:
+        texts = array.ravel().tolist()
+        content = b"".join([*(write_varint(len(t)) for t in texts), *texts])
+    else:
+        content = np.ascontiguousarray(array).tobytes()
+    proto = TensorProto(
+        dtype=dtype.number,  # type: ignore[arg-type]
+        tensor_shape=encode_shape(array.shape),
+        tensor_content=content,
+    )
+    return proto.SerializeToString(deterministic=True)
+
+
+def _tensor(packed: bytes) -> Array:
+    proto = TensorProto.FromString(packed)
+    if proto.dtype != STRING.number or not proto.tensor_content:
+        return from_proto(proto)
+    data, at, sizes = memoryview(proto.tensor_content), 0, []
+    for _ in range(math.prod(d.size for d in proto.tensor_shape.dim)):
+        size, at = read_varint(data, at, "a tensor of strings")
+        sizes.append(size)
+    for size in sizes:
+        proto.string_val.append(bytes(data[at : at + size]))
+        at += size
+    return from_proto(proto)
 
 
 @kernel("SerializeSparse")
@@ -69,7 +103,7 @@ def _unpack(call: Call, packed: Any, dtype: DType, rank: int, what: str) -> Arra
     value = packed
     if isinstance(packed, bytes):
         try:
-            value = from_proto(TensorProto.FromString(packed))
+            value = _tensor(packed)
         except (DecodeError, DrystoneError) as error:
             call.fail(
                 f"{what} must be a serialized tensor",
