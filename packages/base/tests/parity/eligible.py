@@ -7,6 +7,9 @@ from drystone_base.ops.defs import op_def
 
 __all__ = ["eligible_ops", "not_eligible"]
 
+LISTS = "hand-made cases only: several lists, whose lengths inputs alone do not tell"
+MESSAGES = "hand-made cases only: keys, types and messages must fit one another"
+
 REASONS = {
     "Const": "its value is an attribute: nothing is computed",
     "HostConst": "its value is an attribute: nothing is computed",
@@ -17,18 +20,18 @@ REASONS = {
     "PlaceholderV2": "is fed, never run",
     "MatchingFiles": "reads files",
     "ReadFile": "reads files",
-    "ParseExample": "hand-made cases only: keys, types and messages must fit one another",
-    "ParseExampleV2": "hand-made cases only: keys, types and messages must fit one another",
-    "ParseSingleExample": "hand-made cases only: keys, types and messages must fit one another",
-    "SparseCross": "hand-made cases only: several lists, whose lengths inputs alone do not tell",
-    "SparseCrossV2": "hand-made cases only: several lists, whose lengths inputs alone do not tell",
-    "SparseCrossHashed": "hand-made cases only: several lists, whose lengths inputs alone do not tell",
-    "RaggedCross": "hand-made cases only: several lists, whose lengths inputs alone do not tell",
-    "ParseSequenceExample": "hand-made cases only: keys, types and messages must fit one another",
-    "ParseSequenceExampleV2": "hand-made cases only: keys, types and messages must fit one another",
-    "ParseSingleSequenceExample": "hand-made cases only: keys, types and messages must fit one another",
-    "DecodeProtoV2": "hand-made cases only: keys, types and messages must fit one another",
-    "EncodeProto": "hand-made cases only: keys, types and messages must fit one another",
+    "ParseExample": MESSAGES,
+    "ParseExampleV2": MESSAGES,
+    "ParseSingleExample": MESSAGES,
+    "SparseCross": LISTS,
+    "SparseCrossV2": LISTS,
+    "SparseCrossHashed": LISTS,
+    "RaggedCross": LISTS,
+    "ParseSequenceExample": MESSAGES,
+    "ParseSequenceExampleV2": MESSAGES,
+    "ParseSingleSequenceExample": MESSAGES,
+    "DecodeProtoV2": MESSAGES,
+    "EncodeProto": MESSAGES,
     "QuantizeAndDequantize": "TensorFlow has removed it",
     "AudioSummary": "TensorFlow has removed it",
     "ImageSummary": "gives PNG files, which may be written in many ways: held by their pixels",

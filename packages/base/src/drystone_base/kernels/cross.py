@@ -63,7 +63,7 @@ def _batch(call: Call, sizes: Sequence[int]) -> int:
 
 
 def _dense_ends(value: Array) -> Array:
-    return np.arange(len(value) + 1) * value.shape[1]
+    return np.asarray(np.arange(len(value) + 1) * value.shape[1])
 
 
 def _columns(call: Call, part: Mapping[str, Sequence[Array]]) -> list[Column]:
@@ -89,9 +89,8 @@ def _columns(call: Call, part: Mapping[str, Sequence[Array]]) -> list[Column]:
 
 def _ends_of_rows(rows: Array, batch: int) -> Array:
     """Where each example's values begin and end, of rows in order; a row out of order ends all."""
-    fits = np.minimum.accumulate(
-        (rows >= 0) & (rows < batch) & (np.diff(rows, prepend=0) >= 0)
-    ).sum()
+    good = (rows >= 0) & (rows < batch) & (np.diff(rows, prepend=0) >= 0)
+    fits = int(np.minimum.accumulate(good).sum())
     return np.searchsorted(rows[:fits], np.arange(batch + 1))
 
 
