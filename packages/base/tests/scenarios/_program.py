@@ -53,6 +53,14 @@ class Program:
         label = self.graph.unique_name(name or op)
         return self.graph.add(op, label, flat, controls=list(controls), attrs=given)
 
+    def written_by(self, producer: int) -> None:
+        """State another GraphDef version, for ops that newer ones may not hold."""
+        proto = self.graph.to_proto()
+        proto.versions.producer = producer
+        proto.versions.min_consumer = 0
+        assert not proto.node, "the version is stated before anything is added"
+        self.graph = Graph.from_proto(proto)
+
     def const(self, value: Any, dtype: DType | str | None = None) -> Node:
         """A constant; float32 and int32 unless an array or ``dtype`` says otherwise."""
         if isinstance(value, np.ndarray | np.generic):

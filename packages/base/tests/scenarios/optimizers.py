@@ -82,8 +82,8 @@ class Update:
                 inputs.append(np.int64(self.rng.integers(1, 5)))
             else:
                 inputs.append(np.asarray(hyper(self.rng, arg.name), self.np))
-        flags = {k: bool(self.rng.integers(2)) for k, a in op_def(self.op).attrs.items()
-                 if a.type == "bool"}  # fmt: skip
+        bools = [k for k, a in op_def(self.op).attrs.items() if a.type == "bool"]
+        flags: dict[str, Any] = {k: bool(self.rng.integers(2)) for k in bools}
         return self.p(self.op, *inputs, **flags)
 
     def read(self) -> list[Node]:

@@ -129,6 +129,8 @@ _SHAPES_MEAN_IT: Final = 24
 def placeholder_shape(node: Node) -> Shape:
     """The shape that a placeholder states; None when it states none or its rank is unknown."""
     shape: Shape = node.attr("shape")
+    if not isinstance(shape, tuple):  # unknown rank, or a corrupt graph
+        return None
     return None if shape == () and node.graph.producer < _SHAPES_MEAN_IT else shape
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -64,7 +65,7 @@ class Table:
         )
         if not rank:
             return keys.ravel().tolist(), lead
-        flat = keys.reshape(-1, *self.key_shape)
+        flat = keys.reshape(math.prod(lead), *self.key_shape)
         return [tuple(row.ravel().tolist()) for row in flat], lead
 
     def check_keys(self, call: Call, keys: list[Any]) -> None:
@@ -87,7 +88,7 @@ class Table:
         )
         if not self.value_shape:
             return list(values.ravel().tolist())
-        return list(values.reshape(-1, *self.value_shape))
+        return list(values.reshape(math.prod(lead), *self.value_shape))
 
     def pack_values(self, rows: list[Any], lead: tuple[int, ...]) -> Array:
         """The tensor of rows."""

@@ -14,7 +14,6 @@ from drystone_base.kernels._tensor_lists import (
     element_shape,
     item_of,
     list_of,
-    merge_shapes,
     stacked,
 )
 from drystone_base.state import handle_array
@@ -183,6 +182,11 @@ def concat_lists(call: Call, a: Array, b: Array) -> Array:
     out = np.empty(a.shape, dtype=object)
     for at in np.ndindex(a.shape):
         first, second = list_of(call, handle_array(a[at])), list_of(call, handle_array(b[at]))
-        merge_shapes(call, first.shape, second.shape)
+        call.require(
+            first.shape == second.shape,
+            "lists must state one shape of elements to be joined",
+            found=f"{first.shape} and {second.shape}",
+            needed="identical shapes, unknown dimensions included",
+        )
         out[at] = first.replaced(first.items() + second.items())
     return out

@@ -102,7 +102,7 @@ def parse_text(data: memoryview, message: M, what: str, kind: str) -> M:
     """Fill a message from protobuf text; raises ``BadModelFile`` with line and column."""
     try:
         return text_format.Parse(bytes(data).decode(), message, allow_unknown_field=True)
-    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+    except (text_format.ParseError, ValueError, RecursionError) as error:
         raise bad_file(what, kind, error, error) from error
 
 

@@ -54,7 +54,7 @@ def _read(path: Path) -> CheckpointState:
         return state
     try:
         text_format.Parse(bytes(map_file(path)).decode(), state, allow_unknown_field=True)
-    except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+    except (text_format.ParseError, ValueError, RecursionError) as error:
         raise CheckpointError(
             f"{path} cannot be read",
             check="the file must be a CheckpointState in protobuf text format",
