@@ -116,11 +116,11 @@ def case(tf: Any, p: Program, rng: np.random.Generator) -> None:
 def called(tf: Any, p: Program, rng: np.random.Generator) -> None:
     x, value = fed(tf, rng, [3])
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def inner(v: Any) -> Any:
         return tf.sin(v) * v, tf.shape(v)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def outer(v: Any) -> Any:
         a, size = inner(v)
         if tf.reduce_sum(a) > 0.5:
@@ -138,7 +138,7 @@ def called(tf: Any, p: Program, rng: np.random.Generator) -> None:
 def variables_in_functions(tf: Any, p: Program) -> None:
     v = tf.compat.v1.get_variable("v", initializer=np.zeros(2, "f4"), use_resource=True)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def step(x: Any) -> Any:
         v.assign_add(x)
         if tf.reduce_sum(v) > 3:
@@ -155,7 +155,6 @@ def variables_in_functions(tf: Any, p: Program) -> None:
 
 @with_tensorflow(draws=4)
 def recurrent_cells(tf: Any, p: Program, rng: np.random.Generator) -> None:
-    v1 = tf.compat.v1
     with generation(tf, bool(rng.integers(2))):
         x, value = fed(tf, rng, [2, 4, 3])
         w = tf.constant(rng.normal(size=[3 + 5, 20]).astype("f4") * 0.3)
