@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from parity.draft import Draft, Rule
-from parity.drawers import broadcast_with, some
+from parity.drawers import broadcast_with, choice, integers, scalar, shaped, some, unit
 from parity.rules.images import KEYED, seed
 
 
@@ -42,6 +42,26 @@ def _probs(d: Draft) -> Any:
     return np.asarray(d.rng.uniform(-0.1, 1.1, shape)).astype(d.dtype("probs").np)
 
 
+def _bounded_shape(d: Draft) -> Any:
+    end = np.broadcast_shapes(*(np.shape(d[name]) for name in _BOUNDED))
+    return np.array((*d.any_shape(2), *end), np.int64).astype(d.dtype("shape").np)
+
+
+def _bound(low: float, high: float) -> Any:
+    def draw(d: Draft) -> Any:
+        shape = d.pick((), (), d.shape("k"))
+        return np.asarray(d.rng.uniform(low, high, shape)).astype(d.dtype(d.making).np)
+
+    return draw
+
+
+_BOUNDED = {
+    "means": _bound(-2, 2),
+    "stddevs": _bound(0.3, 2),
+    "minvals": _bound(-3, 3),
+    "maxvals": _bound(3.2, 5),
+}
+
 RULES: dict[str, Rule] = {
     "StatelessRandomGammaV2": Rule(
         {"alpha": _rates(0.3, 500), "shape": _shape_below("alpha"), "seed": seed}, spoil=False
@@ -66,5 +86,40 @@ RULES: dict[str, Rule] = {
         special=False,  # far out, TensorFlow's float32 density is zero
         tol=100,
         why="a series of float32 in TensorFlow",
+    ),
+    "StatelessParameterizedTruncatedNormal": Rule(
+        _BOUNDED | {"shape": _bounded_shape, "seed": seed},
+        spoil=False,
+        tol=4,
+        why="exponentials in float32",
+    ),
+    "RandomIndexShuffle": Rule(
+        {
+            "index": integers("n", 0, 60),
+            "seed": lambda d: d.rng.integers(0, 99, d.shape("n 3")).astype(d.dtype("seed").np),
+            "max_index": integers("n", 60, 9999),
+            "rounds": choice(4, 6, 8),
+        },
+        dims={"n": (1, 9)},
+        spoil=False,  # TensorFlow reads beyond its keys, or never ends
+    ),
+    "KMC2ChainInitialization": Rule({"distances": shaped("n"), "seed": scalar(-9, 99)}),
+    # Where a few points are left, two are each other's nearest: which one is better is rounding.
+    "KmeansPlusPlusInitialization": Rule(
+        {
+            "points": unit("n d", -3, 3),
+            "num_to_sample": scalar(1, 5),
+            "seed": scalar(0, 99),
+            "num_retries_per_sample": scalar(-1, 4),
+        },
+        dims={"n": (30, 60), "d": (1, 3)},
+        spoil=False,
+    ),
+    "NearestNeighbors": Rule(
+        {"points": shaped("n d"), "centers": shaped("m d"), "k": scalar(0, 9)},
+        dims={"n": (1, 9), "m": (0, 9), "d": (1, 4)},
+        special=False,
+        tol=10,
+        why="differences of products",
     ),
 }

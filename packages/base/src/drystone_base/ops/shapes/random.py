@@ -123,7 +123,7 @@ def read_and_skip(c: ShapeCall) -> list[Shape]:
     return [(3,)]
 
 
-@shape("NonDeterministicInts", "ParameterizedTruncatedNormal")
+@shape("NonDeterministicInts")
 def shaped(c: ShapeCall) -> list[Shape]:
     """The shape that the first input holds."""
     return [c.value_as_shape(0)]
@@ -133,3 +133,43 @@ def shaped(c: ShapeCall) -> list[Shape]:
 def broadcast(c: ShapeCall) -> list[Shape]:
     """The shape that both inputs are broadcast to."""
     return [c.broadcast(c.shape(0), c.shape(1))]
+
+
+@shape("ParameterizedTruncatedNormal")
+def truncated(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds; the parameters are scalars or vectors."""
+    for k in range(1, 5):
+        given = c.shape(k)
+        if given is not None and len(given) > 1:
+            c.fail("a parameter must be a scalar or a vector", found=list(given))
+    return [c.value_as_shape(0)]
+
+
+@shape("StatelessParameterizedTruncatedNormal")
+def stateless_truncated(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds; the parameters broadcast."""
+    c.merge(c.shape(1), (2,))
+    common = c.shape(2)
+    for k in range(3, 6):
+        common = c.broadcast(common, c.shape(k))
+    return [c.value_as_shape(0)]
+
+
+@shape("RandomIndexShuffle")
+def index_shuffle(c: ShapeCall) -> list[Shape]:
+    """The index's shape, or a vector where seeds or bounds are given one for each place."""
+    index, seed, last = c.shape(0), c.shape(1), c.shape(2)
+    for given in (index, last):
+        if given is not None and len(given) > 1:
+            c.fail("an index must be a scalar or a vector", found=list(given))
+    if seed is not None and len(seed) not in (1, 2):
+        c.fail("the seed must be three numbers, or rows of three", found=list(seed))
+    if seed is not None:
+        c.merge_dim(seed[-1], 3)
+    counts = [v[0] for v in (index, seed if seed and len(seed) == 2 else None, last) if v]
+    if not counts:
+        return [None if index is None or seed is None or last is None else ()]
+    if counts[0] != 1:
+        for other in counts[1:]:
+            c.merge_dim(counts[0], other)
+    return [(counts[0],)]
