@@ -153,6 +153,8 @@ def _attribute(kind: str, value: Any) -> Any:
         return tf.as_dtype(str(value))
     if kind == "list(type)":
         return [tf.as_dtype(str(v)) for v in value]
+    if kind == "string" and isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
     if kind == "list(shape)":
         return [None if s is None else [None if d < 0 else d for d in s] for s in value]
     return value
