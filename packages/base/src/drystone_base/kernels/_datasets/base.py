@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
-from drystone_base.dtypes import DType
+from drystone_base.dtypes import STRING, DType
 from drystone_base.errors import KernelError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels._limits import check_size
@@ -75,14 +75,15 @@ class Context:
 class Dataset(abc.ABC):
     """A recipe for elements, each a list of arrays of ``types`` and ``shapes``.
 
-    ``call`` is the node that made it, for messages and attributes.
+    They are one string each where the op does not say. ``call`` is the node that made it, for
+    messages and attributes.
     """
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        declared = "output_types" if "output_types" in call.attrs else "Toutput_types"
-        self.types: Sequence[DType] = call.attrs[declared]
-        self.shapes: Sequence[Shape] = call.attrs["output_shapes"]
+        a = call.attrs
+        self.types: Sequence[DType] = a.get("output_types") or a.get("Toutput_types") or [STRING]
+        self.shapes: Sequence[Shape] = a.get("output_shapes", [()])
 
     @abc.abstractmethod
     def iterate(self, context: Context) -> Next:

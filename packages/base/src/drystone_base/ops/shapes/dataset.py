@@ -117,7 +117,10 @@ def _check(c: ShapeCall) -> None:
     "ParallelInterleaveDatasetV4", "ParallelInterleaveDataset",
     "ExperimentalParallelInterleaveDataset", "LegacyParallelInterleaveDatasetV2",
     "GroupByWindowDataset", "ExperimentalGroupByWindowDataset", "GroupByReducerDataset",
-    "ExperimentalGroupByReducerDataset",
+    "ExperimentalGroupByReducerDataset", "TextLineDataset", "TFRecordDataset",
+    "TFRecordDatasetV2", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2",
+    "MatchingFilesDataset", "ExperimentalMatchingFilesDataset", "CSVDataset", "CSVDatasetV2",
+    "ExperimentalCSVDataset",
 )  # fmt: skip
 def dataset(c: ShapeCall) -> list[Shape]:
     """A scalar."""
