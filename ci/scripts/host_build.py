@@ -1,7 +1,7 @@
-"""Build the host library into the source tree: `python -m ci.scripts.host_build [--sanitize]`.
+"""Build the native parts of drystone-base into the tree: `python -m ci.scripts.host_build [--sanitize]`.
 
-Wheels build it by themselves; this is for work on a checkout, where `libdrystone_host.so` then lies
-beside the Python files. With --sanitize it is built with ASan and UBSan elsewhere, and the path is
+Wheels build them by themselves; this is for work on a checkout, where `libdrystone_host.so` and the
+extension `_native.abi3.so` then lie beside the Python files. With --sanitize the library is built with ASan and UBSan elsewhere, and the path is
 printed, for DRYSTONE_HOST_LIBRARY. Needs cmake, ninja or make, and a C++ compiler.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from ci.scripts.project import ROOT
@@ -18,22 +19,29 @@ __all__ = ["build", "main"]
 
 SOURCE = ROOT / "packages" / "base"
 FILE = "libdrystone_host.so"
+EXTENSION = "_native.abi3.so"
 
 
 def build(sanitize: bool) -> Path:
     """Configure and build; returns the library's path."""
     where = ROOT / ".drystone-env" / ("host-asan" if sanitize else "host")
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    options = [f"-DDRYSTONE_SANITIZE={'ON' if sanitize else 'OFF'}"]
+    options = [f"-DPython_EXECUTABLE={sys.executable}"]
     if sanitize:
-        options.append("-DCMAKE_BUILD_TYPE=RelWithDebInfo")
+        options += ["-DDRYSTONE_SANITIZE=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
+        options.append("-DDRYSTONE_BINDING=OFF")
     subprocess.run(["cmake", "-S", str(SOURCE), "-B", str(where), *generator, *options], check=True)
     subprocess.run(["cmake", "--build", str(where), "--parallel", "2"], check=True)
     if sanitize:
         return where / FILE
-    target = SOURCE / "src" / "drystone_base" / "host" / FILE
-    draft = target.with_suffix(".new")
-    shutil.copy2(where / FILE, draft)
+    package = SOURCE / "src" / "drystone_base"
+    _replace(where / EXTENSION, package / EXTENSION)
+    return _replace(where / FILE, package / "host" / FILE)
+
+
+def _replace(built: Path, target: Path) -> Path:
+    draft = target.with_name(target.name + ".new")
+    shutil.copy2(built, draft)
     draft.replace(target)  # a process that has the old one open keeps it
     return target
 

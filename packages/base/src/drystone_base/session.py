@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.runtime import Observer, Runtime
 from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
+from drystone_base.kernels import Array
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
 from drystone_base.plugins import ensure_loaded
@@ -27,25 +29,34 @@ from drystone_base.policy import Access
 from drystone_base.state import ResourceManager
 from drystone_base.tensor import string_array
 
+if TYPE_CHECKING:
+    from drystone_base.executor.native import NativePlan, NativeSession
+
 __all__ = ["Session", "SessionConfig"]
 
 Fetches: TypeAlias = Any
 """A tensor or node name, or a list, tuple or dict of fetches."""
 
 
+def _default_executor() -> Any:
+    """``$DRYSTONE_EXECUTOR``, else the default."""
+    return os.environ.get("DRYSTONE_EXECUTOR") or "reference"
+
+
 @dataclass(frozen=True)
 class SessionConfig:
     """How a session runs.
 
-    ``executor``: which executor interprets plans. ``deadline``: seconds after which a run is
-    stopped (None: never). ``seed``: base of the streams of random ops that state no seed (None:
+    ``executor``: which executor runs plans: the host library's, or the small one in Python
+    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped (None:
+    never). ``seed``: base of the streams of random ops that state no seed (None:
     arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
     its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
     ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
     ``OptimizerConfig``).
     """
 
-    executor: Literal["reference"] = "reference"
+    executor: Literal["native", "reference"] = field(default_factory=_default_executor)
     deadline: float | None = None
     seed: int | None = None
     access: Access | None = None
@@ -69,6 +80,7 @@ class _Prepared(NamedTuple):
     has_value: list[bool]
     keeps_feeds: bool
     caller: FunctionCaller
+    native: NativePlan | None
 
 
 class Session:
@@ -89,6 +101,8 @@ class Session:
         self._seeds: dict[str, Any] = {"session": self.config.seed}
         self._prepared: dict[Any, _Prepared] = {}
         self._lock = threading.Lock()
+        self._native: NativeSession | None = None
+        self._generation = self.resources.generation
 
     def __enter__(self) -> Self:
         return self
@@ -164,12 +178,28 @@ class Session:
             [graph[f.name] for f in found if isinstance(f, Node)],
             [(graph[f.output[0].name], f.output[1]) for f in described],
             call_function=call_function,
+            native=self.config.executor == "native",
         )
         stateful = any(
             (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
         )
         caller = self._caller if graph is self.graph else FunctionCaller(graph.functions)
-        return _Prepared(plan, described, [isinstance(f, tuple) for f in found], stateful, caller)
+        has_value = [isinstance(f, tuple) for f in found]
+        native = self._load(plan, described, graph, caller, stateful)
+        return _Prepared(plan, described, has_value, stateful, caller, native)
+
+    def _load(
+        self, plan: Plan, feeds: list[_Feed], graph: Graph, caller: FunctionCaller, copies: bool
+    ) -> NativePlan | None:
+        """The plan in the native executor, if that is the one that runs it."""
+        if self.config.executor != "native":
+            return None
+        from drystone_base.executor.native import NativePlan, NativeSession
+
+        if self._native is None:
+            self._native = NativeSession()
+        types = [feed.dtype for feed in feeds]
+        return NativePlan(self._native, plan, types, caller, graph.functions, copies)
 
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
         """The graph as the installed modules optimize it for these fetches, once per signature."""
@@ -234,7 +264,8 @@ class Session:
     # ---- running -------------------------------------------------------------------------------
 
     def _execute(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
-        if not prepared.plan.has_plugins:
+        native = prepared.native
+        if not (prepared.plan.has_plugins if native is None else native.has_kernels):
             return self._run(prepared, values)
         from drystone_base.host.memory import aligned_arrays
 
@@ -243,7 +274,7 @@ class Session:
 
     def _run(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
         arrays = [
-            _to_array(feed, value, prepared.keeps_feeds)
+            _to_array(feed, value, prepared.keeps_feeds and prepared.native is None)
             for feed, value in zip(prepared.feeds, values, strict=True)
         ]
         limit = self.config.deadline
@@ -256,8 +287,16 @@ class Session:
             observer=self.observer,
             access=self.access,
         )
-        fetched = iter(reference.run(prepared.plan, arrays, runtime))
+        fetched = iter(self._compute(prepared, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]
+
+    def _compute(self, prepared: _Prepared, arrays: Sequence[Array], runtime: Runtime) -> list[Any]:
+        if prepared.native is None:
+            return reference.run(prepared.plan, arrays, runtime)
+        if self._native is not None and self._generation != self.resources.generation:
+            self._generation = self.resources.generation
+            self._native.reset()
+        return prepared.native.run(arrays, runtime)
 
 
 def _flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import KernelError
 from drystone_base.tensor import read_only
+
+if TYPE_CHECKING:
+    from drystone_base.host.extension import HostVariable
 
 __all__ = ["ResourceHandle", "ResourceManager", "Step", "Variable", "handle_array", "resource_of"]
 
@@ -22,21 +25,46 @@ _step_ids: Final = itertools.count(1)
 class Variable:
     """A mutable tensor. Reading gives the current array; writing replaces it, never changes it.
 
-    ``shape`` is the declared shape (-1 and None allowed); ``value`` is None until initialised.
+    ``shape`` is the declared shape (-1 and None allowed); ``value`` is None until initialised. The
+    value moves to the host library when a kernel of a plugin first uses the variable.
     """
 
-    __slots__ = ("dtype", "lock", "name", "shape", "value")
+    __slots__ = ("__weakref__", "_home", "_value", "dtype", "lock", "name", "shape")
 
     def __init__(self, name: str, dtype: DType, shape: tuple[int, ...] | None) -> None:
         self.name = name
         self.dtype = dtype
         self.shape = shape
-        self.value: np.ndarray[Any, Any] | None = None
+        self._value: np.ndarray[Any, Any] | None = None
+        self._home: HostVariable | None = None
         self.lock = threading.RLock()
+
+    @property
+    def value(self) -> np.ndarray[Any, Any] | None:
+        """The current value, read-only; None without one."""
+        return self._value if self._home is None else self._home.read()
+
+    @value.setter
+    def value(self, value: np.ndarray[Any, Any] | None) -> None:
+        if self._home is None:
+            self._value = value
+        else:
+            self._home.write(value)
+
+    def in_host(self) -> HostVariable:
+        """The variable in the host library, where it lives from now on."""
+        from drystone_base.host.extension import HostVariable
+
+        with self.lock:
+            if self._home is None:
+                self._home = HostVariable(self)
+                self._value = None
+            return self._home
 
     def read(self) -> np.ndarray[Any, Any]:
         """The current value; raises ``KernelError`` (``uninitialized-variable``) without one."""
-        if self.value is None:
+        value = self.value
+        if value is None:
             raise KernelError(
                 f"variable {self.name!r} is read before it has a value",
                 check="a variable must be initialised before it is read",
@@ -46,7 +74,7 @@ class Variable:
                 code="uninitialized-variable",
                 status="FAILED_PRECONDITION",
             )
-        return self.value
+        return value
 
     def write(self, value: np.ndarray[Any, Any]) -> None:
         """Replace the value; the caller must not change ``value`` afterwards."""
@@ -72,11 +100,15 @@ class ResourceHandle:
 
 
 class ResourceManager:
-    """The named resources of a session, by container, kind and name. Safe to use from threads."""
+    """The named resources of a session, by container, kind and name. Safe to use from threads.
+
+    ``generation`` changes whenever one is forgotten.
+    """
 
     def __init__(self) -> None:
         self._objects: dict[tuple[str, str, str], Any] = {}
         self._lock = threading.RLock()
+        self.generation = 0
 
     def get_or_create(self, container: str, kind: str, name: str, create: Callable[[], T]) -> T:
         """The resource of that name, made by ``create`` when there is none."""
@@ -94,6 +126,7 @@ class ResourceManager:
     def delete(self, container: str, kind: str, name: str) -> bool:
         """Forget the resource; whether there was one."""
         with self._lock:
+            self.generation += 1
             return self._objects.pop((container, kind, name), None) is not None
 
     def items(self, kind: str) -> Iterator[tuple[str, Any]]:
@@ -104,6 +137,7 @@ class ResourceManager:
     def clear(self, container: str | None = None) -> None:
         """Forget all resources, or those of one container."""
         with self._lock:
+            self.generation += 1
             if container is None:
                 self._objects.clear()
                 return

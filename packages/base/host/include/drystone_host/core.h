@@ -52,6 +52,9 @@ TF_CAPI_EXPORT extern int DS_TakeReleased(uint64_t* tokens, int max);
 /* Another handle of the same memory; NULL when out of memory. */
 TF_CAPI_EXPORT extern TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor);
 
+/* Whether nobody else holds the tensor's memory, and it is the host's: its holder may change it. */
+TF_CAPI_EXPORT extern TF_Bool DS_TensorIsExclusive(const TF_Tensor* tensor);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

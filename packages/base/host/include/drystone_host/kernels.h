@@ -91,6 +91,8 @@ typedef struct DS_Variable DS_Variable;
 TF_CAPI_EXPORT extern DS_Variable* DS_NewVariable(const char* name, const char* container,
                                                   TF_DataType dtype, const TF_Tensor* value,
                                                   TF_Status* status);
+/* Another handle of the same variable; NULL for NULL. */
+TF_CAPI_EXPORT extern DS_Variable* DS_ShareVariable(const DS_Variable* variable);
 /* Give the handle back. The variable itself goes when no handle, resource tensor or call has it. */
 TF_CAPI_EXPORT extern void DS_DeleteVariable(DS_Variable* variable);
 /* A new tensor handle of the value; FAILED_PRECONDITION when uninitialised. */

@@ -186,6 +186,11 @@ TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor) {
       nullptr, [&]() -> TF_Tensor* { return tensor == nullptr ? nullptr : share(*tensor); });
 }
 
+TF_Bool DS_TensorIsExclusive(const TF_Tensor* tensor) {
+  return tensor != nullptr && tensor->memory != nullptr && tensor->memory->ours &&
+         tensor->memory->references.load(std::memory_order_acquire) == 1;
+}
+
 TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) {
   return answered<TF_Tensor*>(nullptr, [&]() -> TF_Tensor* {
     const auto bytes = bytes_for(dtype, dims, num_dims);

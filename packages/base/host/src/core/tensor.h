@@ -25,6 +25,8 @@ struct Memory {
   void* argument = nullptr;
   std::uint64_t token = 0;                              // of memory that the embedder lent
   bool ours = false;                                    // allocated by the host
+  bool opaque = false;                                  // `data` is the embedder's object
+  std::atomic<TF_Tensor*> adapted{nullptr};             // what libraries' kernels get in its place
 };
 
 void retain(Memory* memory) noexcept;
@@ -71,6 +73,7 @@ struct TF_Tensor {
   TF_DataType dtype = TF_FLOAT;
   drystone::host::Dims dims;
   drystone::host::Memory* memory = nullptr;  // NULL: no value yet
+  std::atomic<std::int32_t> users{1};        // of the executor, which shares whole tensors
 };
 
 namespace drystone::host {

@@ -52,6 +52,7 @@ void free_block(Memory* memory) noexcept {
       return 0;
     });
   }
+  delete memory->adapted.load(std::memory_order_acquire);
   delete memory;
   died(Kind::memory);
 }

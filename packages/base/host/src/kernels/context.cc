@@ -48,8 +48,9 @@ constexpr std::size_t kEnds[] = {
     TF_OFFSET_OF_END(DS_KernelCall, struct_size),
 };
 
-// The members that the caller's struct is long enough to have; never a part of one.
-DS_KernelCall facts_of(const DS_KernelCall* given) {
+}  // namespace
+
+DS_KernelCall drystone::host::kernels::facts_of(const DS_KernelCall* given) {
   DS_KernelCall out{};
   out.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
   if (given == nullptr) return out;
@@ -61,6 +62,8 @@ DS_KernelCall facts_of(const DS_KernelCall* given) {
   std::memcpy(&out, given, *end);
   return out;
 }
+
+namespace {
 
 std::vector<VariablePtr> references(const DS_KernelCall& call, const Signature& inputs) {
   std::vector<VariablePtr> out;
@@ -83,8 +86,8 @@ void check_reference(const DS_Kernel& kernel, std::size_t i, const Variable& var
 
 }  // namespace
 
-void TF_OpKernelContext::begin(const DS_KernelCall* facts, TF_Tensor* const* given) {
-  call = facts_of(facts);
+void TF_OpKernelContext::begin(const DS_KernelCall& facts, TF_Tensor* const* given) {
+  call = facts;
   inputs = given;
   if (call.input_variables != nullptr) input_variables = references(call, kernel.inputs);
   for (std::size_t i = 0; i < kernel.inputs.types.size(); ++i) {

@@ -27,7 +27,7 @@ struct TF_OpKernelContext {
 
   // ---- the host's side ----
   // Start a call; fails with INVALID_ARGUMENT unless inputs fit the node.
-  void begin(const DS_KernelCall* facts, TF_Tensor* const* given);
+  void begin(const DS_KernelCall& facts, TF_Tensor* const* given);
   // Forget the call.
   void end() noexcept;
   // Hold what the caller lent: it may go before the plugin is done.
@@ -86,5 +86,13 @@ struct TF_OpKernelContext {
   int deferred = 0;
   std::atomic<bool> has_deferred{false};
 };
+
+namespace drystone::host::kernels {
+
+// The members that the caller's struct is long enough to have, never a part of one; all zero for
+// NULL. Fails with INVALID_ARGUMENT without a size.
+DS_KernelCall facts_of(const DS_KernelCall* given);
+
+}  // namespace drystone::host::kernels
 
 #endif  // DRYSTONE_HOST_KERNELS_CONTEXT_H_

@@ -55,4 +55,13 @@ struct DS_Kernel {
   std::set<std::string, std::less<>> texts_;
 };
 
+namespace drystone::host::kernels {
+
+// Run the kernel once and wait for it: DS_RunKernel without its checks. `outputs` are set when it
+// succeeds. Throws Failure.
+void run_kernel(DS_Kernel& kernel, const DS_KernelCall& call, TF_Tensor* const* inputs,
+                TF_Tensor** outputs);
+
+}  // namespace drystone::host::kernels
+
 #endif  // DRYSTONE_HOST_KERNELS_KERNEL_H_

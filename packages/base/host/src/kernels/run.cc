@@ -114,6 +114,16 @@ void hand_over(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
 
 }  // namespace
 
+void drystone::host::kernels::run_kernel(DS_Kernel& kernel, const DS_KernelCall& call,
+                                         TF_Tensor* const* inputs, TF_Tensor** outputs) {
+  Lease lease(kernel);
+  lease->begin(call, inputs);
+  if (kernel.registered->compute != nullptr) compute(kernel, lease);
+  else compute_async(kernel, lease);
+  if (lease->failed.load(std::memory_order_acquire)) report(kernel, lease.get());
+  hand_over(lease.get(), outputs);
+}
+
 extern "C" {
 
 void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* done) {
@@ -133,12 +143,8 @@ void DS_RunKernel(DS_Kernel* kernel, const DS_KernelCall* call, TF_Tensor* const
     require(kernel, "kernel");
     check_count(*kernel, "inputs", num_inputs, kernel->inputs.size(), inputs);
     check_count(*kernel, "outputs", num_outputs, kernel->outputs.size(), outputs);
-    Lease lease(*kernel);
-    lease->begin(call, inputs);
-    if (kernel->registered->compute != nullptr) compute(*kernel, lease);
-    else compute_async(*kernel, lease);
-    if (lease->failed.load(std::memory_order_acquire)) report(*kernel, lease.get());
-    hand_over(lease.get(), outputs);
+    const DS_KernelCall facts = facts_of(call);
+    run_kernel(*kernel, facts, inputs, outputs);
   });
 }
 

@@ -164,6 +164,12 @@ DS_Variable* DS_NewVariable(const char* name, const char* container, TF_DataType
   return out;
 }
 
+DS_Variable* DS_ShareVariable(const DS_Variable* variable) {
+  return answered<DS_Variable*>(nullptr, [&]() -> DS_Variable* {
+    return variable == nullptr ? nullptr : expose(variable_of(variable));
+  });
+}
+
 void DS_DeleteVariable(DS_Variable* variable) { delete variable; }
 
 TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status) {

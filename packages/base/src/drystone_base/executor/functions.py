@@ -29,12 +29,13 @@ class FunctionCaller:
 
     def __init__(self, library: FunctionLibrary) -> None:
         self._library = library
-        self._plans: dict[tuple[str, str], Plan] = {}
+        self._plans: dict[tuple[str, str, bool], Plan] = {}
         self._lock = threading.Lock()
 
-    def plan(self, function: FunctionRef) -> Plan:
+    def plan(self, function: FunctionRef, *, native: bool = False) -> Plan:
         """The lowered body; raises as :func:`lower` does, and ``unknown-function``."""
-        key = (function.name, repr(sorted(function.attrs.items())) if function.attrs else "")
+        attrs = repr(sorted(function.attrs.items())) if function.attrs else ""
+        key = (function.name, attrs, native)
         with self._lock:
             if key not in self._plans:
                 body = self._library[function.name].body(self._library, function.attrs)
@@ -45,6 +46,7 @@ class FunctionCaller:
                     body.effects,
                     [(arg, 0) for arg in body.args],
                     call_function=call_function,
+                    native=native,
                 )
             return self._plans[key]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from drystone_base.dtypes import DType
 from drystone_base.errors import UnsupportedOp, near_matches
 from drystone_base.graph import Graph, Node, Output, output_name, reachable, topological_order
 from drystone_base.graph.validate import definition_of, validate
@@ -71,7 +72,9 @@ class Instruction:
     """One node, lowered. ``edges`` lists (output, consumer, consumer's input) by index.
 
     ``waits`` counts what must arrive before it runs: its data inputs and control edges.
-    ``deref`` lists inputs that may carry a variable but must be read as a value.
+    ``deref`` lists inputs that may carry a variable but must be read as a value. ``on_library``:
+    the host library runs it with the kernel of a plugin that it finds itself, for ``source``, a
+    node of ``definition``'s op; ``kernel`` is None then.
     """
 
     kind: Kind
@@ -87,6 +90,10 @@ class Instruction:
     edges: list[tuple[int, int, int]] = field(default_factory=list)
     control_edges: list[int] = field(default_factory=list)
     device: str = ""
+    output_types: Sequence[DType] = ()
+    on_library: bool = False
+    source: Node | None = None
+    definition: OpDef | None = None
 
 
 @dataclass(slots=True)
@@ -104,6 +111,7 @@ class Plan:
     feed_names: list[str]
     fetch_names: list[str]
     has_plugins: bool = False
+    producer: int = 0
 
 
 def lower(
@@ -113,14 +121,16 @@ def lower(
     feeds: Sequence[Output] = (),
     *,
     call_function: Kernel,
+    native: bool = False,
 ) -> Plan:
     """The plan that computes ``fetches``, runs ``targets`` and takes ``feeds``.
 
     Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a
-    function of the graph's library. Raises ``GraphError`` for an invalid node that is reached and
-    ``UnsupportedOp`` (``op-not-implemented``, ``op-unknown``) for one without a kernel.
+    function of the graph's library. ``native``: plugins' kernels are left to the host library.
+    Raises ``GraphError`` for an invalid node that is reached and ``UnsupportedOp``
+    (``op-not-implemented``, ``op-unknown``) for one without a kernel.
     """
-    return _Lowering(graph, fetches, targets, feeds, call_function).build()
+    return _Lowering(graph, fetches, targets, feeds, call_function, native).build()
 
 
 class _Lowering:
@@ -131,7 +141,9 @@ class _Lowering:
         targets: Sequence[Node],
         feeds: Sequence[Output],
         call_function: Kernel,
+        native: bool,
     ) -> None:
+        self.native = native
         self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
         self.call_function = call_function
         self.plugin_kernels = _plugin_kernels()
@@ -164,6 +176,7 @@ class _Lowering:
             [output_name(f) for f in self.feeds],
             [output_name(f) for f in self.fetches],
             self.has_plugins,
+            self.graph.producer,
         )
 
     def _needed(self, targets: list[Node]) -> dict[Node, None]:
@@ -198,15 +211,22 @@ class _Lowering:
             definition.input_slices(attrs),
             deref=tuple(k for k, ref in enumerate(refs) if not ref),
             device=node.device,
+            output_types=definition.output_types(attrs),
+            on_library=kernel is None and node.op not in _KINDS,
+            source=node,
+            definition=definition,
         )
 
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:
             return None
         if node.op in self.plugin_kernels and definition is not None:
-            from drystone_base.host.kernels import kernel_of
+            from drystone_base.host.kernels import chosen_kernel, kernel_of
 
-            plugin = kernel_of(node, definition, self.fed)
+            if self.native and chosen_kernel(node) is not None:
+                self.has_plugins = True
+                return None
+            plugin = None if self.native else kernel_of(node, definition, self.fed)
             if plugin is not None:
                 self.has_plugins = True
                 return plugin

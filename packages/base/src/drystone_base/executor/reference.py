@@ -22,7 +22,7 @@ from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array, Call
 from drystone_base.state import Variable
 
-__all__ = ["run"]
+__all__ = ["call_kernel", "deadline_exceeded", "run"]
 
 
 class _Dead:
@@ -84,7 +84,6 @@ class _Run:
     def __init__(self, plan: Plan, runtime: Runtime) -> None:
         self.plan = plan
         self.runtime = runtime
-        self.deadline = runtime.deadline
         self.root = _Frame("", None, 0, 0)
         self.ready: deque[tuple[int, _Frame, int]] = deque()
         self.fetched: dict[int, Any] = {}
@@ -155,44 +154,13 @@ class _Run:
             if type(values[slot]) is Variable:
                 values[slot] = values[slot].read()
         if kind is Kind.PLAIN:
-            return self.call(instruction, values)
+            return call_kernel(instruction, values, self.runtime)
         if kind is Kind.SWITCH:
             return _switch(instruction, values)
         if kind is Kind.FETCH:
             self.fetched[index] = values[0]
             return []
         return values  # enter, exit, next iteration, trigger
-
-    def call(self, instruction: Instruction, values: list[Any]) -> list[Any]:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            _fail_deadline(instruction)
-        call = Call(
-            instruction.node,
-            instruction.op,
-            instruction.attrs,
-            self.runtime,
-            instruction.input_slices,
-            instruction.output_count,
-            instruction.device,
-        )
-        kernel, observer = instruction.kernel, self.runtime.observer
-        assert kernel is not None
-        try:
-            result = (
-                kernel(call, *values)
-                if observer is None
-                else observer(call, lambda: kernel(call, *values))
-            )
-        except DrystoneError:
-            raise
-        except Exception as error:  # whatever NumPy or a plugin raises must name the node
-            raise _unexpected(instruction, values, error) from error
-        outputs = result if isinstance(result, list | tuple) else [result]
-        if len(outputs) != instruction.output_count:
-            raise _unexpected(
-                instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs")
-            )
-        return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
 
     # ---- handing on its outputs ----------------------------------------------------------------
 
@@ -355,6 +323,44 @@ class _Run:
         self.finish(frame.parent, frame.at)
 
 
+def call_kernel(instruction: Instruction, values: list[Any], runtime: Runtime) -> list[Any]:
+    """The outputs of an instruction's kernel, as arrays and variables.
+
+    Raises ``KernelError`` that names the node, for whatever the kernel raises.
+    """
+    if runtime.deadline is not None and time.monotonic() > runtime.deadline:
+        raise deadline_exceeded(
+            f"the run was stopped at node {instruction.node!r} ({instruction.op})"
+        )
+    call = Call(
+        instruction.node,
+        instruction.op,
+        instruction.attrs,
+        runtime,
+        instruction.input_slices,
+        instruction.output_count,
+        instruction.device,
+    )
+    kernel, observer = instruction.kernel, runtime.observer
+    assert kernel is not None
+    try:
+        result = (
+            kernel(call, *values)
+            if observer is None
+            else observer(call, lambda: kernel(call, *values))
+        )
+    except DrystoneError:
+        raise
+    except Exception as error:  # whatever NumPy or a plugin raises must name the node
+        raise _unexpected(instruction, values, error) from error
+    outputs = result if isinstance(result, list | tuple) else [result]
+    if len(outputs) != instruction.output_count:
+        raise _unexpected(
+            instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs")
+        )
+    return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
+
+
 def _switch(instruction: Instruction, values: list[Any]) -> list[Any]:
     """The data on the output that the predicate chooses, dead on the others."""
     data = values[0]
@@ -364,9 +370,10 @@ def _switch(instruction: Instruction, values: list[Any]) -> list[Any]:
     return [data if k == chosen else _DEAD for k in range(instruction.output_count)]
 
 
-def _fail_deadline(instruction: Instruction) -> None:
-    raise KernelError(
-        f"the run was stopped at node {instruction.node!r} ({instruction.op})",
+def deadline_exceeded(what: str) -> KernelError:
+    """The error of a run whose time is over; ``what`` says where it was stopped."""
+    return KernelError(
+        what,
         check="a run must end before the session's deadline",
         found="it was still going on",
         needed="an end",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from drystone_base.kernels import Call
     from drystone_base.ops.defs import OpDef
 
-__all__ = ["PluginKernel", "kernel_of", "list_kernels"]
+__all__ = ["PluginKernel", "chosen_kernel", "kernel_of", "list_kernels", "plugin_failure"]
 
 
 class KernelCall(ctypes.Structure):
@@ -109,15 +109,22 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKe
     Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
     and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
     """
+    chosen = chosen_kernel(node)
+    if chosen is None:
+        return None
+    attrs = node.full_attrs()
+    steady = tuple(_is_steady(output, fed) for output in node.inputs)
+    return PluginKernel(chosen, node, definition, attrs, steady)
+
+
+def chosen_kernel(node: Node) -> Candidate | None:
+    """Which kernel of a plugin runs the node; None and errors as for :func:`kernel_of`."""
     attrs = node.full_attrs()
     label = attrs.get("_kernel", "")
     chosen = select(node.op, "CPU", attrs, label)
     if chosen is None:
         raise _none_fits(node, explain(node.op, "CPU", attrs, label))
-    if chosen.is_reference:
-        return None
-    steady = tuple(_is_steady(output, fed) for output in node.inputs)
-    return PluginKernel(chosen, node, definition, attrs, steady)
+    return None if chosen.is_reference else chosen
 
 
 def _is_steady(output: Output, fed: Container[Output]) -> bool:
@@ -312,15 +319,8 @@ class PluginKernel:
 
     def _failure(self, verb: str, text: str, status: str) -> KernelError:
         kernel = self.candidate
-        return KernelError(
-            f"node {self.node!r} ({kernel.op}) {verb} kernel {kernel.name!r} of {kernel.library}",
-            check="the kernel of a plugin must accept the node and its inputs",
-            found=text.removeprefix("DS_NewKernel: "),
-            needed="success",
-            remedy=f"`drystone plugins explain {kernel.op}` says why this kernel runs; "
-            "DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
-            code="plugin-kernel-failed",
-            status=status,
+        return plugin_failure(
+            self.node, kernel.op, kernel.name, kernel.library, text, status, verb=verb
         )
 
     def _refused(self, k: int, error: HostError) -> KernelError:
@@ -328,6 +328,29 @@ class PluginKernel:
         failure.needed, failure.inner = error.needed, error
         failure.args = (failure.render(),)
         return failure
+
+
+def plugin_failure(
+    node: str,
+    op: str,
+    kernel: str,
+    library: str,
+    text: str,
+    status: str,
+    *,
+    verb: str = "failed in",
+) -> KernelError:
+    """The error of a plugin's kernel: which, for which node, and what it says."""
+    return KernelError(
+        f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
+        check="the kernel of a plugin must accept the node and its inputs",
+        found=text.removeprefix("DS_NewKernel: "),
+        needed="success",
+        remedy=f"`drystone plugins explain {op}` says why this kernel runs; "
+        "DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
+        code="plugin-kernel-failed",
+        status=status,
+    )
 
 
 def _needs_care(dtype: DType) -> bool:

@@ -1,0 +1,238 @@
+// Arrays and tensors: see binding/arrays.h.
+#include "binding/arrays.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "drystone/tstring.h"
+
+namespace drystone::binding {
+namespace {
+
+constexpr int kDtypes = 64;
+constexpr std::size_t kSmall = 2048;   // bytes: a copy costs less than sharing
+constexpr std::size_t kAlignment = 64;
+
+PyArray_Descr* descriptions[kDtypes];  // by TF_DataType; NULL: no such array
+
+PyObject* resolver = nullptr;          // (dtype, address of a tensor) -> value
+
+// Objects to give back, from threads that do not hold the GIL.
+struct Waiting {
+  std::mutex mutex;
+  std::atomic<bool> any{false};
+  std::vector<PyObject*> objects;
+};
+
+Waiting& waiting() {
+  static auto* const queue = new Waiting();  // never destroyed: tensors may go during exit
+  return *queue;
+}
+
+void give_back(void* object) {
+  Waiting& queue = waiting();
+  const std::lock_guard lock(queue.mutex);
+  queue.objects.push_back(static_cast<PyObject*>(object));
+  queue.any.store(true, std::memory_order_release);
+}
+
+void give_back_array(void*, std::size_t, void* object) { give_back(object); }
+
+void delete_tensor(PyObject* capsule) {
+  host.TF_DeleteTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(capsule, nullptr)));
+}
+
+bool is_array(PyObject* value) { return PyArray_Check(value); }
+
+TF_Tensor* opaque(PyObject* value, TF_DataType dtype) {
+  Py_INCREF(value);
+  TF_Tensor* out = host.DS_NewOpaqueTensor(value, dtype, give_back);
+  if (out == nullptr) {
+    Py_DECREF(value);
+    PyErr_NoMemory();
+  }
+  return out;
+}
+
+bool shares(PyArrayObject* array, std::size_t bytes, bool copy) {
+  const auto address = reinterpret_cast<std::uintptr_t>(PyArray_DATA(array));
+  return !copy && bytes > kSmall && address % kAlignment == 0;
+}
+
+}  // namespace
+
+void collect() {
+  Waiting& queue = waiting();
+  if (!queue.any.load(std::memory_order_acquire)) return;
+  std::vector<PyObject*> objects;
+  {
+    const std::lock_guard lock(queue.mutex);
+    objects.swap(queue.objects);
+    queue.any.store(false, std::memory_order_release);
+  }
+  for (PyObject* object : objects) Py_DECREF(object);
+}
+
+PyObject* set_resolver(PyObject*, PyObject* function) {
+  Py_INCREF(function);
+  const Ref before(std::exchange(resolver, function));
+  Py_RETURN_NONE;
+}
+
+PyObject* set_dtypes(PyObject*, PyObject* table) {
+  const Py_ssize_t count = PySequence_Size(table);
+  for (Py_ssize_t k = 0; k < count && k < kDtypes; ++k) {
+    const Ref item(PySequence_GetItem(table, k));
+    if (!item) return nullptr;
+    PyArray_Descr* description = nullptr;
+    if (item.get() != Py_None && PyArray_DescrConverter(item.get(), &description) == 0) return nullptr;
+    descriptions[k] = description;
+  }
+  Py_RETURN_NONE;
+}
+
+TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy) {
+  if (!is_array(value)) return opaque(value, dtype);
+  auto* array = reinterpret_cast<PyArrayObject*>(value);
+  if (PyArray_TYPE(array) == NPY_OBJECT) return opaque(value, dtype);
+  Ref owner = Ref::borrow(value);
+  if (!PyArray_ISCARRAY_RO(array)) {
+    owner = Ref(PyArray_FromArray(array, nullptr, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED));
+    if (!owner) return nullptr;
+    array = reinterpret_cast<PyArrayObject*>(owner.get());
+  }
+  const int rank = PyArray_NDIM(array);
+  std::int64_t dims[NPY_MAXDIMS];
+  for (int k = 0; k < rank; ++k) dims[k] = PyArray_DIM(array, k);
+  const auto bytes = static_cast<std::size_t>(PyArray_NBYTES(array));
+  TF_Tensor* out = nullptr;
+  if (shares(array, bytes, copy)) {
+    out = host.TF_NewTensor(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
+    if (out != nullptr) owner.release();
+  } else {
+    out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
+    if (out != nullptr && bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);
+  }
+  if (out == nullptr) PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %d", static_cast<int>(dtype));
+  return out;
+}
+
+TF_Tensor* strings_of(PyObject* value) {
+  if (!is_array(value) || PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) != NPY_OBJECT) {
+    PyErr_SetString(PyExc_TypeError, "an object array of bytes is needed");
+    return nullptr;
+  }
+  const Ref owner(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(value), nullptr, NPY_ARRAY_CARRAY_RO));
+  if (!owner) return nullptr;
+  auto* array = reinterpret_cast<PyArrayObject*>(owner.get());
+  const int rank = PyArray_NDIM(array);
+  std::int64_t dims[NPY_MAXDIMS];
+  for (int k = 0; k < rank; ++k) dims[k] = PyArray_DIM(array, k);
+  const npy_intp count = PyArray_SIZE(array);
+  TF_Tensor* out = host.TF_AllocateTensor(TF_STRING, dims, rank, static_cast<std::size_t>(count) * sizeof(TF_TString));
+  if (out == nullptr) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  auto* strings = static_cast<TF_TString*>(host.TF_TensorData(out));
+  auto* const items = static_cast<PyObject**>(PyArray_DATA(array));
+  for (npy_intp k = 0; k < count; ++k) {
+    char* text = nullptr;
+    Py_ssize_t size = 0;
+    if (items[k] == nullptr || PyBytes_AsStringAndSize(items[k], &text, &size) != 0) {
+      host.TF_DeleteTensor(out);
+      if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_TypeError, "a string is missing");
+      return nullptr;
+    }
+    TF_TString_Init(&strings[k]);
+    TF_TString_Copy(&strings[k], text, static_cast<std::size_t>(size));
+  }
+  return out;
+}
+
+namespace {
+
+// Deletes a tensor at the end of a scope.
+struct Tensor {
+  TF_Tensor* tensor;
+  ~Tensor() { host.TF_DeleteTensor(tensor); }
+};
+
+PyObject* object_of_strings(TF_Tensor* tensor, int rank, const npy_intp* dims) {
+  const Tensor guard{tensor};
+  Ref out(PyArray_SimpleNew(rank, dims, NPY_OBJECT));
+  if (!out) return nullptr;
+  auto* array = reinterpret_cast<PyArrayObject*>(out.get());
+  const auto* strings = static_cast<const TF_TString*>(host.TF_TensorData(tensor));
+  auto** items = static_cast<PyObject**>(PyArray_DATA(array));
+  const npy_intp count = PyArray_SIZE(array);
+  for (npy_intp k = 0; k < count; ++k) {
+    PyObject* text = PyBytes_FromStringAndSize(TF_TString_GetDataPointer(&strings[k]),
+                                               static_cast<Py_ssize_t>(TF_TString_GetSize(&strings[k])));
+    if (text == nullptr) return nullptr;
+    PyObject* before = std::exchange(items[k], text);
+    Py_XDECREF(before);
+  }
+  return out.release();
+}
+
+PyObject* share_memory(TF_Tensor* tensor, PyArray_Descr* description, int rank, const npy_intp* dims,
+                       bool writeable) {
+  Ref capsule(PyCapsule_New(tensor, nullptr, delete_tensor));
+  if (!capsule) {
+    host.TF_DeleteTensor(tensor);
+    return nullptr;
+  }
+  Py_INCREF(reinterpret_cast<PyObject*>(description));
+  Ref out(PyArray_NewFromDescr(&PyArray_Type, description, rank, dims, nullptr, host.TF_TensorData(tensor),
+                               writeable ? NPY_ARRAY_CARRAY : NPY_ARRAY_CARRAY_RO, nullptr));
+  if (!out) return nullptr;
+  if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(out.get()), capsule.release()) != 0) return nullptr;
+  return out.release();
+}
+
+}  // namespace
+
+PyObject* array_of(TF_Tensor* tensor) {
+  if (void* object = host.DS_OpaqueObject(tensor)) {
+    auto* out = static_cast<PyObject*>(object);
+    Py_INCREF(out);
+    host.TF_DeleteTensor(tensor);
+    return out;
+  }
+  const int number = static_cast<int>(host.TF_TensorType(tensor));
+  const int rank = host.TF_NumDims(tensor);
+  npy_intp dims[NPY_MAXDIMS];
+  if (rank > NPY_MAXDIMS) {
+    const Tensor guard{tensor};
+    return PyErr_Format(PyExc_ValueError, "NumPy has no arrays of %d dimensions", rank);
+  }
+  for (int k = 0; k < rank; ++k) dims[k] = host.TF_Dim(tensor, k);
+  if (number == TF_STRING) return object_of_strings(tensor, rank, dims);
+  if ((number == TF_RESOURCE || number == TF_VARIANT) && resolver != nullptr) {
+    const Tensor guard{tensor};
+    const Ref address(PyLong_FromVoidPtr(tensor));
+    return address ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
+  }
+  PyArray_Descr* description = number < 0 || number >= kDtypes ? nullptr : descriptions[number];
+  if (description == nullptr) {
+    const Tensor guard{tensor};
+    return PyErr_Format(PyExc_TypeError, "a tensor of dtype %d is no array", number);
+  }
+  const std::size_t bytes = host.TF_TensorByteSize(tensor);
+  const bool writeable = host.DS_TensorIsExclusive(tensor) != 0;
+  if (bytes > kSmall || (!writeable && bytes != 0)) {
+    return share_memory(tensor, description, rank, dims, writeable);
+  }
+  const Tensor guard{tensor};
+  Py_INCREF(reinterpret_cast<PyObject*>(description));
+  PyObject* out = PyArray_NewFromDescr(&PyArray_Type, description, rank, dims, nullptr, nullptr, 0, nullptr);
+  if (out != nullptr && bytes != 0) {
+    std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(out)), host.TF_TensorData(tensor), bytes);
+  }
+  return out;
+}
+
+}  // namespace drystone::binding

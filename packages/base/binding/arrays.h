@@ -1,0 +1,32 @@
+// NumPy arrays to tensors of the host library and back. All functions need the GIL.
+#ifndef DRYSTONE_BINDING_ARRAYS_H_
+#define DRYSTONE_BINDING_ARRAYS_H_
+
+#include "binding/host.h"
+
+namespace drystone::binding {
+
+// set_dtypes(table): NumPy dtypes by number of TensorFlow's; None for a dtype without one.
+PyObject* set_dtypes(PyObject* module, PyObject* table);
+
+// set_resolver(function): what stands for a tensor that holds handles of the host library's.
+PyObject* set_resolver(PyObject* module, PyObject* function);
+
+// A new tensor of an array, which must have the dtype's layout: its memory is shared where it is
+// aligned and `copy` is not wanted. Object arrays and anything that is no array become opaque, which
+// keeps the object alive. NULL with an exception set.
+TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy);
+
+// A tensor of strings out of an object array of bytes.
+TF_Tensor* strings_of(PyObject* array);
+
+// What a tensor stands for, as a new reference: an array, or the object of an opaque one. Takes the
+// tensor over.
+PyObject* array_of(TF_Tensor* tensor);
+
+// Give back objects whose tensors went while other threads ran.
+void collect();
+
+}  // namespace drystone::binding
+
+#endif  // DRYSTONE_BINDING_ARRAYS_H_

@@ -1,0 +1,223 @@
+// The type Plan: see binding/session.h.
+#include <memory>
+#include <vector>
+
+#include "binding/arrays.h"
+#include "binding/session.h"
+
+namespace drystone::binding {
+namespace {
+
+struct PlanObject {
+  PyObject_HEAD
+  DS_Plan* plan;
+  PyObject* session;
+  PyObject* outputs;    // list of tuples: dtypes of the outputs of each kernel of Python's
+  PyObject* compute;    // (kernel, runtime, inputs) -> sequence of values
+  PyObject* raise;      // (code, message): raises the exception of a failed run
+  int feeds;
+  int fetches;
+  bool has_callbacks;
+};
+
+PlanObject* self_of(PyObject* object) { return reinterpret_cast<PlanObject*>(object); }
+
+// Tensors of a scope.
+struct Tensors {
+  explicit Tensors(std::size_t count) {
+    if (count > std::size(few)) more.resize(count);
+    at = count > std::size(few) ? more.data() : few;
+    size = count;
+  }
+  ~Tensors() {
+    for (std::size_t k = 0; k < size; ++k) host.TF_DeleteTensor(at[k]);
+  }
+  Tensors(const Tensors&) = delete;
+  Tensors& operator=(const Tensors&) = delete;
+
+  TF_Tensor* few[8] = {};
+  std::vector<TF_Tensor*> more;
+  TF_Tensor** at;
+  std::size_t size;
+};
+
+struct Status {
+  TF_Status* status = host.TF_NewStatus();
+  ~Status() { host.TF_DeleteStatus(status); }
+  bool ok() const { return host.TF_GetCode(status) == TF_OK; }
+};
+
+PyObject* raise_status(PyObject* raise, const Status& status) {
+  const Ref result(PyObject_CallFunction(raise, "iy", static_cast<int>(host.TF_GetCode(status.status)),
+                                         host.TF_Message(status.status)));
+  if (result) PyErr_SetString(PyExc_SystemError, "a failed run must raise");
+  return nullptr;
+}
+
+// constants: a sequence of (array, dtype number)
+bool read_constants(PyObject* constants, Tensors* out) {
+  for (std::size_t k = 0; k < out->size; ++k) {
+    const Ref pair(PySequence_GetItem(constants, static_cast<Py_ssize_t>(k)));
+    PyObject* value = nullptr;
+    int dtype = 0;
+    if (!pair || PyArg_ParseTuple(pair.get(), "Oi", &value, &dtype) == 0) return false;
+    out->at[k] = dtype == TF_STRING ? strings_of(value)
+                                    : tensor_of(value, static_cast<TF_DataType>(dtype), false);
+    if (out->at[k] == nullptr) return false;
+  }
+  return true;
+}
+
+// Plan(session, plan bytes, constants, outputs, compute, raise)
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
+  PyObject *session = nullptr, *constants = nullptr, *outputs = nullptr, *compute = nullptr, *raise = nullptr;
+  const char* bytes = nullptr;
+  Py_ssize_t size = 0;
+  if (PyArg_ParseTuple(args, "Oy#OOOO", &session, &bytes, &size, &constants, &outputs, &compute, &raise) == 0) return nullptr;
+  DS_Session* owner = session_of(session);
+  const Py_ssize_t count = owner == nullptr ? -1 : PySequence_Size(constants);
+  if (count < 0) return nullptr;
+  Tensors tensors(static_cast<std::size_t>(count));
+  if (!read_constants(constants, &tensors)) return nullptr;
+  const TF_Buffer buffer{bytes, static_cast<std::size_t>(size), nullptr};
+  const Status status;
+  DS_Plan* plan = host.DS_NewPlan(owner, &buffer, tensors.at, static_cast<int>(count), status.status);
+  if (plan == nullptr) return raise_status(raise, status);
+  PyObject* object = PyType_GenericAlloc(type, 0);
+  if (object == nullptr) {
+    host.DS_DeletePlan(plan);
+    return nullptr;
+  }
+  PlanObject* self = self_of(object);
+  self->plan = plan;
+  self->feeds = host.DS_PlanNumFeeds(plan);
+  self->fetches = host.DS_PlanNumFetches(plan);
+  self->session = Ref::borrow(session).release();
+  self->outputs = Ref::borrow(outputs).release();
+  self->compute = Ref::borrow(compute).release();
+  self->raise = Ref::borrow(raise).release();
+  self->has_callbacks = PySequence_Size(outputs) > 0;
+  return object;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  const PlanObject* self = self_of(object);
+  Py_VISIT(self->session);
+  Py_VISIT(self->outputs);
+  Py_VISIT(self->compute);
+  Py_VISIT(self->raise);
+  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+  return 0;
+}
+
+int clear_plan(PyObject* object) {
+  PlanObject* self = self_of(object);
+  Py_CLEAR(self->outputs);
+  Py_CLEAR(self->compute);
+  Py_CLEAR(self->raise);
+  return 0;
+}
+
+void free_plan(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  PlanObject* self = self_of(object);
+  clear_plan(object);
+  host.DS_DeletePlan(self->plan);
+  Py_CLEAR(self->session);  // after its plan
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyObject_GC_Del(object);
+  Py_DECREF(type);
+}
+
+// Runs without the GIL. Whether it succeeded; otherwise an exception is set.
+bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
+  CurrentRun run;
+  run.runtime = runtime;
+  run.compute = self->compute;
+  run.outputs = self->outputs;
+  run.before = std::exchange(current_run, &run);
+  const Status status;
+  run.thread = PyEval_SaveThread();
+  host.DS_RunPlan(self->plan, &options, feeds.at, self->feeds, fetches.at, self->fetches, status.status);
+  PyEval_RestoreThread(run.thread);
+  current_run = run.before;
+  if (run.error[0] != nullptr) {
+    PyErr_Restore(run.error[0], run.error[1], run.error[2]);
+    return false;
+  }
+  if (status.ok()) return true;
+  raise_status(self->raise, status);
+  return false;
+}
+
+// run(feeds, runtime, deadline_ms, step_id, copies, cancellation) -> list
+PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  PlanObject* self = self_of(object);
+  if (count != 6) return PyErr_Format(PyExc_TypeError, "run takes 6 arguments, not %zd", count);
+  collect();
+  if (PySequence_Size(args[0]) != self->feeds) {
+    if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_ValueError, "%d feeds are needed", self->feeds);
+    return nullptr;
+  }
+  const bool copies = PyObject_IsTrue(args[4]) == 1;
+  Tensors feeds(static_cast<std::size_t>(self->feeds));
+  for (int k = 0; k < self->feeds; ++k) {
+    const Ref value(PySequence_GetItem(args[0], k));
+    if (!value) return nullptr;
+    feeds.at[k] = tensor_of(value.get(), host.DS_PlanFeedType(self->plan, k), copies);
+    if (feeds.at[k] == nullptr) return nullptr;
+  }
+  DS_RunOptions options{};
+  options.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
+  options.deadline_ms = PyLong_AsLongLong(args[2]);
+  options.step_id = PyLong_AsLongLong(args[3]);
+  if (args[5] != Py_None) options.cancellation = static_cast<DS_Cancellation*>(PyLong_AsVoidPtr(args[5]));
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  Tensors fetches(static_cast<std::size_t>(self->fetches));
+  if (!run_plan(self, args[1], options, feeds, fetches)) return nullptr;
+  Ref out(PyList_New(self->fetches));
+  for (int k = 0; k < self->fetches && out; ++k) {
+    PyObject* value = array_of(std::exchange(fetches.at[k], nullptr));
+    if (value == nullptr || PyList_SetItem(out.get(), k, value) != 0) return nullptr;
+  }
+  return out.release();
+}
+
+PyObject* describe(PyObject* object, PyObject*) {
+  TF_Buffer buffer{};
+  const Status status;
+  host.DS_DescribePlan(self_of(object)->plan, &buffer, status.status);
+  if (!status.ok()) return raise_status(self_of(object)->raise, status);
+  PyObject* out = PyBytes_FromStringAndSize(static_cast<const char*>(buffer.data), static_cast<Py_ssize_t>(buffer.length));
+  if (buffer.data_deallocator != nullptr) buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
+  return out;
+}
+
+PyMethodDef methods[] = {
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
+     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation): the fetches, as a list."},
+    {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(free_plan)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear_plan)},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, const_cast<char*>("A loaded plan: Plan(session, plan, constants, outputs, compute, raise).")},
+    {0, nullptr},
+};
+
+PyType_Spec spec = {"drystone_base._native.Plan", sizeof(PlanObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};
+
+}  // namespace
+
+bool add_plan(PyObject* module) {
+  const Ref type(PyType_FromModuleAndSpec(module, &spec, nullptr));
+  return type && PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.get())) == 0;
+}
+
+}  // namespace drystone::binding

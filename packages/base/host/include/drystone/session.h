@@ -1,0 +1,143 @@
+/* The host library's executor: load a lowered graph, run it. For programs in any language.
+ *
+ * A plan is a graph lowered for one set of feeds and fetches, as bytes: a serialised PlanDef
+ * (drystone_abi/protos/plan.proto), which `drystone lower` or Session.plan() in Python writes. Kernels
+ * come from the libraries that were opened before (drystone_host/library.h), so that a program without
+ * Python runs a model like this:
+ *
+ *   DS_Library* library = DS_OpenLibrary("libdrystone_cpu.so", status);
+ *   DS_InitLibrary(library, "TF_InitKernel", status);
+ *   DS_Session* session = DS_NewSession(NULL, status);
+ *   DS_Plan* plan = DS_NewPlan(session, &bytes, NULL, 0, status);
+ *   DS_RunPlan(plan, NULL, feeds, num_feeds, fetches, num_fetches, status);
+ *   ... TF_DeleteTensor(fetches[0]) ...
+ *   DS_DeletePlan(plan);
+ *   DS_DeleteSession(session);
+ *
+ * Rules for statuses, buffers and NULL are those of drystone/status.h and drystone/buffer.h. Functions
+ * may be called by any thread; one plan may be run by several at once. Since 1.0.
+ */
+#ifndef DRYSTONE_SESSION_H_
+#define DRYSTONE_SESSION_H_
+
+#include "drystone/buffer.h"
+#include "drystone/datatype.h"
+#include "drystone/macros.h"
+#include "drystone/status.h"
+#include "drystone/tensor.h"
+#include "drystone_host/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what the embedder may do itself ---- */
+
+/* Kernels of the embedder, for nodes that no library has one for, and values that only it knows.
+ * Called on the thread that runs the plan, and on no other. Zero the struct, set struct_size. */
+typedef struct DS_Callbacks {
+  size_t struct_size;
+  void* context; /* the first argument of all of them */
+  /* Compute a node: `kernel` is the number that the plan has for it (InstructionDef.callback - 1),
+   * `run_context` what DS_RunOptions has. Inputs are borrowed. Every output must be set to a new
+   * handle, or the status to a failure. */
+  void (*compute)(void* context, void* run_context, int32_t kernel, TF_Tensor* const* inputs,
+                  int num_inputs, TF_Tensor** outputs, int num_outputs, TF_Status* status);
+  /* A kernel of a library needs the value of an opaque tensor: a new tensor of that dtype, or NULL
+   * and a failure. */
+  TF_Tensor* (*adapt)(void* context, const TF_Tensor* opaque, TF_DataType dtype,
+                      TF_Status* status);
+  /* The same where a reference to a variable is needed. */
+  DS_Variable* (*adapt_variable)(void* context, const TF_Tensor* opaque, TF_Status* status);
+} DS_Callbacks;
+#define DS_CALLBACKS_STRUCT_SIZE TF_OFFSET_OF_END(DS_Callbacks, adapt_variable)
+
+/* A scalar tensor that stands for an object of the embedder: it goes from kernel to kernel of the
+ * embedder as it is. `release` is called with the object when the last handle goes, on any thread.
+ * NULL without memory; the object is not released then. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype,
+                                                    void (*release)(void* object));
+/* The object, or NULL for a tensor that is not opaque. */
+TF_CAPI_EXPORT extern void* DS_OpaqueObject(const TF_Tensor* tensor);
+
+/* ---- sessions ---- */
+
+/* State that outlives runs: what plans of one session keep. */
+typedef struct DS_Session DS_Session;
+
+/* How a session works. Zero the struct, set struct_size; all zero is fine. */
+typedef struct DS_SessionOptions {
+  size_t struct_size;
+  const DS_Callbacks* callbacks; /* copied; NULL: none */
+  int32_t threads;               /* that kernels may use at once; 0: one per core */
+} DS_SessionOptions;
+#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, threads)
+
+/* A new session; `options` may be NULL. */
+TF_CAPI_EXPORT extern DS_Session* DS_NewSession(const DS_SessionOptions* options,
+                                                TF_Status* status);
+/* Delete it, when its plans are deleted, too. NULL is ignored. */
+TF_CAPI_EXPORT extern void DS_DeleteSession(DS_Session* session);
+/* Forget what its plans keep. */
+TF_CAPI_EXPORT extern void DS_ResetSession(DS_Session* session);
+
+/* ---- plans ---- */
+
+/* A loaded plan with its kernels. Belongs to a session, which must outlive it. */
+typedef struct DS_Plan DS_Plan;
+
+/* Load a plan: `plan` is a serialised PlanDef, whose bytes are copied. `constants` are tensors that
+ * its constants refer to; their memory is shared. NULL on failure: INVALID_ARGUMENT (malformed bytes,
+ * numbers out of range), UNIMPLEMENTED (a node that neither a library nor the embedder has a kernel
+ * for), or what a kernel's creation gave. */
+TF_CAPI_EXPORT extern DS_Plan* DS_NewPlan(DS_Session* session, const TF_Buffer* plan,
+                                          TF_Tensor* const* constants, int num_constants,
+                                          TF_Status* status);
+/* Delete it, when nothing runs it. NULL is ignored. */
+TF_CAPI_EXPORT extern void DS_DeletePlan(DS_Plan* plan);
+
+/* Feeds and fetches: how many, and what they are called ("node:0"); 0, NULL for a bad index. */
+TF_CAPI_EXPORT extern int DS_PlanNumFeeds(const DS_Plan* plan);
+TF_CAPI_EXPORT extern int DS_PlanNumFetches(const DS_Plan* plan);
+TF_CAPI_EXPORT extern const char* DS_PlanFeedName(const DS_Plan* plan, int index);
+TF_CAPI_EXPORT extern const char* DS_PlanFetchName(const DS_Plan* plan, int index);
+TF_CAPI_EXPORT extern TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index);
+
+/* What the plan consists of, as JSON: blocks, instructions, which kernel each one has. */
+TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status);
+
+/* ---- running ---- */
+
+/* Lets other threads stop a run. */
+typedef struct DS_Cancellation DS_Cancellation;
+TF_CAPI_EXPORT extern DS_Cancellation* DS_NewCancellation(void);
+TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
+/* Stop the runs that were given it, now and later: they end with CANCELLED after the kernel that is
+ * under way. May be called from a signal handler. */
+TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
+
+/* Facts of one run. Zero the struct, set struct_size; all zero is fine. */
+typedef struct DS_RunOptions {
+  size_t struct_size;
+  void* run_context;              /* for callbacks */
+  int64_t deadline_ms;            /* time the run may take; 0: as long as it does */
+  int64_t step_id;                /* 0: a new one */
+  DS_Cancellation* cancellation;  /* NULL: none */
+  TF_Buffer* trace;               /* filled with the run's trace as JSON; NULL: not wanted */
+} DS_RunOptions;
+#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, trace)
+
+/* Run the plan. `feeds` are borrowed. On success every fetch is a new handle for the caller to
+ * delete; on failure all are NULL. Errors: INVALID_ARGUMENT (another number of feeds or fetches, a
+ * feed of another dtype, a fetch that was not computed), CANCELLED, DEADLINE_EXCEEDED,
+ * RESOURCE_EXHAUSTED, and whatever a kernel reported, naming the node and the functions that it was
+ * called through. After a failure the plan can be run again. */
+TF_CAPI_EXPORT extern void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options,
+                                      TF_Tensor* const* feeds, int num_feeds, TF_Tensor** fetches,
+                                      int num_fetches, TF_Status* status);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DRYSTONE_SESSION_H_ */

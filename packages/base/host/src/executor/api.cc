@@ -1,0 +1,212 @@
+// Sessions and plans: see drystone/session.h.
+#include <algorithm>
+#include <cstring>
+
+#include "core/buffer.h"
+#include "core/failure.h"
+#include "core/json.h"
+#include "executor/run.h"
+
+using namespace drystone::host;
+using namespace drystone::host::executor;
+
+namespace {
+
+// The caller's struct in one that has all members; fails without a size.
+template <class T>
+T members(const T* given, const char* name) {
+  T out{};
+  if (given == nullptr) return out;
+  if (given->struct_size < sizeof(std::size_t)) {
+    fail(TF_INVALID_ARGUMENT, std::string(name) + "->struct_size must be set");
+  }
+  std::memcpy(&out, given, std::min(given->struct_size, sizeof out));
+  return out;
+}
+
+void check_feeds(const Block& block, TF_Tensor* const* feeds, int count) {
+  if (count != block.feeds || (count > 0 && feeds == nullptr)) {
+    fail(TF_INVALID_ARGUMENT, "the plan takes " + std::to_string(block.feeds) + " feeds, " +
+                                  std::to_string(count) + " were given");
+  }
+  for (int k = 0; k < count; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const std::string name = at < block.feed_names.size() ? block.feed_names[at] : std::to_string(k);
+    if (feeds[k] == nullptr || feeds[k]->memory == nullptr) {
+      fail(TF_INVALID_ARGUMENT, "feed '" + name + "' has no value");
+    }
+    if (at < block.feed_types.size() && feeds[k]->dtype != block.feed_types[at]) {
+      fail(TF_INVALID_ARGUMENT,
+           "feed '" + name + "' has dtype " + std::to_string(static_cast<int>(feeds[k]->dtype)) +
+               ", it must be " + std::to_string(static_cast<int>(block.feed_types[at])));
+    }
+  }
+}
+
+const char* name_at(const std::vector<std::string>& names, int index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= names.size()) return nullptr;
+  return names[static_cast<std::size_t>(index)].c_str();
+}
+
+// Gives fetches to the caller: a tensor of its own each, where several hold one.
+void hand_over(std::vector<TF_Tensor*>& found, TF_Tensor** fetches) {
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (found[k]->users.load(std::memory_order_acquire) == 1) {
+      fetches[k] = std::exchange(found[k], nullptr);
+    } else {
+      fetches[k] = share(*found[k]);
+      drop(std::exchange(found[k], nullptr));
+    }
+  }
+}
+
+void run_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds, int num_feeds,
+              TF_Tensor** fetches) {
+  const Block& block = plan.program->blocks[0];
+  check_feeds(block, feeds, num_feeds);
+  Run run(plan, &options);
+  const auto count = static_cast<std::size_t>(block.values());
+  TF_Tensor** values = run.stack.take(count);
+  std::vector<TF_Tensor*> found(block.fetches.size());
+  const auto clean = [&]() noexcept {
+    for (std::size_t k = 0; k < count; ++k) drop(std::exchange(values[k], nullptr));
+    for (TF_Tensor* fetch : found) drop(fetch);
+  };
+  try {
+    for (int k = 0; k < num_feeds; ++k) values[k] = share(*feeds[k]);
+    run.run(block, values, found.data());
+    hand_over(found, fetches);
+  } catch (...) {
+    clean();
+    for (std::size_t k = 0; k < found.size(); ++k) drop(std::exchange(fetches[k], nullptr));
+    throw;
+  }
+  clean();
+  run.stack.give(count);
+}
+
+void describe(const Program& program, Json* json) {
+  static constexpr const char* kNames[] = {
+      "kernel", "switch", "merge", "enter", "exit", "next_iteration", "trigger", "nothing",
+      "forward", "constant", "call", "if", "case", "while", "steady"};
+  json->object();
+  json->key("blocks");
+  json->array();
+  for (const Block& block : program.blocks) {
+    json->object();
+    json->text("name", block.name);
+    json->integer("feeds", block.feeds);
+    json->integer("values", block.values());
+    json->boolean("has_frames", block.has_frames);
+    json->key("instructions");
+    json->array();
+    for (const Instruction& in : block.instructions) {
+      json->object();
+      json->text("node", in.node);
+      json->text("op", in.op);
+      json->text("kind", kNames[static_cast<std::size_t>(in.kind)]);
+      if (in.kernel != nullptr) json->text("kernel", in.kernel->registered->name);
+      if (in.kernel != nullptr) json->text("library", in.kernel->registered->library);
+      if (in.callback >= 0) json->integer("callback", in.callback);
+      json->close();
+    }
+    json->close();
+    json->close();
+  }
+  json->close();
+  json->close();
+}
+
+}  // namespace
+
+extern "C" {
+
+DS_Session* DS_NewSession(const DS_SessionOptions* options, TF_Status* status) {
+  DS_Session* out = nullptr;
+  guarded(status, __func__, [&] {
+    const DS_SessionOptions given = members(options, "options");
+    auto session = std::make_unique<DS_Session>();
+    session->callbacks = members(given.callbacks, "callbacks");
+    session->threads = given.threads;
+    out = session.release();
+  });
+  return out;
+}
+
+void DS_DeleteSession(DS_Session* session) { delete session; }
+
+void DS_ResetSession(DS_Session* session) {
+  if (session != nullptr) session->generation.fetch_add(1, std::memory_order_acq_rel);
+}
+
+DS_Plan* DS_NewPlan(DS_Session* session, const TF_Buffer* plan, TF_Tensor* const* constants,
+                    int num_constants, TF_Status* status) {
+  DS_Plan* out = nullptr;
+  guarded(status, __func__, [&] {
+    require(session, "session");
+    if (num_constants < 0 || (num_constants > 0 && constants == nullptr)) {
+      fail(TF_INVALID_ARGUMENT, "constants must not be NULL");
+    }
+    out = new DS_Plan(*session,
+                      load(view(plan), {constants, static_cast<std::size_t>(num_constants)},
+                           session->callbacks.compute != nullptr));
+  });
+  return out;
+}
+
+void DS_DeletePlan(DS_Plan* plan) { delete plan; }
+
+int DS_PlanNumFeeds(const DS_Plan* plan) {
+  return plan == nullptr ? 0 : plan->program->blocks[0].feeds;
+}
+
+int DS_PlanNumFetches(const DS_Plan* plan) {
+  return plan == nullptr ? 0 : static_cast<int>(plan->program->blocks[0].fetches.size());
+}
+
+const char* DS_PlanFeedName(const DS_Plan* plan, int index) {
+  return plan == nullptr ? nullptr : name_at(plan->program->blocks[0].feed_names, index);
+}
+
+const char* DS_PlanFetchName(const DS_Plan* plan, int index) {
+  return plan == nullptr ? nullptr : name_at(plan->program->blocks[0].fetch_names, index);
+}
+
+TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index) {
+  if (plan == nullptr || index < 0) return static_cast<TF_DataType>(0);
+  const auto& types = plan->program->blocks[0].feed_types;
+  const auto at = static_cast<std::size_t>(index);
+  return at < types.size() ? types[at] : static_cast<TF_DataType>(0);
+}
+
+void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status) {
+  guarded(status, __func__, [&] {
+    require(plan, "plan");
+    Json out;
+    describe(*plan->program, &out);
+    fill(json, out.str());
+  });
+}
+
+DS_Cancellation* DS_NewCancellation(void) { return new (std::nothrow) DS_Cancellation(); }
+void DS_DeleteCancellation(DS_Cancellation* cancellation) { delete cancellation; }
+void DS_Cancel(DS_Cancellation* cancellation) {
+  if (cancellation != nullptr) cancellation->is_set.store(true, std::memory_order_relaxed);
+}
+
+void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* feeds, int num_feeds,
+                TF_Tensor** fetches, int num_fetches, TF_Status* status) {
+  if (fetches != nullptr && num_fetches > 0) std::fill_n(fetches, num_fetches, nullptr);
+  guarded(status, __func__, [&] {
+    require(plan, "plan");
+    const std::size_t needed = plan->program->blocks[0].fetches.size();
+    if (num_fetches < 0 || static_cast<std::size_t>(num_fetches) != needed ||
+        (needed != 0 && fetches == nullptr)) {
+      fail(TF_INVALID_ARGUMENT, "the plan has " + std::to_string(needed) + " fetches, room for " +
+                                    std::to_string(num_fetches) + " was given");
+    }
+    run_plan(*plan, members(options, "options"), feeds, num_feeds, fetches);
+  });
+}
+
+}  // extern "C"

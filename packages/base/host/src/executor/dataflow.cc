@@ -1,0 +1,450 @@
+// Runs blocks with frames: instructions when all that they wait for has arrived.
+//
+// A frame is one run of a loop; an iteration of a frame holds what has arrived for instructions that
+// have not run. A dead value (of the branch not taken) travels like any other and makes its consumers
+// dead. Source of the rules: TensorFlow's white paper, section 4.4, and Yu et al., "Dynamic Control
+// Flow in Large-Scale Machine Learning" (EuroSys 2018). The same as drystone_base/executor/reference.py.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "core/failure.h"
+#include "executor/frames.h"
+#include "executor/run.h"
+
+namespace drystone::host::executor {
+
+namespace {
+
+struct Frame;
+
+struct Iteration {
+  std::vector<Arrivals> arrivals;
+  std::vector<TF_Tensor*> slots;
+  std::int32_t running = 0;
+  std::vector<std::unique_ptr<Frame>> children;
+};
+
+struct Constant {
+  std::int32_t consumer;
+  std::int32_t slot;  // -1: a control edge
+  TF_Tensor* value;
+};
+
+struct Frame {
+  const FrameShape* shape = nullptr;
+  std::int32_t number = 0;
+  Frame* parent = nullptr;
+  std::int32_t at = 0;            // iteration of the parent
+  std::int32_t entering = 0;      // enters that have not fired yet
+  std::int32_t first = 0;         // iterations before it are over
+  std::vector<std::unique_ptr<Iteration>> iterations;  // from `first` on
+  std::vector<Constant> constants;
+  std::vector<std::int32_t> dead_exits;
+
+  std::int32_t last() const { return first + static_cast<std::int32_t>(iterations.size()) - 1; }
+  Iteration* iteration(std::int32_t k) const {
+    return k < first || k > last() ? nullptr : iterations[static_cast<std::size_t>(k - first)].get();
+  }
+};
+
+struct Ready {
+  std::int32_t instruction;
+  std::int32_t at;
+  Frame* frame;
+};
+
+}  // namespace
+
+class DataflowRun {
+ public:
+  DataflowRun(Run& run, const Block& block, const Frames& frames)
+      : run_(run), block_(block), frames_(frames), fetched_(block.fetches.size()) {
+    root_.shape = &frames.shapes[0];
+    root_.iterations.push_back(fresh(root_));
+  }
+  ~DataflowRun() {
+    forget(root_);
+    for (TF_Tensor* value : fetched_) release(value);
+    for (TF_Tensor* value : outputs_) release(value);
+  }
+  DataflowRun(const DataflowRun&) = delete;
+  DataflowRun& operator=(const DataflowRun&) = delete;
+
+  void go(TF_Tensor** values, TF_Tensor** fetches) {
+    for (std::size_t k = 0; k < frames_.feed_edges.size(); ++k) {
+      for (const Edge& edge : frames_.feed_edges[k]) {
+        arrive(edge.consumer, edge.slot, hold(values[k]), root_, 0, false);
+      }
+    }
+    for (auto source = frames_.sources.rbegin(); source != frames_.sources.rend(); ++source) {
+      make_ready(*source, root_, 0);
+    }
+    while (!ready_.empty()) {
+      const Ready next = ready_.back();
+      ready_.pop_back();
+      step(next);
+    }
+    for (std::size_t k = 0; k < fetched_.size(); ++k) {
+      if (fetched_[k] == nullptr || fetched_[k] == dead()) dead_fetch(k);
+    }
+    for (std::size_t k = 0; k < fetched_.size(); ++k) fetches[k] = std::exchange(fetched_[k], nullptr);
+  }
+
+ private:
+  static void release(TF_Tensor* value) {
+    if (value != dead()) drop(value);
+  }
+  static TF_Tensor* another(TF_Tensor* value) { return value == dead() ? value : hold(value); }
+
+  [[noreturn]] void dead_fetch(std::size_t k) const {
+    const std::string name = k < block_.fetch_names.size() ? block_.fetch_names[k] : std::to_string(k);
+    fail(TF_INVALID_ARGUMENT, "tensor '" + name +
+                                  "' has no value: it belongs to a branch or a loop that did not run");
+  }
+
+  const Instruction& instruction(std::int32_t k) const {
+    return block_.instructions[static_cast<std::size_t>(k)];
+  }
+
+  // ---- memory ----------------------------------------------------------------------------------
+
+  std::unique_ptr<Iteration> fresh(const Frame& frame) {
+    auto& spare = spare_[frame.number < kSpares ? static_cast<std::size_t>(frame.number) : 0];
+    std::unique_ptr<Iteration> out;
+    if (frame.number < kSpares && !spare.empty()) {
+      out = std::move(spare.back());
+      spare.pop_back();
+    } else {
+      out = std::make_unique<Iteration>();
+    }
+    out->arrivals.assign(frame.shape->initial.begin(), frame.shape->initial.end());
+    out->slots.assign(static_cast<std::size_t>(frame.shape->slots), nullptr);
+    return out;
+  }
+
+  void retire(const Frame& frame, std::unique_ptr<Iteration> iteration) {
+    for (TF_Tensor* value : iteration->slots) {
+      if (value != nullptr) release(value);
+    }
+    if (frame.number < kSpares) {
+      spare_[static_cast<std::size_t>(frame.number)].push_back(std::move(iteration));
+    }
+  }
+
+  void forget(Frame& frame) {
+    for (auto& iteration : frame.iterations) {
+      if (iteration == nullptr) continue;
+      for (auto& child : iteration->children) forget(*child);
+      for (TF_Tensor* value : iteration->slots) {
+        if (value != nullptr) release(value);
+      }
+    }
+    frame.iterations.clear();
+    for (const Constant& constant : frame.constants) {
+      if (constant.slot >= 0) release(constant.value);
+    }
+    frame.constants.clear();
+  }
+
+  // ---- running one instruction -----------------------------------------------------------------
+
+  void make_ready(std::int32_t k, Frame& frame, std::int32_t at) {
+    ++frame.iteration(at)->running;
+    ready_.push_back({k, at, &frame});
+  }
+
+  void step(const Ready& next) {
+    const auto k = static_cast<std::size_t>(next.instruction);
+    const Instruction& in = block_.instructions[k];
+    Frame& frame = *next.frame;
+    Iteration& iteration = *frame.iteration(next.at);
+    Arrivals& arrived = iteration.arrivals[static_cast<std::size_t>(frames_.place[k])];
+    TF_Tensor** inputs = iteration.slots.data() + frames_.slot[k];
+    arrived.has_run = 1;
+    if (run_.watches_time()) run_.check_time(in);
+    const auto count = static_cast<std::size_t>(in.outputs.count);
+    if (outputs_.size() < count) outputs_.resize(count);
+    std::fill_n(outputs_.data(), count, nullptr);
+    const bool is_dead = compute(in, arrived, inputs);
+    for (std::int32_t i = 0; i < in.inputs.count; ++i) {
+      if (inputs[i] != nullptr) release(std::exchange(inputs[i], nullptr));
+    }
+    propagate(next, in, is_dead);
+    --iteration.running;
+    finish(frame, next.at);
+  }
+
+  // Sets outputs_, or gives true: all of them are dead.
+  bool compute(const Instruction& in, const Arrivals& arrived, TF_Tensor** inputs) {
+    if (in.kind == Kind::merge) {
+      if (arrived.live < 0) return true;
+      outputs_[0] = std::exchange(inputs[arrived.live], nullptr);
+      const std::int64_t* none = nullptr;
+      outputs_[1] = new_tensor(TF_INT32, none, 0);
+      std::memcpy(outputs_[1]->memory->data, &arrived.live, sizeof arrived.live);
+      return false;
+    }
+    if (arrived.dead > 0 && in.kind != Kind::trigger) return true;
+    switch (in.kind) {
+      case Kind::switch_: choose(in, inputs); break;
+      case Kind::enter: case Kind::exit: case Kind::next_iteration:
+        for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+          outputs_[static_cast<std::size_t>(k)] = std::exchange(inputs[k], nullptr);
+        }
+        break;
+      case Kind::constant:
+        outputs_[0] = hold(block_.initial[static_cast<std::size_t>(in.outputs.start)]);
+        break;
+      case Kind::nothing: case Kind::trigger: break;
+      default: work(in, inputs);
+    }
+    return false;
+  }
+
+  void work(const Instruction& in, TF_Tensor** inputs) {
+    const auto count = static_cast<std::size_t>(in.inputs.count);
+    lent_.assign(inputs, inputs + count);  // compute() may put other tensors there
+    all_.assign(count, 1);
+    try {
+      run_.compute(block_, in, lent_.data(), all_.data(), outputs_.data());
+    } catch (...) {
+      for (std::int32_t k = 0; k < in.outputs.count; ++k) drop(std::exchange(outputs_[static_cast<std::size_t>(k)], nullptr));
+      throw;
+    }
+  }
+
+  void choose(const Instruction& in, TF_Tensor** inputs) {
+    const TF_Tensor& choice = *inputs[1];
+    std::int32_t chosen = 0;
+    if (choice.dtype == TF_INT32 && choice.count() == 1) {
+      std::memcpy(&chosen, choice.memory->data, sizeof chosen);
+    } else {
+      chosen = truth(choice) ? 1 : 0;
+    }
+    if (chosen < 0 || chosen >= in.outputs.count) chosen = in.outputs.count - 1;
+    for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+      outputs_[static_cast<std::size_t>(k)] = k == chosen ? std::exchange(inputs[0], nullptr) : dead();
+    }
+  }
+
+  // ---- handing on its outputs ------------------------------------------------------------------
+
+  void propagate(const Ready& from, const Instruction& in, bool is_dead) {
+    Frame& frame = *from.frame;
+    if (in.kind == Kind::enter) {
+      enter(from, in, is_dead);
+    } else if (in.kind == Kind::exit) {
+      if (!is_dead) deliver(from.instruction, false, *frame.parent, frame.at, false);
+      else if (from.at == frame.last()) frame.dead_exits.push_back(from.instruction);
+    } else if (in.kind == Kind::next_iteration) {
+      if (is_dead) return;
+      if (from.at == frame.last()) open_iteration(frame);
+      deliver(from.instruction, false, frame, from.at + 1, false);
+    } else {
+      deliver(from.instruction, is_dead, frame, from.at, false);
+    }
+  }
+
+  // Gives outputs_ to their consumers and lets go of them.
+  void deliver(std::int32_t k, bool is_dead, Frame& frame, std::int32_t at, bool from_enter) {
+    const Slice edges = frames_.edges_of[static_cast<std::size_t>(k)];
+    for (std::int32_t e = 0; e < edges.count; ++e) {
+      const Edge& edge = frames_.edges[static_cast<std::size_t>(edges.start + e)];
+      TF_Tensor* value = dead();
+      if (!is_dead) {
+        TF_Tensor*& output = outputs_[static_cast<std::size_t>(edge.output)];
+        const bool is_last = e + 1 == edges.count ||
+                             frames_.edges[static_cast<std::size_t>(edges.start + e + 1)].output != edge.output;
+        value = is_last ? std::exchange(output, nullptr) : another(output);
+      }
+      arrive(edge.consumer, edge.slot, value, frame, at, from_enter);
+    }
+    const std::int32_t count = instruction(k).outputs.count;
+    for (std::int32_t o = 0; o < count; ++o) {
+      TF_Tensor*& output = outputs_[static_cast<std::size_t>(o)];
+      if (output != nullptr) release(std::exchange(output, nullptr));
+    }
+    const Slice controls = frames_.control_edges_of[static_cast<std::size_t>(k)];
+    for (std::int32_t e = 0; e < controls.count; ++e) {
+      arrive_control(frames_.control_edges[static_cast<std::size_t>(controls.start + e)], is_dead, frame, at);
+    }
+  }
+
+  // The value is taken over.
+  void arrive(std::int32_t k, std::int32_t slot, TF_Tensor* value, Frame& frame, std::int32_t at,
+              bool from_enter) {
+    if (k < 0) {
+      TF_Tensor*& fetch = fetched_[static_cast<std::size_t>(-1 - k)];
+      if (&frame != &root_) release(value);
+      else fetch = value;
+      return;
+    }
+    Iteration* iteration = frame.iteration(at);
+    const auto index = static_cast<std::size_t>(k);
+    const Instruction& in = block_.instructions[index];
+    if (iteration == nullptr || frames_.frame_of[index] != frame.number) {
+      release(value);
+      fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' takes values of different frames");
+    }
+    Arrivals& arrived = iteration->arrivals[static_cast<std::size_t>(frames_.place[index])];
+    TF_Tensor*& place = iteration->slots[static_cast<std::size_t>(frames_.slot[index] + slot)];
+    if (in.kind == Kind::merge) {
+      arrive_merge(k, slot, value, place, arrived, frame, at, from_enter);
+      return;
+    }
+    --arrived.missing;
+    if (value == dead()) ++arrived.dead;
+    else place = value;
+    if (arrived.missing == 0) make_ready(k, frame, at);
+  }
+
+  // A merge runs on its first live input, or dead once all of its inputs are. A dead enter makes it
+  // dead at once: the back edge of a loop that was not entered never comes.
+  void arrive_merge(std::int32_t k, std::int32_t slot, TF_Tensor* value, TF_Tensor*& place,
+                    Arrivals& arrived, Frame& frame, std::int32_t at, bool from_enter) {
+    if (value == dead()) {
+      arrived.dead = from_enter ? instruction(k).inputs.count : arrived.dead + 1;
+    } else if (arrived.live < 0 && arrived.has_run == 0) {
+      arrived.live = slot;
+      place = value;
+    } else {
+      drop(value);
+    }
+    try_merge(k, arrived, frame, at);
+  }
+
+  void try_merge(std::int32_t k, Arrivals& arrived, Frame& frame, std::int32_t at) {
+    const Instruction& in = instruction(k);
+    const bool settled = arrived.live >= 0 || arrived.dead >= in.inputs.count;
+    if (!settled || arrived.missing != in.inputs.count || arrived.has_run != 0) return;
+    arrived.has_run = 1;
+    make_ready(k, frame, at);
+  }
+
+  void arrive_control(std::int32_t k, bool is_dead, Frame& frame, std::int32_t at) {
+    Iteration* iteration = frame.iteration(at);
+    const auto index = static_cast<std::size_t>(k);
+    if (iteration == nullptr || frames_.frame_of[index] != frame.number) {
+      fail(TF_INVALID_ARGUMENT, "node '" + instruction(k).node + "' waits for nodes of different frames");
+    }
+    Arrivals& arrived = iteration->arrivals[static_cast<std::size_t>(frames_.place[index])];
+    --arrived.missing;
+    if (instruction(k).kind == Kind::merge) {
+      try_merge(k, arrived, frame, at);
+      return;
+    }
+    if (is_dead) ++arrived.dead;
+    if (arrived.missing == 0) make_ready(k, frame, at);
+  }
+
+  // ---- frames ----------------------------------------------------------------------------------
+
+  Frame& child(const Ready& from) {
+    Iteration& iteration = *from.frame->iteration(from.at);
+    const std::int32_t number = frames_.child[static_cast<std::size_t>(from.instruction)];
+    for (auto& known : iteration.children) {
+      if (known->number == number) return *known;
+    }
+    auto made = std::make_unique<Frame>();
+    made->shape = &frames_.shapes[static_cast<std::size_t>(number)];
+    made->number = number;
+    made->parent = from.frame;
+    made->at = from.at;
+    made->entering = made->shape->enters;
+    made->iterations.push_back(fresh(*made));
+    iteration.children.push_back(std::move(made));
+    return *iteration.children.back();
+  }
+
+  void enter(const Ready& from, const Instruction& in, bool is_dead) {
+    Frame& frame = child(from);
+    --frame.entering;
+    const auto k = static_cast<std::size_t>(from.instruction);
+    if (in.is_constant && !is_dead) {
+      const Slice edges = frames_.edges_of[k];
+      for (std::int32_t e = 0; e < edges.count; ++e) {
+        const Edge& edge = frames_.edges[static_cast<std::size_t>(edges.start + e)];
+        TF_Tensor* value = outputs_[static_cast<std::size_t>(edge.output)];
+        frame.constants.push_back({edge.consumer, edge.slot, another(value)});
+        for (std::int32_t at = std::max(frame.first, 1); at <= frame.last(); ++at) {
+          arrive(edge.consumer, edge.slot, another(value), frame, at, true);
+        }
+      }
+      const Slice controls = frames_.control_edges_of[k];
+      for (std::int32_t e = 0; e < controls.count; ++e) {
+        const std::int32_t consumer = frames_.control_edges[static_cast<std::size_t>(controls.start + e)];
+        frame.constants.push_back({consumer, -1, nullptr});
+        for (std::int32_t at = std::max(frame.first, 1); at <= frame.last(); ++at) {
+          arrive_control(consumer, false, frame, at);
+        }
+      }
+    }
+    deliver(from.instruction, is_dead, frame, 0, true);
+    finish(frame, 0);
+  }
+
+  // Start the next iteration and hand it the loop's constants.
+  void open_iteration(Frame& frame) {
+    frame.iterations.push_back(fresh(frame));
+    frame.dead_exits.clear();
+    const std::int32_t at = frame.last();
+    for (const Constant& constant : frame.constants) {
+      if (constant.slot < 0) arrive_control(constant.consumer, false, frame, at);
+      else arrive(constant.consumer, constant.slot, another(constant.value), frame, at, true);
+    }
+  }
+
+  // Drop iterations in which nothing can happen any more, then the frame itself.
+  void finish(Frame& frame, std::int32_t at) {
+    while (frame.parent != nullptr) {
+      Iteration* iteration = frame.iteration(at);
+      if (iteration == nullptr || iteration->running != 0 || !iteration->children.empty()) return;
+      if (at != frame.first || (at == 0 && frame.entering != 0)) return;
+      if (at == frame.last()) {
+        close(frame);
+        return;
+      }
+      retire(frame, std::move(frame.iterations.front()));
+      frame.iterations.erase(frame.iterations.begin());
+      ++frame.first;
+      ++at;
+    }
+  }
+
+  // A finished frame hands its dead exits on, and its parent may be finished, too.
+  void close(Frame& frame) {
+    Frame& parent = *frame.parent;
+    const std::int32_t at = frame.at;
+    for (const std::int32_t exit : frame.dead_exits) deliver(exit, true, parent, at, false);
+    Iteration& iteration = *parent.iteration(at);
+    const auto own = std::find_if(iteration.children.begin(), iteration.children.end(),
+                                  [&](const auto& child) { return child.get() == &frame; });
+    const std::unique_ptr<Frame> gone = std::move(*own);
+    iteration.children.erase(own);
+    retire(*gone, std::move(gone->iterations.back()));
+    gone->iterations.pop_back();
+    forget(*gone);
+    finish(parent, at);
+  }
+
+  static constexpr std::int32_t kSpares = 16;  // frames whose iterations are used again
+
+  Run& run_;
+  const Block& block_;
+  const Frames& frames_;
+  Frame root_;
+  std::vector<Ready> ready_;
+  std::vector<TF_Tensor*> outputs_;
+  std::vector<TF_Tensor*> fetched_;
+  std::vector<TF_Tensor*> lent_;
+  std::vector<TF_Bool> all_;
+  std::vector<std::unique_ptr<Iteration>> spare_[kSpares];
+};
+
+void run_dataflow(Run& run, const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
+  DataflowRun(run, block, *block.layout).go(values, fetches);
+}
+
+}  // namespace drystone::host::executor

@@ -1,0 +1,173 @@
+// Calling kernels of libraries and of the embedder: see executor/run.h.
+#include <algorithm>
+#include <vector>
+
+#include "core/failure.h"
+#include "executor/run.h"
+#include "kernels/kernel.h"
+#include "kernels/variable.h"
+
+namespace drystone::host::executor {
+namespace {
+
+constexpr std::size_t kFew = 16;
+
+struct Tensors {
+  std::vector<TF_Tensor*> held;
+  ~Tensors() {
+    for (TF_Tensor* tensor : held) drop(tensor);
+  }
+};
+
+// The value of an output that refers to a variable: the input that does, or a new one. Takes the
+// handle over.
+TF_Tensor* referring(DS_Variable* variable, const std::vector<DS_Variable*>& variables,
+                     TF_Tensor* const* inputs) {
+  for (std::size_t k = 0; k < variables.size(); ++k) {
+    if (variables[k] == nullptr) continue;
+    if (kernels::variable_of(variables[k]) != kernels::variable_of(variable)) continue;
+    DS_DeleteVariable(variable);
+    return hold(inputs[k]);
+  }
+  return new_reference(variable);
+}
+
+bool is_opaque(const TF_Tensor* value) {
+  return value->memory != nullptr && value->memory->opaque;
+}
+
+}  // namespace
+
+void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+                 TF_Tensor** outputs) {
+  if (in.kernel == nullptr) callback(in, inputs, outputs);
+  else if (in.has_refs) kernel_with_references(in, inputs, outputs);
+  else library_kernel(in, inputs, given_up, outputs);
+}
+
+void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+                         TF_Tensor** outputs) {
+  const auto count = static_cast<std::size_t>(in.inputs.count);
+  Tensors made;
+  if (std::any_of(inputs, inputs + count, is_opaque)) {
+    for (std::size_t k = 0; k < count; ++k) {
+      if (!is_opaque(inputs[k])) continue;
+      inputs[k] = adapted(inputs[k], in.kernel->inputs.types[k]);
+      made.held.push_back(inputs[k]);
+    }
+  }
+  TF_Bool free[kFew];
+  facts_.overwritable = nullptr;
+  if (given_up != nullptr && count <= kFew) {
+    for (std::size_t k = 0; k < count; ++k) {
+      free[k] = given_up[k] != 0 && inputs[k]->users.load(std::memory_order_acquire) == 1 &&
+                inputs[k]->memory != nullptr && inputs[k]->memory->ours;
+    }
+    facts_.overwritable = free;
+  }
+  if (deadline_) facts_.deadline_ms = remaining_ms();
+  kernels::run_kernel(*in.kernel, facts_, inputs, outputs);
+}
+
+void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const auto count = static_cast<std::size_t>(in.inputs.count);
+  const auto results = static_cast<std::size_t>(in.outputs.count);
+  Tensors made;
+  std::vector<DS_Variable*> variables(count);
+  std::vector<DS_Variable*> returned(results);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (in.kernel->inputs.is_ref[k] == 0) {
+      if (!is_opaque(inputs[k])) continue;
+      inputs[k] = adapted(inputs[k], in.kernel->inputs.types[k]);
+      made.held.push_back(inputs[k]);
+      continue;
+    }
+    variables[k] = reference(inputs[k]);
+    if (variables[k] != nullptr) continue;
+    if (!is_opaque(inputs[k])) {
+      fail(TF_INVALID_ARGUMENT, "input " + std::to_string(k) + " of node '" + in.node +
+                                    "' must be a reference to a variable");
+    }
+    made.held.push_back(adapted(inputs[k], kReference));
+    variables[k] = reference(made.held.back());
+  }
+  DS_KernelCall facts = facts_;
+  facts.overwritable = nullptr;
+  facts.deadline_ms = remaining_ms();
+  facts.input_variables = variables.data();
+  facts.output_variables = returned.data();
+  kernels::run_kernel(*in.kernel, facts, inputs, outputs);
+  for (std::size_t k = 0; k < results; ++k) {
+    if (returned[k] == nullptr) continue;
+    drop(std::exchange(outputs[k], nullptr));
+    outputs[k] = referring(returned[k], variables, inputs);
+  }
+}
+
+// What a library's kernel gets in place of an opaque value; the value keeps it.
+TF_Tensor* Run::adapted(const TF_Tensor* opaque, TF_DataType dtype) {
+  TF_Tensor* known = opaque->memory->adapted.load(std::memory_order_acquire);
+  if (known != nullptr && known->dtype == dtype) return hold(known);
+  clear(&status_);
+  TF_Tensor* out = dtype == kReference ? adapted_variable(opaque)
+                   : callbacks_.adapt == nullptr || reference(opaque) != nullptr
+                       ? nullptr
+                       : callbacks_.adapt(callbacks_.context, opaque, dtype, &status_);
+  if (out == nullptr) {
+    fail(status_.code == TF_OK ? TF_INVALID_ARGUMENT : status_.code,
+         "a value of the embedder's cannot go to a library's kernel: " + status_.message);
+  }
+  hold(out);
+  if (!opaque->memory->adapted.compare_exchange_strong(known, out, std::memory_order_acq_rel)) {
+    drop(out);
+  }
+  return out;
+}
+
+TF_Tensor* Run::adapted_variable(const TF_Tensor* opaque) {
+  if (callbacks_.adapt_variable == nullptr) return nullptr;
+  DS_Variable* variable = callbacks_.adapt_variable(callbacks_.context, opaque, &status_);
+  return variable == nullptr ? nullptr : new_reference(variable);
+}
+
+void Run::callback(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  clear(&status_);
+  callbacks_.compute(callbacks_.context, run_context_, in.callback, inputs, in.inputs.count,
+                     outputs, in.outputs.count, &status_);
+  const bool complete = std::all_of(outputs, outputs + in.outputs.count,
+                                    [](const TF_Tensor* output) { return output != nullptr; });
+  if (status_.code == TF_OK && complete) return;
+  for (std::int32_t k = 0; k < in.outputs.count; ++k) drop(std::exchange(outputs[k], nullptr));
+  if (status_.code == TF_OK) set(&status_, TF_INTERNAL, "DS_Callbacks.compute", "an output is missing");
+  fail(status_.code, status_.message);
+}
+
+void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const auto number = static_cast<std::size_t>(in.steady);
+  const std::uint64_t now = plan_.session.generation.load(std::memory_order_acquire);
+  {
+    const std::lock_guard lock(plan_.mutex);
+    if (plan_.generation != now) plan_.forget();
+    plan_.generation = now;
+    plan_.kept.resize(static_cast<std::size_t>(plan_.program->steady));
+    const auto& kept = plan_.kept[number];
+    if (!kept.empty()) {
+      for (std::size_t k = 0; k < kept.size(); ++k) outputs[k] = hold(kept[k]);
+      return;
+    }
+  }
+  kernel(in, inputs, nullptr, outputs);
+  const std::lock_guard lock(plan_.mutex);
+  auto& kept = plan_.kept[number];
+  if (plan_.generation != now || !kept.empty()) return;
+  for (std::int32_t k = 0; k < in.outputs.count; ++k) kept.push_back(hold(outputs[k]));
+}
+
+}  // namespace drystone::host::executor
+
+void DS_Plan::forget() noexcept {
+  for (auto& outputs : kept) {
+    for (TF_Tensor* output : outputs) drystone::host::executor::drop(output);
+    outputs.clear();
+  }
+}

@@ -1,0 +1,378 @@
+// Reading PlanDefs: see executor/plan.h.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/buffer.h"
+#include "core/failure.h"
+#include "drystone/sdk/node.hpp"
+#include "drystone/sdk/wire.hpp"
+#include "executor/frames.h"
+#include "executor/plan.h"
+#include "executor/value.h"
+#include "kernels/registry.h"
+#include "kernels/tensor_proto.h"
+
+namespace drystone::host::executor {
+namespace {
+
+constexpr std::int32_t kMost = 1 << 28;  // of anything a plan counts
+
+[[noreturn]] void malformed(const std::string& what) {
+  fail(TF_INVALID_ARGUMENT, "the plan is malformed: " + what);
+}
+
+// What an InstructionDef says, before it is understood.
+struct Fields {
+  std::uint64_t kind = 0;
+  std::string_view node_def;
+  std::int32_t op = 0;
+  std::int32_t outputs = 0;
+  std::int32_t callback = 0;
+  std::int32_t constant = 0;
+  std::string_view value;
+  std::string_view frame;
+  bool is_constant = false;
+  std::vector<std::int32_t> inputs;
+  std::vector<std::int32_t> controls;
+  std::vector<std::int32_t> blocks;
+  std::vector<std::int32_t> deref;
+};
+
+void numbers(const wire::Reader& reader, std::vector<std::int32_t>* out) {
+  if (reader.type() == wire::Type::varint) {
+    out->push_back(reader.int32());
+    return;
+  }
+  wire::Varints packed(reader);
+  while (packed.next()) out->push_back(static_cast<std::int32_t>(packed.value()));
+  if (!packed.ok()) malformed("a list of numbers ends in the middle of one");
+}
+
+Fields read(std::string_view bytes) {
+  Fields out;
+  wire::Reader r(bytes);
+  while (r.next()) {
+    switch (r.field()) {
+      case 1: out.kind = r.varint(); break;
+      case 2: out.node_def = r.bytes(); break;
+      case 3: out.op = r.int32(); break;
+      case 4: numbers(r, &out.inputs); break;
+      case 5: out.outputs = r.int32(); break;
+      case 6: numbers(r, &out.controls); break;
+      case 7: numbers(r, &out.blocks); break;
+      case 8: out.callback = r.int32(); break;
+      case 9: out.constant = r.int32(); break;
+      case 10: out.value = r.bytes(); break;
+      case 11: out.frame = r.bytes(); break;
+      case 12: out.is_constant = r.boolean(); break;
+      case 13: numbers(r, &out.deref); break;
+      default: break;
+    }
+  }
+  if (!r.ok()) malformed("an instruction is no message");
+  return out;
+}
+
+Slice append(std::vector<std::int32_t>* array, const std::vector<std::int32_t>& more) {
+  const Slice out{static_cast<std::int32_t>(array->size()), static_cast<std::int32_t>(more.size())};
+  array->insert(array->end(), more.begin(), more.end());
+  return out;
+}
+
+bool needs_kernel(Kind kind) { return kind == Kind::kernel || kind == Kind::steady; }
+
+std::int32_t blocks_of(Kind kind) {
+  switch (kind) {
+    case Kind::call: return 1;
+    case Kind::if_: case Kind::while_: return 2;
+    default: return 0;
+  }
+}
+
+// Makes one block.
+class BlockLoader {
+ public:
+  BlockLoader(Program& program, Block& block, const std::vector<std::string_view>& op_defs,
+              std::span<TF_Tensor* const> constants, bool has_callbacks)
+      : program_(program), block_(block), op_defs_(op_defs), constants_(constants),
+        has_callbacks_(has_callbacks) {}
+
+  void load(std::string_view bytes) {
+    std::vector<std::string_view> instructions;
+    wire::Reader r(bytes);
+    while (r.next()) {
+      switch (r.field()) {
+        case 1: block_.name = r.bytes(); break;
+        case 2: block_.feeds = r.int32(); break;
+        case 3: instructions.push_back(r.bytes()); break;
+        case 4: numbers(r, &block_.fetches); break;
+        case 5: block_.feed_names.emplace_back(r.bytes()); break;
+        case 6: block_.fetch_names.emplace_back(r.bytes()); break;
+        case 7: types(r); break;
+        default: break;
+      }
+    }
+    if (!r.ok()) malformed("a block is no message");
+    if (block_.feeds < 0 || block_.feeds > kMost) malformed("an absurd number of feeds");
+    block_.initial.resize(static_cast<std::size_t>(block_.feeds));
+    block_.instructions.reserve(instructions.size());
+    for (const std::string_view instruction : instructions) add(read(instruction));
+    for (const std::int32_t value : block_.fetches) check_value(value, "a fetch");
+    check_order();
+    if (block_.has_frames) block_.layout = std::make_unique<Frames>(block_);
+    else plan_lifetimes(block_);
+  }
+
+ private:
+  void types(const wire::Reader& r) {
+    std::vector<std::int32_t> raw;
+    numbers(r, &raw);
+    for (const std::int32_t type : raw) block_.feed_types.push_back(static_cast<TF_DataType>(type));
+  }
+
+  void check_value(std::int32_t value, const char* what) const {
+    if (value < 0 || value >= block_.values()) {
+      malformed(std::string(what) + " is value " + std::to_string(value) + " of " +
+                std::to_string(block_.values()));
+    }
+  }
+
+  void add(const Fields& fields) {
+    Instruction in;
+    if (fields.kind >= static_cast<std::uint64_t>(Kind::count)) malformed("an unknown kind");
+    if (fields.outputs < 0 || fields.outputs > kMost - block_.values()) {
+      malformed("an absurd number of outputs");
+    }
+    in.kind = static_cast<Kind>(fields.kind);
+    in.is_constant = fields.is_constant;
+    in.inputs = append(&block_.inputs, fields.inputs);
+    in.controls = append(&block_.controls, fields.controls);
+    in.deref = append(&block_.deref, fields.deref);
+    in.outputs = {block_.values(), fields.outputs};
+    in.blocks = fields.blocks;
+    const sdk::NodeView node(fields.node_def);
+    in.node = node.name();
+    in.op = node.op();
+    block_.initial.resize(block_.initial.size() + static_cast<std::size_t>(fields.outputs));
+    if (in.kind >= Kind::switch_ && in.kind <= Kind::next_iteration) block_.has_frames = true;
+    if (in.kind == Kind::enter) in.frame = frame(fields.frame);
+    if (in.kind == Kind::constant) constant(in, fields);
+    if (needs_kernel(in.kind)) kernel(in, fields);
+    if (in.kind == Kind::steady) in.steady = program_.steady++;
+    check_shape(in, fields);
+    block_.instructions.push_back(std::move(in));
+  }
+
+  std::int32_t frame(std::string_view name) {
+    auto& frames = block_.frames;
+    const auto found = std::find(frames.begin(), frames.end(), name);
+    if (found != frames.end()) return static_cast<std::int32_t>(found - frames.begin());
+    frames.emplace_back(name);
+    return static_cast<std::int32_t>(frames.size()) - 1;
+  }
+
+  void constant(Instruction& in, const Fields& fields) {
+    if (in.outputs.count != 1) malformed("a constant must have one output");
+    TF_Tensor* value = nullptr;
+    if (fields.constant == 0) {
+      value = kernels::tensor_from_proto(fields.value);
+    } else {
+      if (fields.constant < 0 || static_cast<std::size_t>(fields.constant) > constants_.size() ||
+          constants_[static_cast<std::size_t>(fields.constant) - 1] == nullptr) {
+        malformed("constant " + std::to_string(fields.constant) + " was not given");
+      }
+      value = share(*constants_[static_cast<std::size_t>(fields.constant) - 1]);
+    }
+    program_.held.push_back(value);
+    block_.initial[static_cast<std::size_t>(in.outputs.start)] = value;
+  }
+
+  void kernel(Instruction& in, const Fields& fields) {
+    if (fields.op < 0 || static_cast<std::size_t>(fields.op) >= op_defs_.size()) {
+      malformed("node '" + in.node + "' has no op definition");
+    }
+    const std::string_view op_def = op_defs_[static_cast<std::size_t>(fields.op)];
+    TF_Status status;
+    std::int64_t id = -1;
+    if (!kernels::kernels_of(in.op).empty()) {
+      const TF_Buffer node{fields.node_def.data(), fields.node_def.size(), nullptr};
+      const TF_Buffer def{op_def.data(), op_def.size(), nullptr};
+      id = DS_FindKernel(&node, &def, nullptr, &status);
+    }
+    // The embedder's kernels count as priority -1 (drystone_host/kernels.h).
+    const bool yields = id >= 0 && kernels::find(id)->definition.priority < -1;
+    if (fields.callback > 0 && has_callbacks_ && (id < 0 || yields)) {
+      in.callback = fields.callback - 1;
+      return;
+    }
+    if (id < 0) {
+      fail(TF_UNIMPLEMENTED, "node '" + in.node + "' cannot run: op '" + in.op + "' has no kernel" +
+                                 (status.message.empty() ? "" : ": " + status.message));
+    }
+    in.kernel.reset(new DS_Kernel(kernels::find(id), fields.node_def, op_def, ""));
+    const auto is_ref = [](const kernels::Signature& s) {
+      return std::find(s.is_ref.begin(), s.is_ref.end(), 1) != s.is_ref.end();
+    };
+    in.has_refs = is_ref(in.kernel->inputs) || is_ref(in.kernel->outputs);
+    if (in.kernel->inputs.size() != in.inputs.count ||
+        in.kernel->outputs.size() != in.outputs.count) {
+      malformed("node '" + in.node + "' has another fan-in or fan-out than its op says");
+    }
+  }
+
+  void check_shape(const Instruction& in, const Fields& fields) const {
+    const auto need = [&](bool holds, const char* what) {
+      if (!holds) malformed("node '" + in.node + "': " + what);
+    };
+    const std::int32_t blocks = blocks_of(in.kind);
+    need(blocks == 0 ? in.kind == Kind::case_ || in.blocks.empty()
+                     : in.blocks.size() == static_cast<std::size_t>(blocks),
+         "a wrong number of blocks");
+    for (const std::int32_t block : in.blocks) {
+      need(block > 0 && static_cast<std::size_t>(block) < program_.blocks.size(), "no such block");
+    }
+    for (const std::int32_t k : fields.deref) need(k >= 0 && k < in.inputs.count, "no such input");
+    const std::int32_t inputs = in.inputs.count;
+    const std::int32_t outputs = in.outputs.count;
+    switch (in.kind) {
+      case Kind::switch_: need(inputs == 2 && outputs >= 1, "a switch takes data and a choice"); break;
+      case Kind::merge: need(inputs >= 1 && outputs == 2, "a merge has two outputs"); break;
+      case Kind::enter: case Kind::exit: case Kind::next_iteration: case Kind::forward:
+      case Kind::while_:
+        need(inputs == outputs, "as many outputs as inputs are needed");
+        break;
+      case Kind::if_: need(inputs >= 1, "a condition is needed"); break;
+      case Kind::case_: need(inputs >= 1 && !in.blocks.empty(), "branches are needed"); break;
+      default: break;
+    }
+  }
+
+  // Inputs and controls are numbers of the block; without frames they come from what ran before.
+  void check_order() const {
+    const auto count = static_cast<std::int32_t>(block_.instructions.size());
+    for (std::int32_t k = 0; k < count; ++k) {
+      const Instruction& in = block_.instructions[static_cast<std::size_t>(k)];
+      for (const std::int32_t value : block_.inputs_of(in)) {
+        check_value(value, "an input");
+        if (!block_.has_frames && value >= in.outputs.start) malformed("an input comes too late");
+      }
+      for (std::int32_t c = 0; c < in.controls.count; ++c) {
+        const std::int32_t before = block_.controls[static_cast<std::size_t>(in.controls.start + c)];
+        if (before < 0 || before >= count || (!block_.has_frames && before >= k)) {
+          malformed("a control edge from nowhere");
+        }
+      }
+    }
+  }
+
+  Program& program_;
+  Block& block_;
+  const std::vector<std::string_view>& op_defs_;
+  std::span<TF_Tensor* const> constants_;
+  bool has_callbacks_;
+};
+
+// What calls take and give must fit the blocks that they run.
+void check_calls(const Program& program) {
+  const auto fits = [&](const Instruction& in, std::int32_t block, std::int32_t feeds,
+                        std::int32_t fetches) {
+    const Block& callee = program.blocks[static_cast<std::size_t>(block)];
+    if (callee.feeds != feeds || callee.fetches.size() != static_cast<std::size_t>(fetches)) {
+      malformed("node '" + in.node + "' calls '" + callee.name + "' with " + std::to_string(feeds) +
+                " arguments for " + std::to_string(fetches) + " results; it has " +
+                std::to_string(callee.feeds) + " and " + std::to_string(callee.fetches.size()));
+    }
+  };
+  for (const Block& block : program.blocks) {
+    for (const Instruction& in : block.instructions) {
+      const bool chooses = in.kind == Kind::if_ || in.kind == Kind::case_;
+      const std::int32_t feeds = in.inputs.count - (chooses ? 1 : 0);
+      for (std::size_t k = 0; k < in.blocks.size(); ++k) {
+        const bool is_cond = in.kind == Kind::while_ && k == 0;
+        fits(in, in.blocks[k], feeds, is_cond ? 1 : in.outputs.count);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Block::Block() = default;
+Block::~Block() = default;
+Block::Block(Block&&) noexcept = default;
+Block& Block::operator=(Block&&) noexcept = default;
+
+Program::~Program() {
+  for (TF_Tensor* tensor : held) drop(tensor);
+}
+
+std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const> constants,
+                              bool has_callbacks) {
+  auto out = std::make_unique<Program>();
+  std::vector<std::string_view> op_defs;
+  std::vector<std::string_view> blocks;
+  std::int32_t version = 0;
+  wire::Reader r(bytes);
+  while (r.next()) {
+    switch (r.field()) {
+      case 1: version = r.int32(); break;
+      case 2: out->graph_def_version = r.int32(); break;
+      case 3: op_defs.push_back(r.bytes()); break;
+      case 4: blocks.push_back(r.bytes()); break;
+      default: break;
+    }
+  }
+  if (!r.ok() || blocks.empty()) malformed("it is no PlanDef with a block");
+  if (version != 1) malformed("it has version " + std::to_string(version) + ", not 1");
+  out->blocks.resize(blocks.size());
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    BlockLoader(*out, out->blocks[k], op_defs, constants, has_callbacks).load(blocks[k]);
+  }
+  check_calls(*out);
+  return out;
+}
+
+void plan_lifetimes(Block& block) {
+  constexpr std::int32_t kForever = std::numeric_limits<std::int32_t>::max();
+  const auto values = static_cast<std::size_t>(block.values());
+  std::vector<std::int32_t> last(values, -1);
+  const auto count = static_cast<std::int32_t>(block.instructions.size());
+  for (std::int32_t k = 0; k < count; ++k) {
+    const Instruction& in = block.instructions[static_cast<std::size_t>(k)];
+    for (std::int32_t o = 0; o < in.outputs.count; ++o) last[static_cast<std::size_t>(in.outputs.start + o)] = k;
+    for (const std::int32_t value : block.inputs_of(in)) last[static_cast<std::size_t>(value)] = k;
+  }
+  for (const std::int32_t value : block.fetches) last[static_cast<std::size_t>(value)] = kForever;
+  for (std::size_t v = 0; v < values; ++v) {
+    if (block.initial[v] != nullptr) last[v] = kForever;
+  }
+  std::vector<std::vector<std::int32_t>> ends(block.instructions.size());
+  for (std::size_t v = static_cast<std::size_t>(block.feeds); v < values; ++v) {
+    if (last[v] >= 0 && last[v] != kForever) ends[static_cast<std::size_t>(last[v])].push_back(static_cast<std::int32_t>(v));
+  }
+  for (std::size_t v = 0; v < static_cast<std::size_t>(block.feeds); ++v) {
+    if (last[v] >= 0 && last[v] != kForever) ends[static_cast<std::size_t>(last[v])].push_back(static_cast<std::int32_t>(v));
+  }
+  block.given_up.assign(block.inputs.size(), 0);
+  for (std::int32_t k = 0; k < count; ++k) {
+    Instruction& in = block.instructions[static_cast<std::size_t>(k)];
+    in.dead_after = append(&block.dead_after, ends[static_cast<std::size_t>(k)]);
+    const auto inputs = block.inputs_of(in);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const bool once = std::count(inputs.begin(), inputs.end(), inputs[i]) == 1;
+      const bool given = once && last[static_cast<std::size_t>(inputs[i])] == k;
+      block.given_up[static_cast<std::size_t>(in.inputs.start) + i] = given ? 1 : 0;
+      in.gives_up = in.gives_up || given;
+    }
+  }
+  std::vector<bool> fetched(values, false);
+  block.fetch_moves.resize(block.fetches.size());
+  for (std::size_t k = block.fetches.size(); k-- > 0;) {  // the last of several takes it
+    const auto v = static_cast<std::size_t>(block.fetches[k]);
+    block.fetch_moves[k] = !fetched[v] && block.initial[v] == nullptr;
+    fetched[v] = true;
+  }
+}
+
+}  // namespace drystone::host::executor

@@ -1,0 +1,108 @@
+// A plan as the executor runs it: flat arrays, indices instead of names.
+#ifndef DRYSTONE_HOST_EXECUTOR_PLAN_H_
+#define DRYSTONE_HOST_EXECUTOR_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.h"
+#include "kernels/kernel.h"
+
+namespace drystone::host::executor {
+
+// PlanKind of plan.proto.
+enum class Kind : std::uint8_t {
+  kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
+  if_, case_, while_, steady, count
+};
+
+struct ReleaseKernel {
+  void operator()(DS_Kernel* kernel) const noexcept { kernel->release(); }
+};
+using KernelPtr = std::unique_ptr<DS_Kernel, ReleaseKernel>;
+
+// A range of one of a block's arrays.
+struct Slice {
+  std::int32_t start = 0;
+  std::int32_t count = 0;
+};
+
+struct Instruction {
+  Kind kind = Kind::kernel;
+  bool has_refs = false;      // a kernel of a library takes or gives references
+  bool gives_up = false;      // an input's memory may become an output's
+  bool is_constant = false;   // of enter
+  std::int32_t callback = -1; // the embedder's kernel, where `kernel` is NULL
+  Slice inputs;               // of Block::inputs
+  Slice outputs;              // values
+  Slice controls;             // of Block::controls
+  Slice dead_after;           // of Block::dead_after: values that nobody needs after it
+  Slice deref;                // of Block::deref: inputs that are read where they are references
+  std::int32_t frame = -1;    // of enter: number of its name in the block
+  std::int32_t steady = -1;   // number of its kept outputs in the session's plan
+  KernelPtr kernel;
+  std::vector<std::int32_t> blocks;
+  std::string node;
+  std::string op;
+};
+
+struct Frames;
+
+struct Block {
+  Block();
+  ~Block();
+  Block(Block&&) noexcept;
+  Block& operator=(Block&&) noexcept;
+
+  std::string name;
+  std::int32_t feeds = 0;
+  bool has_frames = false;                 // v1 control flow: the dataflow engine runs it
+  std::vector<Instruction> instructions;
+  std::vector<std::int32_t> inputs;        // values
+  std::vector<TF_Bool> given_up;           // beside inputs: this is the last use of the value
+  std::vector<std::int32_t> controls;      // instructions
+  std::vector<std::int32_t> dead_after;    // values
+  std::vector<std::int32_t> deref;         // inputs of an instruction
+  std::vector<std::int32_t> fetches;       // values
+  std::vector<bool> fetch_moves;           // a fetch that takes the value, which no other needs
+  std::vector<TF_Tensor*> initial;         // one per value: a constant, or NULL
+  std::vector<std::string> frames;         // names
+  std::vector<std::string> feed_names;
+  std::vector<std::string> fetch_names;
+  std::vector<TF_DataType> feed_types;
+  std::unique_ptr<Frames> layout;          // of a block with frames
+
+  std::int32_t values() const { return static_cast<std::int32_t>(initial.size()); }
+  std::span<const std::int32_t> inputs_of(const Instruction& in) const {
+    return {inputs.data() + in.inputs.start, static_cast<std::size_t>(in.inputs.count)};
+  }
+};
+
+// Everything of a PlanDef. Constants are held by it.
+struct Program {
+  Program() = default;
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  std::int32_t graph_def_version = 0;
+  std::vector<Block> blocks;
+  std::int32_t steady = 0;                 // how many instructions keep their outputs
+  std::vector<TF_Tensor*> held;
+};
+
+// Reads a PlanDef. Fails with INVALID_ARGUMENT for bytes that are none, with numbers out of range
+// or an order in which a block cannot run; UNIMPLEMENTED for a node without a kernel.
+std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const> constants,
+                              bool has_callbacks);
+
+// Works out where values die, for blocks without frames.
+void plan_lifetimes(Block& block);
+
+}  // namespace drystone::host::executor
+
+#endif  // DRYSTONE_HOST_EXECUTOR_PLAN_H_

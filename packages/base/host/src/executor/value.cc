@@ -1,0 +1,70 @@
+// Values: see executor/value.h.
+#include "executor/value.h"
+
+#include <memory>
+
+#include "core/failure.h"
+#include "core/live.h"
+#include "drystone/session.h"
+
+namespace drystone::host::executor {
+namespace {
+
+void delete_variable(void* object) { DS_DeleteVariable(static_cast<DS_Variable*>(object)); }
+
+void release_opaque(void* object, std::size_t, void* release) {
+  reinterpret_cast<void (*)(void*)>(release)(object);
+}
+
+}  // namespace
+
+TF_Tensor* dead() noexcept {
+  static TF_Tensor* const tensor = new TF_Tensor();
+  return tensor;
+}
+
+TF_Tensor* new_reference(DS_Variable* variable) {
+  TF_Tensor* out = DS_NewOpaqueTensor(variable, kReference, delete_variable);
+  if (out == nullptr) {
+    DS_DeleteVariable(variable);
+    throw std::bad_alloc();
+  }
+  return out;
+}
+
+DS_Variable* reference(const TF_Tensor* value) noexcept {
+  if (value->dtype != kReference || value->memory == nullptr) return nullptr;
+  return static_cast<DS_Variable*>(value->memory->data);
+}
+
+}  // namespace drystone::host::executor
+
+using namespace drystone::host;
+
+extern "C" {
+
+TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype, void (*release)(void*)) {
+  return answered<TF_Tensor*>(nullptr, [&] {
+    auto memory = std::make_unique<Memory>();
+    auto tensor = std::make_unique<TF_Tensor>();
+    born(Kind::memory);
+    memory->data = object;
+    memory->dtype = dtype;
+    memory->opaque = true;
+    if (release != nullptr) {
+      memory->deallocator = executor::release_opaque;
+      memory->argument = reinterpret_cast<void*>(release);
+    }
+    tensor->dtype = dtype;
+    tensor->memory = memory.release();
+    return tensor.release();
+  });
+}
+
+void* DS_OpaqueObject(const TF_Tensor* tensor) {
+  if (tensor == nullptr || tensor->memory == nullptr || !tensor->memory->opaque) return nullptr;
+  if (tensor->dtype == executor::kReference) return nullptr;
+  return tensor->memory->data;
+}
+
+}  // extern "C"

@@ -1,0 +1,37 @@
+// Values of a run: tensors that several holders share, references to variables, and "dead".
+#ifndef DRYSTONE_HOST_EXECUTOR_VALUE_H_
+#define DRYSTONE_HOST_EXECUTOR_VALUE_H_
+
+#include "core/tensor.h"
+#include "drystone_host/kernels.h"
+
+namespace drystone::host::executor {
+
+// The dtype of values that stand for variables.
+inline constexpr auto kReference = static_cast<TF_DataType>(100);
+
+// TF_Tensor::users counts who holds a tensor as a whole; its memory counts tensors.
+inline TF_Tensor* hold(TF_Tensor* tensor) noexcept {
+  tensor->users.fetch_add(1, std::memory_order_relaxed);
+  return tensor;
+}
+
+inline void drop(TF_Tensor* tensor) noexcept {
+  if (tensor == nullptr) return;
+  if (tensor->users.load(std::memory_order_acquire) == 1 ||
+      tensor->users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete tensor;
+  }
+}
+
+// The value of an output that was not computed. Never held, dropped or read.
+TF_Tensor* dead() noexcept;
+
+// A value that stands for a variable; takes the handle over.
+TF_Tensor* new_reference(DS_Variable* variable);
+// The variable, borrowed, or NULL for a value that is none.
+DS_Variable* reference(const TF_Tensor* value) noexcept;
+
+}  // namespace drystone::host::executor
+
+#endif  // DRYSTONE_HOST_EXECUTOR_VALUE_H_

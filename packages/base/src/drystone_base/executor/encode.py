@@ -1,0 +1,251 @@
+"""From lowered plans to a PlanDef: what the native executor loads.
+
+One block is the graph, the others are the functions that it calls; a value is a number. Source of
+the format: ``drystone_abi/protos/plan.proto``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
+from drystone_base.dtypes import DType
+from drystone_base.errors import DrystoneError
+from drystone_base.executor.plan import Instruction, Kind, Plan
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.defs import OpDef
+
+__all__ = ["Encoded", "encode"]
+
+Lower = Callable[[FunctionRef], Plan]
+"""The plan of a function's body; raises as :func:`lower` does."""
+
+_FRAME_KINDS: Final = {
+    Kind.SWITCH: PlanKind.PLAN_SWITCH,
+    Kind.MERGE: PlanKind.PLAN_MERGE,
+    Kind.ENTER: PlanKind.PLAN_ENTER,
+    Kind.EXIT: PlanKind.PLAN_EXIT,
+    Kind.NEXT_ITERATION: PlanKind.PLAN_NEXT_ITERATION,
+    Kind.TRIGGER: PlanKind.PLAN_TRIGGER,
+}
+_FORWARD: Final = frozenset(
+    {
+        "Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient", "GuaranteeConst",
+        "PlaceholderWithDefault", "LoopCond", "_ListToArray", "_ArrayToList",
+    }
+)  # fmt: skip
+_STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+_CALLS: Final = {
+    "PartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
+    "StatefulPartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
+    "If": (PlanKind.PLAN_IF, ("then_branch", "else_branch")),
+    "StatelessIf": (PlanKind.PLAN_IF, ("then_branch", "else_branch")),
+    "Case": (PlanKind.PLAN_CASE, ("branches",)),
+    "StatelessCase": (PlanKind.PLAN_CASE, ("branches",)),
+    "While": (PlanKind.PLAN_WHILE, ("cond", "body")),
+    "StatelessWhile": (PlanKind.PLAN_WHILE, ("cond", "body")),
+}
+
+
+@dataclass
+class Encoded:
+    """A PlanDef with what goes beside it.
+
+    ``constants``: arrays with their dtypes. ``kernels``: instructions that Python computes, by
+    number. ``outputs``: the dtypes of the outputs of each.
+    """
+
+    plan: PlanDef = field(default_factory=PlanDef)
+    constants: list[tuple[np.ndarray[Any, Any], int]] = field(default_factory=list)
+    kernels: list[Instruction] = field(default_factory=list)
+    outputs: list[tuple[int, ...]] = field(default_factory=list)
+
+
+def encode(
+    plan: Plan, feed_types: Sequence[DType], lower_function: Lower, functions: Sequence[str]
+) -> Encoded:
+    """The PlanDef of ``plan`` and of the functions that it may call.
+
+    ``functions``: names in the graph's library, whose nodes are calls. A call of a function that
+    cannot be lowered is left to its kernel in Python, which says so when it runs.
+    """
+    return _Encoder(lower_function, frozenset(functions)).run(plan, feed_types)
+
+
+class _Encoder:
+    def __init__(self, lower_function: Lower, functions: frozenset[str]) -> None:
+        self.lower_function = lower_function
+        self.functions = functions
+        self.out = Encoded()
+        self.op_numbers: dict[int, int] = {}
+        self.blocks: dict[tuple[str, str], int] = {}
+        self.waiting: list[tuple[str, Plan, int]] = []
+
+    def run(self, plan: Plan, feed_types: Sequence[DType]) -> Encoded:
+        self.out.plan.version = 1
+        self.out.plan.graph_def_version = plan.producer
+        block = self.out.plan.blocks.add()
+        block.feed_names.extend(plan.feed_names)
+        block.fetch_names.extend(plan.fetch_names)
+        block.feed_types.extend(t.number for t in feed_types)
+        self._block(block, plan)
+        while self.waiting:
+            name, body, index = self.waiting.pop()
+            self.out.plan.blocks[index].name = name
+            self._block(self.out.plan.blocks[index], body)
+        return self.out
+
+    def _function(self, function: FunctionRef) -> int:
+        """The number of a function's block; raises when its body cannot be lowered."""
+        key = (function.name, repr(sorted(function.attrs.items())) if function.attrs else "")
+        if key not in self.blocks:
+            body = self.lower_function(function)
+            self.blocks[key] = len(self.out.plan.blocks)
+            self.out.plan.blocks.add()
+            self.waiting.append((function.name, body, self.blocks[key]))
+        return self.blocks[key]
+
+    # ---- one block -----------------------------------------------------------------------------
+
+    def _block(self, block: BlockDef, plan: Plan) -> None:
+        wiring = _Wiring(plan)
+        block.feeds = len(plan.feeds)
+        for k in wiring.order:
+            self._instruction(block.instructions.add(), plan.instructions[k], k, wiring)
+        for fetch in plan.fetches:
+            block.fetches.append(-1 - fetch if fetch < 0 else wiring.inputs[fetch][0])
+
+    def _instruction(
+        self, out: InstructionDef, instruction: Instruction, k: int, wiring: _Wiring
+    ) -> None:
+        out.inputs.extend(wiring.inputs[k])
+        out.outputs = instruction.output_count
+        out.controls.extend(wiring.controls[k])
+        self._kind(out, instruction, wiring.reads_reference[k])
+        if not out.node_def:
+            out.node_def = NodeDef(name=instruction.node, op=instruction.op).SerializeToString()
+
+    def _kind(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
+        op = instruction.op
+        if instruction.kind in _FRAME_KINDS:
+            out.kind = _FRAME_KINDS[instruction.kind]
+            if instruction.kind is Kind.ENTER:
+                out.frame = instruction.attrs["frame_name"]
+                out.is_constant = bool(instruction.attrs.get("is_constant"))
+        elif op == "NoOp":
+            out.kind = PlanKind.PLAN_NOTHING
+        elif op == "Const" and not instruction.on_library:
+            self._constant(out, instruction)
+        elif op in _FORWARD and not reads_reference and not instruction.on_library:
+            out.kind = PlanKind.PLAN_FORWARD
+        elif not self._call(out, instruction):
+            self._kernel(out, instruction)
+
+    def _constant(self, out: InstructionDef, instruction: Instruction) -> None:
+        out.kind = PlanKind.PLAN_CONSTANT
+        value = instruction.attrs["value"].aligned()
+        dtype = instruction.attrs["dtype"].number
+        self.out.constants.append((value, dtype))
+        out.constant = len(self.out.constants)
+
+    def _call(self, out: InstructionDef, instruction: Instruction) -> bool:
+        """Whether the instruction runs blocks."""
+        if instruction.op in self.functions:
+            kind, called = PlanKind.PLAN_CALL, [FunctionRef(instruction.op, instruction.attrs)]
+        elif instruction.op in _CALLS:
+            kind, names = _CALLS[instruction.op]
+            held = [instruction.attrs[name] for name in names]
+            called = held[0] if kind == PlanKind.PLAN_CASE else held
+        else:
+            return False
+        try:
+            blocks = [self._function(function) for function in called]
+        except DrystoneError:
+            return False
+        out.kind = kind
+        out.blocks.extend(blocks)
+        return True
+
+    def _kernel(self, out: InstructionDef, instruction: Instruction) -> None:
+        out.kind = PlanKind.PLAN_STEADY if instruction.op in _STEADY else PlanKind.PLAN_KERNEL
+        out.deref.extend(instruction.deref)
+        if instruction.on_library:
+            assert instruction.source is not None
+            assert instruction.definition is not None
+            out.node_def = instruction.source.to_proto().SerializeToString()
+            out.op = self._op(instruction.definition)
+        else:
+            self.out.kernels.append(instruction)
+            self.out.outputs.append(tuple(t.base.number for t in instruction.output_types))
+            out.callback = len(self.out.kernels)
+            out.op = 0
+            if not self.out.plan.op_defs:
+                self.out.plan.op_defs.append(b"")
+
+    def _op(self, definition: OpDef) -> int:
+        if id(definition) not in self.op_numbers:
+            self.op_numbers[id(definition)] = len(self.out.plan.op_defs)
+            self.out.plan.op_defs.append(definition.to_proto().SerializeToString())
+        return self.op_numbers[id(definition)]
+
+
+class _Wiring:
+    """A plan's edges seen from the consumers: values, controls, and an order to run in.
+
+    ``order`` leaves out fetches. ``inputs[k]`` holds values; ``controls[k]`` places in the order.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        count = len(plan.instructions)
+        self.order = _order(plan)
+        self.inputs: list[list[int]] = [[-1] * i.input_count for i in plan.instructions]
+        self.controls: list[list[int]] = [[] for _ in range(count)]
+        self.reads_reference = [False] * count
+        place = {k: at for at, k in enumerate(self.order)}
+        value = len(plan.feeds)
+        for feed, places in enumerate(plan.feeds):
+            for consumer, slot in places:
+                self.inputs[consumer][slot] = feed
+        for k in self.order:
+            self._outputs(plan, k, value)
+            value += plan.instructions[k].output_count
+            for consumer in plan.instructions[k].control_edges:
+                self.controls[consumer].append(place[k])
+
+    def _outputs(self, plan: Plan, k: int, first: int) -> None:
+        instruction = plan.instructions[k]
+        for output, consumer, slot in instruction.edges:
+            self.inputs[consumer][slot] = first + output
+            types = instruction.output_types
+            if types and types[output].ref and slot in plan.instructions[consumer].deref:
+                self.reads_reference[consumer] = True
+
+
+def _order(plan: Plan) -> list[int]:
+    """Instructions but fetches, so that each comes after what it needs; back edges are ignored."""
+    missing = [i.input_count + i.control_count for i in plan.instructions]
+    for places in plan.feeds:
+        for consumer, _ in places:
+            missing[consumer] -= 1
+    for instruction in plan.instructions:
+        if instruction.kind is Kind.NEXT_ITERATION:
+            for _, consumer, _ in instruction.edges:
+                missing[consumer] -= 1
+    ready = [k for k in range(len(missing) - 1, -1, -1) if missing[k] <= 0]
+    order: list[int] = []
+    while ready:
+        k = ready.pop()
+        instruction = plan.instructions[k]
+        if instruction.kind is not Kind.FETCH:
+            order.append(k)
+        back = instruction.kind is Kind.NEXT_ITERATION
+        consumers = [] if back else [c for _, c, _ in instruction.edges]
+        for consumer in reversed([*consumers, *instruction.control_edges]):
+            missing[consumer] -= 1
+            if missing[consumer] == 0:
+                ready.append(consumer)
+    return order

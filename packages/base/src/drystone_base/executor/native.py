@@ -1,0 +1,132 @@
+"""The native executor: plans of the host library, and how it calls kernels in Python."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from drystone_base.dtypes import DType
+from drystone_base.errors import BadRequest, KernelError
+from drystone_base.executor.encode import encode
+from drystone_base.executor.functions import FunctionCaller
+from drystone_base.executor.plan import Plan
+from drystone_base.executor.reference import call_kernel, deadline_exceeded
+from drystone_base.executor.runtime import Runtime
+from drystone_base.host.extension import adapt, extension
+from drystone_base.host.kernels import plugin_failure
+from drystone_base.host.status import CODES
+from drystone_base.kernels import Array
+from drystone_base.state import Variable
+
+if TYPE_CHECKING:
+    from drystone_base.graph import FunctionLibrary
+
+__all__ = ["NativePlan", "NativeSession"]
+
+
+class NativeSession:
+    """What plans of one session share."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self.handle = extension().Session(adapt, threads)
+
+    def reset(self) -> None:
+        """Forget what plans keep: handles of variables."""
+        self.handle.reset()
+
+
+class NativePlan:
+    """One plan, loaded by the host library."""
+
+    __slots__ = ("_copies", "_handle", "_kernels", "has_kernels")
+
+    def __init__(
+        self,
+        session: NativeSession,
+        plan: Plan,
+        feed_types: Sequence[DType],
+        caller: FunctionCaller,
+        library: FunctionLibrary,
+        copies: bool,
+    ) -> None:
+        encoded = encode(
+            plan, feed_types, partial(caller.plan, native=True), [f.name for f in library]
+        )
+        self._kernels = encoded.kernels
+        self._copies = copies
+        self.has_kernels = bool(self._kernels)
+        self._handle = extension().Plan(
+            session.handle,
+            encoded.plan.SerializeToString(),
+            encoded.constants,
+            encoded.outputs,
+            self._compute,
+            _raise,
+        )
+
+    def run(self, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
+        """The fetches, in order; raises as the reference executor does."""
+        left = 0
+        if runtime.deadline is not None:
+            left = max(1, int((runtime.deadline - time.monotonic()) * 1000))
+        found: list[Any] = self._handle.run(
+            feeds, runtime, left, runtime.step.id, self._copies, None
+        )
+        return found
+
+    def describe(self) -> bytes:
+        """What the plan consists of, as JSON; see ``DS_DescribePlan``."""
+        described: bytes = self._handle.describe()
+        return described
+
+    def _compute(self, kernel: int, runtime: Runtime, values: list[Any]) -> Sequence[Any]:
+        """Called by the executor: run a kernel of Python's."""
+        instruction = self._kernels[kernel]
+        for slot in instruction.deref:
+            if type(values[slot]) is Variable:
+                values[slot] = values[slot].read()
+        return call_kernel(instruction, values, runtime)
+
+
+_PLUGIN: Final = re.compile(
+    r"node '(?P<node>[^']*)' \(op (?P<op>\S+), kernel '(?P<kernel>[^']*)' of (?P<library>[^)]*)\): "
+)
+
+
+def _raise(code: int, message: bytes) -> None:
+    """Raise what a failed run says: of a plugin's kernel, of time or memory, or of a fetch."""
+    text = message.decode("utf-8", "replace").removeprefix("DS_RunPlan: ")
+    text = text.removeprefix("DS_NewPlan: ")
+    status = CODES[code] if code < len(CODES) else "UNKNOWN"
+    blamed = _PLUGIN.match(text)
+    if blamed is not None:
+        raise plugin_failure(
+            blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
+            text[blamed.end() :], status,
+        )  # fmt: skip
+    if text.startswith("tensor ") and " has no value: " in text:
+        raise _dead_fetch(text.partition(" has no value: ")[0])
+    if status == "DEADLINE_EXCEEDED":
+        raise deadline_exceeded(text.partition(" (its time")[0].partition(": its time")[0])
+    raise KernelError(
+        "the run failed",
+        check="a run must end without a failure",
+        found=text,
+        needed="success",
+        remedy="`drystone explain` shows the plan that ran",
+        status=status,
+    )
+
+
+def _dead_fetch(tensor: str) -> BadRequest:
+    return BadRequest(
+        f"{tensor} has no value",
+        check="a fetched tensor must be computed on the branch that is taken",
+        found="a dead tensor: it belongs to a branch or a loop that did not run",
+        needed="a live tensor",
+        remedy="fetch the output of the Merge or Exit that ends the branch or loop",
+        code="dead-fetch",
+    )

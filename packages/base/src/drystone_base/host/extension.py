@@ -1,0 +1,138 @@
+"""The extension `drystone_base._native`, bound to the host library, and variables in the latter."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drystone_base import dtypes
+from drystone_base.dtypes import DType, from_number
+from drystone_base.errors import DrystoneError, HostError
+from drystone_base.host import _lib
+
+if TYPE_CHECKING:
+    from drystone_base.state import Variable
+
+__all__ = ["HostVariable", "adapt", "extension"]
+
+_FUNCTIONS: Final = (
+    "TF_NewStatus", "TF_DeleteStatus", "TF_GetCode", "TF_Message", "TF_SetStatus",
+    "TF_AllocateTensor", "TF_DeleteTensor", "TF_TensorType", "TF_NumDims", "TF_Dim",
+    "TF_TensorData", "TF_TensorByteSize", "TF_NewTensor", "DS_ShareTensor",
+    "DS_TensorIsExclusive", "DS_NewOpaqueTensor", "DS_OpaqueObject", "DS_NewSession",
+    "DS_DeleteSession", "DS_ResetSession", "DS_NewPlan", "DS_DeletePlan", "DS_PlanNumFeeds",
+    "DS_PlanNumFetches", "DS_PlanFeedType", "DS_DescribePlan", "DS_NewCancellation",
+    "DS_DeleteCancellation", "DS_Cancel", "DS_RunPlan", "DS_NewVariable", "DS_DeleteVariable",
+    "DS_ShareVariable", "DS_VariableTensor", "DS_SetVariable", "DS_VariableHandle",
+)  # fmt: skip
+_DTYPES: Final = 64
+_REFERENCE: Final = 100
+_ENCODING: Final = ("utf-8", "surrogateescape")
+_VARIABLES: Final[weakref.WeakValueDictionary[int, Variable]] = weakref.WeakValueDictionary()
+_data = _lib.declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
+_delete_tensor = _lib.declare("TF_DeleteTensor", None, ctypes.c_void_p)
+
+
+@cache
+def extension() -> Any:
+    """The extension module; raises ``HostError`` (``host-library-missing``)."""
+    library = _lib.library()
+    from drystone_base import _native
+
+    _native.bind(
+        {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in _FUNCTIONS}
+    )
+    _native.set_dtypes([_numpy_of(number) for number in range(_DTYPES)])
+    _native.set_resolver(_resolve)
+    return _native
+
+
+def _numpy_of(number: int) -> np.dtype[Any] | None:
+    try:
+        found = from_number(number)
+    except DrystoneError:
+        return None
+    return None if found.is_object else found.np
+
+
+class HostVariable:
+    """The value of a variable, in the host library, where its kernels change it in place."""
+
+    __slots__ = ("_dtype", "address")
+
+    def __init__(self, variable: Variable) -> None:
+        self._dtype: DType = variable.dtype.base
+        self.address: int = extension().new_variable(
+            variable.name.encode(*_ENCODING), self._dtype.number, variable.value
+        )
+        _VARIABLES[self._number()] = variable
+
+    def __del__(self) -> None:
+        extension().delete_variable(self.address)
+
+    def _number(self) -> int:
+        """What resource tensors that stand for the variable hold."""
+        tensor = extension().variable_handle(self.address)
+        number: int = ctypes.c_uint64.from_address(_data(tensor)).value
+        _delete_tensor(tensor)
+        return number
+
+    def read(self) -> np.ndarray[Any, Any] | None:
+        """The value; read-only, since the host goes on using it."""
+        value: np.ndarray[Any, Any] | None = extension().variable_value(self.address)
+        return value
+
+    def write(self, value: np.ndarray[Any, Any] | None) -> None:
+        """Replace the value."""
+        extension().set_variable(self.address, self._dtype.number, value)
+
+
+def adapt(value: Any, number: int) -> int:
+    """The address of what plugins' kernels get in place of a value of Python's.
+
+    A new tensor of the dtype ``number``, or a new variable for a reference. Raises ``HostError``
+    (``bad-host-tensor``) for a value that no plugin knows.
+    """
+    from drystone_base.host.variables import variable_of
+
+    variable = variable_of(value)
+    if variable is not None and number in (_REFERENCE, dtypes.RESOURCE.number):
+        home = variable.in_host()
+        address: int = (
+            extension().share_variable(home.address)
+            if number == _REFERENCE
+            else extension().variable_handle(home.address)
+        )
+        return address
+    wanted = "a reference" if number == _REFERENCE else str(from_number(number))
+    raise HostError(
+        f"a value of Python's cannot go to a plugin's kernel as {wanted}",
+        check="a value must be something that plugins know",
+        found=type(value).__name__,
+        needed="numbers, strings or variables",
+        remedy="DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
+        code="bad-host-tensor",
+        status="INVALID_ARGUMENT",
+    )
+
+
+def _resolve(number: int, address: int) -> np.ndarray[Any, Any]:
+    """What a resource tensor of the host's stands for, as a handle for kernels in Python."""
+    from drystone_base.state import ResourceHandle, handle_array
+
+    place = _data(address)
+    found = _VARIABLES.get(ctypes.c_uint64.from_address(place).value) if place else None
+    if found is None:
+        raise HostError(
+            f"a {from_number(number)} of a plugin's cannot go to a kernel in Python",
+            check="a resource must be a variable of the session",
+            found="a handle that is none",
+            needed="a variable",
+            code="bad-host-tensor",
+            status="UNIMPLEMENTED",
+        )
+    return handle_array(ResourceHandle("variable", found.name, "", found))
