@@ -12,7 +12,7 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
 from drystone_base.ops.einsum_labels import Label, expand, parse
 
-__all__: list[str] = []
+__all__ = ["einsum"]
 
 Labels: TypeAlias = Sequence[Label]
 
