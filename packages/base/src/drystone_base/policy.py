@@ -26,7 +26,7 @@ _BY_EFFECT: Final[dict[str, str]] = {
         ReadFile MatchingFiles Restore RestoreSlice RestoreV2 InitializeTableFromTextFile
         InitializeTableFromTextFileV2 ImmutableConst LoadAndRemapMatrix GenerateVocabRemapping
         WholeFileReader WholeFileReaderV2 TextLineReader TextLineReaderV2 TFRecordReader
-        TFRecordReaderV2 FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader
+        TFRecordReaderV2 FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader RecordInput
         TextLineDataset TFRecordDataset TFRecordDatasetV2 FixedLengthRecordDataset
         FixedLengthRecordDatasetV2 CSVDataset CSVDatasetV2 LMDBDataset LoadDataset
         ExperimentalCSVDataset ExperimentalLMDBDataset DecodeProtoV2 EncodeProto

@@ -141,6 +141,22 @@ def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndar
     return read_only(_expand(_typed_values(proto, dtype), dtype, shape))
 
 
+def typed_field(array: np.ndarray[Any, Any], dtype: DType) -> tuple[str, list[Any]] | None:
+    """The ``TensorProto`` field that holds values of ``dtype`` one by one, and the values.
+
+    None where values of the dtype have no field of one number each.
+    """
+    name = _FIELD.get(dtype, "int_val")
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if dtype in _FLOAT8 or (dtype.is_object and dtype is not dtypes.STRING):
+        return None
+    if name == "half_val":
+        flat = flat.view(np.uint16)
+    elif dtype.label.startswith("complex"):
+        flat = flat.view(np.float32 if name == "scomplex_val" else np.float64)
+    return name, flat.tolist()
+
+
 def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
     """The ``TensorProto`` of an array; strings must be bytes or text in an object, S or U array."""
     dtype = from_numpy(array.dtype)

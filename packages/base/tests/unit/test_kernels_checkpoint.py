@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, INT32, QINT8, STRING
-from drystone_base.errors import CheckpointError, KernelError
+from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, QINT8, STRING
+from drystone_base.errors import CheckpointError, KernelError, ShapeError
 from drystone_base.kernels._testing import infer_shapes, run_op
 from drystone_base.loaders.checkpoint import BundleReader, save
 
@@ -84,3 +85,58 @@ def test_shapes_come_from_the_slices() -> None:
     assert shapes == [None, (2, 3), None, (7,)]
     assert infer_shapes("RestoreV2", [(), (1,), (1,)], dtypes=[FLOAT32]) == [None]
     assert infer_shapes("ShardedFilename", [(), (), ()]) == [()]
+
+
+def words(*values: str) -> np.ndarray[Any, Any]:
+    out = np.empty(len(values), object)
+    out[:] = [v.encode() for v in values]
+    return out
+
+
+def test_the_first_form_is_written_and_restored(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path / "deep" / "v1")
+    text = np.array([b"a", b""], object)
+    half = np.array([1.5, -0.0], np.float16)
+    run_op("Save", path, words("w", "t", "h"), WHOLE, text, half)
+    w, t, h = run_op(
+        "RestoreV2", path, words("w", "t", "h"), words("4 3 1,2:-", "", ""),
+        dtypes=[FLOAT32, STRING, FLOAT16],
+    )  # fmt: skip
+    np.testing.assert_array_equal(w, WHOLE[1:3], strict=True)
+    assert t.tolist() == text.tolist()
+    assert h.tobytes() == half.tobytes()
+    run_op("SaveSlices", path, words("w", "w"), words("4 3 0,1:-", "4 3 1,3:-"), *parts())
+    (w,) = run_op("Restore", path, b"w", dt=FLOAT32)
+    np.testing.assert_array_equal(w, WHOLE, strict=True)
+
+
+def parts() -> list[np.ndarray[Any, Any]]:
+    return [WHOLE[:1], WHOLE[1:]]
+
+
+@pytest.mark.parametrize(
+    ("match", "names", "slices", "tensors"),
+    [
+        ("equally many", ["w"], ["4 3 0,1:-", "4 3 1,3:-"], parts()),
+        ("must not overlap", ["w", "w"], ["4 3 0,1:-", "4 3 0,3:-"], parts()),
+        ("agree on dtype and shape", ["w", "w"], ["4 3 0,1:-", "5 3 1,3:-"], parts()),
+        ("must have the slice's shape", ["w"], ["4 3 0,2:-"], [WHOLE[:1]]),
+        ("a slice must read", ["w"], ["4 3 x"], [WHOLE]),
+        ("types that it had", ["w"], [""], [np.ones(2, ml_dtypes.bfloat16)]),
+    ],
+)
+def test_slices_that_do_not_fit_write_nothing(
+    tmp_path: Path, match: str, names: list[str], slices: list[str], tensors: list[Any]
+) -> None:
+    path = tmp_path / "v1"
+    with pytest.raises((CheckpointError, KernelError), match=match):
+        run_op("SaveSlices", os.fsencode(path), words(*names), words(*slices), *tensors)
+    assert not path.exists()
+
+
+def test_shapes_of_the_first_form() -> None:
+    assert infer_shapes("Save", [(), (1,), (4, 3)]) == []
+    assert infer_shapes("SaveSlices", [(), (1,), (-1,), (4, 3)]) == []
+    for given in ([(1,), (1,), (4, 3)], [(), (2,), (4, 3)]):
+        with pytest.raises(ShapeError):
+            infer_shapes("Save", given)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from drystone_base.dtypes import STRING
@@ -19,12 +18,12 @@ from drystone_base.kernels._records import RECORD_OVERHEAD, decompressed, read_r
 from drystone_base.kernels._registry import Call
 
 __all__ = [
+    "Open",
     "Reader",
     "Record",
     "Records",
     "fixed_records",
     "identity",
-    "open_file",
     "text_lines",
     "tf_records",
     "whole_file",
@@ -32,6 +31,9 @@ __all__ = [
 
 Record = tuple[bytes, bytes]
 """Key and value."""
+
+Open = Callable[[Call, bytes], BinaryIO]
+"""How a file is opened by its name: raises for one that may not, or cannot, be read."""
 
 Records = Callable[[Call, bytes], Iterator[Record]]
 """The records of one piece of work, by its name; raises at once where it cannot be opened."""
@@ -173,35 +175,26 @@ def _parse_state(call: Call, state: bytes) -> tuple[list[int], bytes]:
 # ---- kinds of work ---------------------------------------------------------------------------
 
 
-def open_file(call: Call, name: bytes) -> BinaryIO:
-    """A file that the session's access policy lets the node read."""
-    path = Path(os.fsdecode(name))
-    call.runtime.access.check_read(call, path)
-    try:
-        return path.open("rb")
-    except OSError as error:
-        status = "FAILED_PRECONDITION" if isinstance(error, IsADirectoryError) else "NOT_FOUND"
-        call.fail(
-            "the file must be readable", found=path, needed="a file", status=status, inner=error
-        )
-
-
 def identity(_: Call, work: bytes) -> Iterator[Record]:
     """The work's name itself."""
     yield work, work
 
 
-def whole_file(call: Call, work: bytes) -> Iterator[Record]:
-    """The file's bytes."""
-    with open_file(call, work) as file:
-        yield work, file.read()
+def whole_file(opened: Open) -> Records:
+    """The bytes of a file."""
+
+    def records(call: Call, work: bytes) -> Iterator[Record]:
+        with opened(call, work) as file:
+            yield work, file.read()
+
+    return records
 
 
-def text_lines(skip: int) -> Records:
+def text_lines(opened: Open, skip: int) -> Records:
     """The lines of a file after the first ``skip``, without their ends; keys count from 1."""
 
     def records(call: Call, work: bytes) -> Iterator[Record]:
-        return _lines(open_file(call, work), work, skip)
+        return _lines(opened(call, work), work, skip)
 
     return records
 
@@ -214,11 +207,11 @@ def _lines(file: BinaryIO, work: bytes, skip: int) -> Iterator[Record]:
                 yield work + b":%d" % number, text
 
 
-def tf_records(compression: str) -> Records:
+def tf_records(opened: Open, compression: str) -> Records:
     """The records of a TFRecord file; keys are their offsets."""
 
     def records(call: Call, work: bytes) -> Iterator[Record]:
-        return _by_offset(open_file(call, work), work, compression)
+        return _by_offset(opened(call, work), work, compression)
 
     return records
 
@@ -231,11 +224,13 @@ def _by_offset(file: BinaryIO, work: bytes, compression: str) -> Iterator[Record
             offset += len(record) + RECORD_OVERHEAD
 
 
-def fixed_records(header: int, record: int, footer: int, hop: int, encoding: str) -> Records:
+def fixed_records(
+    opened: Open, header: int, record: int, footer: int, hop: int, encoding: str
+) -> Records:
     """Records of one length between header and footer; the next begins ``hop`` bytes further."""
 
     def records(call: Call, work: bytes) -> Iterator[Record]:
-        return _by_number(open_file(call, work), work)
+        return _by_number(opened(call, work), work)
 
     def _by_number(file: BinaryIO, work: bytes) -> Iterator[Record]:
         with file:

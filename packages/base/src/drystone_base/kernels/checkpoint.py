@@ -8,7 +8,14 @@ from typing import Any
 
 from drystone_base.dtypes import DType
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.loaders.checkpoint import BundleReader, BundleWriter, merge, parse_slice
+from drystone_base.loaders.checkpoint import (
+    BundleReader,
+    BundleWriter,
+    V1Writer,
+    merge,
+    open_checkpoint,
+    parse_slice,
+)
 from drystone_base.loaders.checkpoint.bundle import data_path, index_path
 from drystone_base.policy import checkpoint_parts
 from drystone_base.tensor import string_array
@@ -26,8 +33,7 @@ def _path(call: Call, tensor: Array) -> str:
 
 def _readable(call: Call, prefix: str) -> str:
     """The prefix, once all files of the checkpoint may be read."""
-    call.runtime.access.check_read(call, index_path(prefix))
-    for path in checkpoint_parts(prefix):
+    for path in checkpoint_parts(prefix) or [index_path(prefix)]:
         call.runtime.access.check_read(call, path)
     return prefix
 
@@ -62,12 +68,41 @@ def save_v2(call: Call, prefix: Array, names: Array, slices: Array, *tensors: Ar
     return ()
 
 
+@kernel("Save")
+def save(call: Call, filename: Array, names: Array, *tensors: Array) -> Any:
+    """Write a checkpoint of the first form (V1): one file."""
+    return _save_v1(call, filename, names, [""] * len(tensors), tensors)
+
+
+@kernel("SaveSlices")
+def save_slices(call: Call, filename: Array, names: Array, slices: Array, *tensors: Array) -> Any:
+    """As Save; a slice states which part of a tensor the values are."""
+    return _save_v1(call, filename, names, _texts(slices), tensors)
+
+
+def _save_v1(
+    call: Call, filename: Array, names: Array, specs: list[str], tensors: tuple[Array, ...]
+) -> Any:
+    texts, path = _texts(names), _path(call, filename)
+    _same_length(call, texts, specs, list(tensors))
+    call.runtime.access.check_write(call, path)
+    writer = V1Writer(path)
+    for name, text, tensor, dtype in zip(texts, specs, tensors, call.attrs["T"], strict=True):
+        part = parse_slice(text)
+        if part is None:
+            writer.add(name, tensor, dtype)
+        else:
+            writer.add_slice(name, *part, tensor, dtype)
+    writer.finish()
+    return ()
+
+
 @kernel("RestoreV2")
 def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[Array]:
     """Tensors or slices of a checkpoint; views of the mapped file where that is possible."""
     texts, specs, dtypes = _texts(names), _texts(slices), call.attrs["dtypes"]
     _same_length(call, texts, specs, dtypes)
-    reader = BundleReader(_readable(call, _path(call, prefix)))
+    reader = open_checkpoint(_readable(call, _path(call, prefix)))
     rows = zip(texts, specs, dtypes, strict=True)
     return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
 
@@ -75,14 +110,14 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
 @kernel("Restore")
 def restore(call: Call, pattern: Array, name: Array) -> Array:
     """One tensor of a checkpoint."""
-    reader = BundleReader(_readable(call, _path(call, pattern)))
+    reader = open_checkpoint(_readable(call, _path(call, pattern)))
     return _restore(call, reader, _texts(name)[0], "", call.attrs["dt"])
 
 
 @kernel("RestoreSlice")
 def restore_slice(call: Call, pattern: Array, name: Array, part: Array) -> Array:
     """One tensor, or a slice of one, of a checkpoint."""
-    reader = BundleReader(_readable(call, _path(call, pattern)))
+    reader = open_checkpoint(_readable(call, _path(call, pattern)))
     return _restore(call, reader, _texts(name)[0], _texts(part)[0], call.attrs["dt"])
 
 

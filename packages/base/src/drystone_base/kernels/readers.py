@@ -8,17 +8,18 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from drystone_base.kernels._handles import object_of, shared_handle
 from drystone_base.kernels._queues import Queue
 from drystone_base.kernels._readers import (
+    Open,
     Reader,
     fixed_records,
     identity,
-    open_file,
     text_lines,
     tf_records,
     whole_file,
@@ -27,6 +28,19 @@ from drystone_base.kernels._records import read_records
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
 from drystone_base.tensor import string_array
+
+
+def open_file(call: Call, name: bytes) -> BinaryIO:
+    """A file that the session's access policy lets the node read."""
+    path = Path(os.fsdecode(name))
+    call.runtime.access.check_read(call, path)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        status = "FAILED_PRECONDITION" if isinstance(error, IsADirectoryError) else "NOT_FOUND"
+        call.fail(
+            "the file must be readable", found=path, needed="a file", status=status, inner=error
+        )
 
 
 def _handle(call: Call, create: Callable[[], Reader]) -> Any:
@@ -38,7 +52,7 @@ def _handle(call: Call, create: Callable[[], Reader]) -> Any:
 @kernel("WholeFileReader", "WholeFileReaderV2")
 def whole_file_reader(call: Call) -> Any:
     """A handle to a reader of whole files."""
-    return _handle(call, lambda: Reader(whole_file, whole=True, keeps_state=True))
+    return _handle(call, lambda: Reader(whole_file(open_file), whole=True, keeps_state=True))
 
 
 @kernel("IdentityReader", "IdentityReaderV2")
@@ -54,13 +68,13 @@ def text_line_reader(call: Call) -> Any:
     call.require(
         skip >= 0, "a number of lines must not be negative", found=skip, needed="0 or more"
     )
-    return _handle(call, lambda: Reader(text_lines(skip)))
+    return _handle(call, lambda: Reader(text_lines(open_file, skip)))
 
 
 @kernel("TFRecordReader", "TFRecordReaderV2")
 def tf_record_reader(call: Call) -> Any:
     """A handle to a reader of TFRecord files."""
-    return _handle(call, lambda: Reader(tf_records(call.attrs["compression_type"])))
+    return _handle(call, lambda: Reader(tf_records(open_file, call.attrs["compression_type"])))
 
 
 @kernel("FixedLengthRecordReader", "FixedLengthRecordReaderV2")
@@ -75,7 +89,7 @@ def fixed_length_record_reader(call: Call) -> Any:
         needed="none negative, the record's positive",
     )
     header, record, footer, hop = sizes
-    records = fixed_records(header, record, footer, hop, a.get("encoding", ""))
+    records = fixed_records(open_file, header, record, footer, hop, a.get("encoding", ""))
     return _handle(call, lambda: Reader(records))
 
 
@@ -147,7 +161,10 @@ class Shuffled:
     seed, and is not TensorFlow's, which depends on how fast its threads are.
     """
 
-    def __init__(self, patterns: str, seed: int, shift: float, size: int, compression: str) -> None:
+    def __init__(
+        self, opened: Open, patterns: str, seed: int, shift: float, size: int, compression: str
+    ) -> None:
+        self._open = opened
         self._patterns = patterns.split(",")
         self._random = random.Random(seed)
         self._shift, self._size, self._compression = shift, max(size, 1), compression
@@ -189,7 +206,7 @@ class Shuffled:
         self._random.shuffle(names)
         by = int(self._shift * len(names)) if 0 <= self._shift < 1 else 0
         for name in names[by:] + names[:by]:
-            with open_file(call, os.fsencode(name)) as file:
+            with self._open(call, os.fsencode(name)) as file:
                 yield from read_records(file, self._compression, name)
 
 
@@ -204,7 +221,7 @@ def record_input(call: Call) -> Array:
         "",
         "RecordInput",
         call.node,
-        lambda: Shuffled(a["file_pattern"], *values, a["compression_type"]),
+        lambda: Shuffled(open_file, a["file_pattern"], *values, a["compression_type"]),
     )
     records = found.take(call, a["batch_size"])
     return string_array(records, (len(records),))

@@ -42,6 +42,16 @@ def restore_slice(c: ShapeCall) -> list[Shape]:
     return [None if text is None else _stated(text.item())]
 
 
+@shape("Save", "SaveSlices")
+def save(c: ShapeCall) -> list[Shape]:
+    """No outputs; there is a name, and a slice, for each tensor."""
+    c.with_rank(c.shape(0), 0)
+    vectors = (1, 2) if c.op == "SaveSlices" else (1,)
+    for k in vectors:
+        c.merge_dim(c.with_rank(c.shape(k), 1)[0], len(c.shapes) - 1 - len(vectors))
+    return []
+
+
 @shape("SaveV2", "MergeV2Checkpoints")
 def nothing(_: ShapeCall) -> list[Shape]:
     """No outputs."""
