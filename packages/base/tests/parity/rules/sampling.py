@@ -61,6 +61,7 @@ _BOUNDED = {
     "minvals": _bound(-3, 3),
     "maxvals": _bound(3.2, 5),
 }
+_FITTED = {"int8": "float32", "int16": "float32", "int32": "float64", "int64": "float64"}
 
 RULES: dict[str, Rule] = {
     "StatelessRandomGammaV2": Rule(
@@ -122,4 +123,8 @@ RULES: dict[str, Rule] = {
         tol=10,
         why="differences of products",
     ),
+    "IsotonicRegression": Rule(
+        {"input": some(3), "output_dtype": lambda d: _FITTED.get(d["T"], d["T"])}, spoil=False
+    ),
+    "SdcaFprint": Rule({"input": shaped("n")}),
 }
