@@ -375,3 +375,75 @@ def tables(tf: Any, p: Program) -> None:
     p.step(tf.compat.v1.tables_initializer())
     p.step(table.lookup(tf.constant([b"c", b"x", b"a"])))
     p.step(table.size())
+
+
+def _examples(tf: Any) -> list[bytes]:
+    """Serialized examples; features are missing here and there."""
+
+    def feature(value: Any) -> Any:
+        if isinstance(value[0], bytes):
+            return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
+        if isinstance(value[0], float):
+            return tf.train.Feature(float_list=tf.train.FloatList(value=value))
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=value))
+
+    rows: list[dict[str, Any]] = [
+        {"z": [1.0, 2.0], "a": [b"x"], "m": [1, 2, 3], "r": [5, 6]},
+        {"z": [3.0, 4.0], "m": [4]},
+        {"z": [5.0, 6.0], "a": [b"y"], "r": [7]},
+    ]
+    return [
+        tf.train.Example(
+            features=tf.train.Features(feature={k: feature(v) for k, v in row.items()})
+        ).SerializeToString(deterministic=True)
+        for row in rows
+    ]
+
+
+@with_tensorflow()
+def examples(tf: Any, p: Program) -> None:
+    io = tf.io
+    parse = tf.data.experimental.parse_example_dataset
+    source = _data(tf).from_tensor_slices(_examples(tf)).batch(2)
+    some = {
+        "z": io.FixedLenFeature([2], tf.float32),
+        "a": io.FixedLenFeature([], tf.string, b"none"),
+        "m": io.VarLenFeature(tf.int64),
+        "r": io.RaggedFeature(tf.int64),
+    }
+    run_one(tf, p, source.apply(parse(some)), 3)
+    strict = {"a": io.FixedLenFeature([], tf.string), "m": io.VarLenFeature(tf.float32)}
+    run_one(tf, p, source.apply(parse(strict)), 3)
+    padded = {"m": io.FixedLenSequenceFeature([], tf.int64, allow_missing=True)}
+    run_one(tf, p, source.apply(parse(padded, num_parallel_calls=2)), 3)
+
+
+@with_tensorflow()
+def several_devices(tf: Any, p: Program) -> None:
+    ops = __import__(
+        "tensorflow.python.data.ops.multi_device_iterator_ops", fromlist=["MultiDeviceIterator"]
+    )
+    made = ops.MultiDeviceIterator(_data(tf).range(5), ["/cpu:0"], prefetch_buffer_size=0)
+    (following,) = made.get_next()
+    p.step(made.initializer)
+    for _ in range(6):
+        p.step(following)
+
+
+@with_tensorflow()
+def training(tf: Any, p: Program) -> None:
+    """A regression whose data come from a shuffled, mapped, batched pipeline in the graph."""
+    v1 = tf.compat.v1
+    rng = np.random.default_rng(3)
+    xs = rng.normal(size=(24, 3)).astype(np.float32)
+    ys = (xs @ np.array([[1.0], [-2.0], [0.5]], np.float32)).astype(np.float32)
+    dataset = _data(tf).from_tensor_slices((xs, ys)).shuffle(10, seed=5)
+    dataset = dataset.map(lambda x, y: (x * 2.0, y)).repeat(2).batch(4).prefetch(1)
+    x, y = v1.data.make_one_shot_iterator(dataset).get_next()
+    weights = v1.get_variable("w", initializer=np.zeros((3, 1), np.float32), use_resource=True)
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
+    train = v1.train.MomentumOptimizer(0.02, 0.9).minimize(loss)
+    p.step(v1.global_variables_initializer())
+    for _ in range(13):
+        p.step(loss, train)
+    p.step(weights.value())

@@ -119,3 +119,14 @@ def matching(tf: Any, p: Program) -> None:
     run_one(tf, p, tf.data.Dataset.list_files(both, shuffle=False), 4)
     none = tf.strings.join([folder, "none*"])
     run_one(tf, p, tf.data.Dataset.list_files(none, shuffle=False), 1)
+
+
+@with_tensorflow()
+def written(tf: Any, p: Program) -> None:
+    file = Folder(tf, p)
+    names = [file("a", None), file("b", None)]
+    words = tf.data.Dataset.from_tensor_slices([b"one", b"", b"two"])
+    for name, kind in zip(names, ("", "GZIP"), strict=True):
+        write = tf.data.experimental.TFRecordWriter(name, kind).write(words)
+        p.step(write)
+        run_one(tf, p, tf.data.TFRecordDataset(name, kind), 4)

@@ -54,6 +54,12 @@ def zip_dataset(call: Call, *sources: Array) -> Array:
     return handle_array(Zipped(call, [dataset_of(s) for s in sources]))
 
 
+@kernel("ChooseFastestDataset", "ExperimentalChooseFastestDataset")
+def choose_fastest_dataset(call: Call, source: Array, *_: Array) -> Array:
+    """The first source: all have the same elements."""
+    return handle_array(Unary(call, dataset_of(source)))
+
+
 @kernel("ConcatenateDataset")
 def concatenate_dataset(call: Call, first: Array, second: Array) -> Array:
     """One source, then the other."""

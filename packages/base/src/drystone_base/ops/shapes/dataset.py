@@ -73,6 +73,7 @@ _ARGS: Final[dict[str, dict[str, str]]] = {
     "IteratorGetNext": {"iterator": "scalar"},
     "IteratorGetNextSync": {"iterator": "scalar"},
     "OptionalGetValue": {"optional": "scalar"},
+    "MultiDeviceIteratorGetNextFromShard": {"multi_device_iterator": "scalar"},
     "ReduceDataset": {"input_dataset": "scalar"},
 }  # fmt: skip
 """The arguments of each op whose rank is looked at; others may be anything."""
@@ -120,7 +121,8 @@ def _check(c: ShapeCall) -> None:
     "ExperimentalGroupByReducerDataset", "TextLineDataset", "TFRecordDataset",
     "TFRecordDatasetV2", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2",
     "MatchingFilesDataset", "ExperimentalMatchingFilesDataset", "CSVDataset", "CSVDatasetV2",
-    "ExperimentalCSVDataset",
+    "ExperimentalCSVDataset", "ParseExampleDataset", "ParseExampleDatasetV2",
+    "ExperimentalParseExampleDataset", "ChooseFastestDataset", "ExperimentalChooseFastestDataset",
 )  # fmt: skip
 def dataset(c: ShapeCall) -> list[Shape]:
     """A scalar."""
@@ -134,6 +136,8 @@ def dataset(c: ShapeCall) -> list[Shape]:
     "ExperimentalIteratorGetDevice", "IteratorToStringHandle", "IteratorFromStringHandle",
     "IteratorFromStringHandleV2", "IteratorGetNextAsOptional", "OptionalFromValue",
     "OptionalNone", "OptionalHasValue", "WrapDatasetVariant", "UnwrapDatasetVariant",
+    "MultiDeviceIterator", "AnonymousMultiDeviceIteratorV3", "MultiDeviceIteratorInit",
+    "MultiDeviceIteratorToStringHandle", "MultiDeviceIteratorFromStringHandle",
 )  # fmt: skip
 def scalar(_: ShapeCall) -> list[Shape]:
     """A scalar."""
@@ -142,7 +146,7 @@ def scalar(_: ShapeCall) -> list[Shape]:
 
 @shape(
     "AnonymousIteratorV2", "AnonymousSeedGenerator", "AnonymousRandomSeedGenerator",
-    "AnonymousMemoryCache",
+    "AnonymousMemoryCache", "AnonymousMultiDeviceIterator",
 )  # fmt: skip
 def with_deleter(_: ShapeCall) -> list[Shape]:
     """Two scalars."""
@@ -151,7 +155,7 @@ def with_deleter(_: ShapeCall) -> list[Shape]:
 
 @shape(
     "IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue", "DatasetToSingleElement",
-    "ReduceDataset",
+    "ReduceDataset", "MultiDeviceIteratorGetNextFromShard",
 )  # fmt: skip
 def element(c: ShapeCall) -> list[Shape]:
     """As declared."""
@@ -164,7 +168,8 @@ def element(c: ShapeCall) -> list[Shape]:
 
 @shape(
     "MakeIterator", "DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerator",
-    "DeleteMemoryCache", "InitializeTableFromDataset",
+    "DeleteMemoryCache", "InitializeTableFromDataset", "DeleteMultiDeviceIterator",
+    "DatasetToTFRecord", "ExperimentalDatasetToTFRecord",
 )  # fmt: skip
 def nothing(c: ShapeCall) -> list[Shape]:
     """Nothing."""
