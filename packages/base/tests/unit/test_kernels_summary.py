@@ -89,7 +89,7 @@ def test_images_have_numbered_tags_and_sizes() -> None:
     [
         (np.zeros((1, 2, 2, 2), np.float32), {}, "INVALID_ARGUMENT", "one, three or four"),
         (np.zeros((2, 2, 1), np.float32), {}, "INVALID_ARGUMENT", "one, three or four"),
-        (np.zeros((1, 0, 2, 1), np.float32), {}, "INTERNAL", "must have pixels"),
+        (np.zeros((1, 0, 2, 1), np.float32), {}, "INVALID_ARGUMENT", "must have pixels"),
         (
             np.zeros((1, 1, 2, 3), np.float32),
             {"bad_color": TensorAttr(array=RED[:2])},

@@ -95,6 +95,7 @@ def add_images(
         needed="[batch, height, width, 1 | 3 | 4]",
     )
     height, width, channels = images.shape[1:]
+    call.require(height * width, "an image must have pixels", found=list(images.shape))
     call.require(
         max(images.shape) <= _INT32_MAX and height * width < _PIXELS,
         "an image must not be too large",
@@ -109,8 +110,6 @@ def add_images(
     )
     call.require(limit <= _INT32_MAX, "max_images is too large", found=limit, needed=_INT32_MAX)
     for k, image in enumerate(images[:limit]):
-        if not image.size:
-            call.fail("an image must have pixels", found=list(image.shape), status="INTERNAL")
         pixels = image if image.dtype == np.uint8 else _scaled(image, bad_color[:channels])
         value = summary.value.add(tag=_numbered(call, tag, "image", k, limit))
         value.image.height, value.image.width, value.image.colorspace = height, width, channels

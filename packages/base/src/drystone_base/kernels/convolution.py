@@ -95,7 +95,7 @@ def forward(call: Call, x: Array, filters: Array, layout: str) -> Array:
 @kernel("Conv2D", "Conv3D")
 def conv(call: Call, x: Array, filters: Array) -> Array:
     """``[N, *spatial, C] * [*size, C / groups, D] -> [N, *out, D]``; TF ``Conv2D``, ``Conv3D``."""
-    _check_ranks(call, 5 if call.op == "Conv3D" else 4, input=x, filter=filters)
+    _check_ranks(call, 5 if call.op.endswith("Conv3D") else 4, input=x, filter=filters)
     return forward(call, x, filters, _layout(call))
 
 

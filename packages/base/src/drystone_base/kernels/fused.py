@@ -76,6 +76,12 @@ def fused_conv(call: Call, x: Array, filters: Array, *args: Array) -> Array:
     return _finish(call, conv(call, x, filters), args)
 
 
+@kernel("_FusedConv3D")
+def fused_conv_3d(call: Call, x: Array, filters: Array, *args: Array) -> Array:
+    """``Conv3D`` and what ``fused_ops`` names; TF ``_FusedConv3D``."""
+    return _finish(call, conv(call, x, filters), args)
+
+
 @kernel("_FusedDepthwiseConv2dNative")
 def fused_depthwise(call: Call, x: Array, filters: Array, *args: Array) -> Array:
     """Depthwise convolution and what ``fused_ops`` names; TF ``_FusedDepthwiseConv2dNative``."""

@@ -30,10 +30,10 @@ def convolved(c: ShapeCall, given: Shape, rank: int) -> Shape:
     return assemble(batch, out, filters[-1], _layout(c))
 
 
-@shape("Conv2D", "Conv3D", "_FusedConv2D")
+@shape("Conv2D", "Conv3D", "_FusedConv2D", "_FusedConv3D")
 def conv(c: ShapeCall) -> list[Shape]:
     """``[N, *spatial, C] * [*size, C / groups, D] -> [N, *out, D]``."""
-    return [convolved(c, c.shape(0), 5 if c.op == "Conv3D" else 4)]
+    return [convolved(c, c.shape(0), 5 if c.op.endswith("Conv3D") else 4)]
 
 
 @shape("Conv")
