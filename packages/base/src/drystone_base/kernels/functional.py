@@ -12,7 +12,7 @@ from drystone_base.kernels._variants import blank
 from drystone_base.ops.truth import truth
 
 
-@kernel("If", "StatelessIf")
+@kernel("If", "StatelessIf", "_If")
 def if_(call: Call, cond: Array, *args: Array) -> list[Array]:
     """Outputs of ``then_branch`` or ``else_branch``, applied to the inputs after the condition."""
     branch = call.attrs["then_branch" if truth(cond) else "else_branch"]
@@ -27,7 +27,7 @@ def case(call: Call, branch_index: Array, *args: Array) -> list[Array]:
     return call.runtime.invoke(branches[index if 0 <= index < len(branches) else -1], args)
 
 
-@kernel("While", "StatelessWhile")
+@kernel("While", "StatelessWhile", "_While")
 def while_(call: Call, *args: Array) -> Sequence[Array]:
     """The loop variables, replaced by ``body`` of them for as long as ``cond`` holds."""
     cond, body, invoke = call.attrs["cond"], call.attrs["body"], call.runtime.invoke

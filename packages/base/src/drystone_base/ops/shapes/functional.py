@@ -103,7 +103,7 @@ def _refined(inferred: Shape, declared: Shape) -> Shape:
     return tuple(b if a < 0 <= b else a for a, b in zip(inferred, declared, strict=True))
 
 
-@shape("If", "StatelessIf")
+@shape("If", "StatelessIf", "_If")
 def if_(c: ShapeCall) -> list[Shape]:
     """The branch taken when the condition is known, else what both branches share."""
     then, other = c.attrs["then_branch"], c.attrs["else_branch"]
@@ -155,7 +155,7 @@ def _unchanged(before: Any, after: Any) -> bool:
     return before is after or (isinstance(before, PartialValue) and before == after)
 
 
-@shape("While", "StatelessWhile")
+@shape("While", "StatelessWhile", "_While")
 def while_(c: ShapeCall) -> list[Shape]:
     """The fixed point of the body's shapes, from the inputs' shapes on."""
     return _fixed_point(c, c.attrs["body"], 0, list(c.shapes), list(c.values))

@@ -1,0 +1,63 @@
+"""Collective ops of a group that is this process alone: what one member gives, it gets.
+
+Source: TensorFlow ops Collective*. Groups of several processes would need a network.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone_base.kernels._indices import scalar_int
+from drystone_base.kernels._registry import Array, Call, kernel
+
+
+def _alone(call: Call, size: int) -> None:
+    call.require(
+        size == 1,
+        "a group must be this process alone",
+        found=f"a group of {size}",
+        needed="group_size 1",
+        remedy="export the model without a distribution strategy",
+        status="UNIMPLEMENTED",
+    )
+
+
+@kernel("CollectiveReduce", "CollectiveGather", "CollectiveBcastSend")
+def collective(call: Call, value: Array) -> Array:
+    """The value, as the group has one member."""
+    _alone(call, int(call.attrs["group_size"]))
+    return value
+
+
+@kernel(
+    "CollectiveReduceV2", "CollectiveGatherV2", "CollectiveBcastSendV2",
+    "CollectiveReduceScatterV2", "CollectiveAllToAllV2",
+)  # fmt: skip
+def collective_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
+    """The value, as the group has one member."""
+    _alone(call, scalar_int(call, group_size, "group_size"))
+    return value
+
+
+@kernel("CollectiveAssignGroupV2")
+def assign_group(
+    call: Call, groups: Array, device_index: Array, base_key: Array
+) -> tuple[Array, Array]:
+    """Size and key of the group, a row of ``groups``, that holds a device."""
+    call.require(groups.ndim == 2, "groups must be a matrix", found=list(groups.shape), needed="2")
+    index = scalar_int(call, device_index, "device_index")
+    rows = np.flatnonzero((groups == index).any(axis=1))
+    call.require(
+        rows.size,
+        "the device must be in a group",
+        found=index,
+        needed=groups.tolist(),
+    )
+    key = scalar_int(call, base_key, "base_key") + int(rows[0])
+    return np.array(groups.shape[1], np.int32), np.array(key, np.int32)
+
+
+@kernel("SyncDevice")
+def sync_device(_: Call) -> tuple[()]:
+    """Nothing: kernels are done when they return."""
+    return ()
