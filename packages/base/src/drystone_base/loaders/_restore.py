@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.errors import CheckpointError
-from drystone_base.graph import Graph, Node, parse_tensor_name
+from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._meta import path_tensor
 from drystone_base.loaders.checkpoint import BundleReader, V1Reader, open_checkpoint, parse_slice
@@ -48,9 +48,28 @@ def restore(
         return [], plain | _as_saver(graph, reader)
     if has_saver(graph, saver):
         given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
-        return [([saver.restore_op_name], given)], {}
+        values = _not_restored(graph, meta, reader)
+        return [([saver.restore_op_name], given)], values
     keys = variable_keys(graph, meta.object_graph_def, reader)
     return [], {name: reader.tensor(key) for name, key in keys.items()}
+
+
+def _not_restored(
+    graph: Graph, meta: MetaGraphDef, reader: BundleReader
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Values of variables that signatures use, and that the graph's saver leaves alone.
+
+    Such are models of Keras 3 that ``tf.saved_model.save`` wrote: their saver restores copies.
+    """
+    used = _captured(graph, meta.object_graph_def)
+    if not used:
+        return {}
+    saver = graph[meta.saver_def.restore_op_name]
+    there = {n.attr("shared_name") or n.name for n in reachable([saver]) if n.op in _VARIABLES}
+    if used.keys() <= there:
+        return {}
+    keys = variable_keys(graph, meta.object_graph_def, reader)
+    return {n: reader.tensor(keys[n]) for n in used if n not in there and n in keys}
 
 
 def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, Any]]:

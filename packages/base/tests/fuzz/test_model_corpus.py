@@ -1,0 +1,29 @@
+"""What coverage-guided fuzzing has kept, and a few inputs of one's own, through every target."""
+
+from __future__ import annotations
+
+import random
+import tarfile
+from pathlib import Path
+
+import pytest
+from model_targets import TARGETS, seeds
+
+CORPUS = Path(__file__).parent / "corpus"
+SHOWN = 150
+
+
+def kept(name: str) -> list[bytes]:
+    """The corpus of a target."""
+    with tarfile.open(CORPUS / f"{name}.tar.xz") as archive:
+        files = [archive.extractfile(member) for member in archive]
+        return [file.read() for file in files if file is not None]
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS))
+def test_corpus(name: str) -> None:
+    every = kept(name)
+    assert every
+    some = random.Random(1).sample(every, min(SHOWN, len(every)))
+    for data in [*seeds(name), *some]:
+        TARGETS[name](data)
