@@ -97,8 +97,8 @@ def select_and_scatter(tf: Any, p: Program, rng: np.random.Generator) -> None:
     parts = [np.array([v, v], np.int32) for v in (size, stride)]
     pads = tf.constant(np.full((2, 2), pad, np.int32))
     out = _ops().xla_select_and_scatter(
-        tf.constant(x), *map(tf.constant, parts), pads, tf.constant(source), tf.constant(np.float32(0)),
-        select=select, scatter=scatter,
+        tf.constant(x), *map(tf.constant, parts), pads, tf.constant(source),
+        tf.constant(np.float32(0)), select=select, scatter=scatter,
     )  # fmt: skip
     p.step(out)
 
@@ -152,6 +152,6 @@ def loop(tf: Any, p: Program, rng: np.random.Generator) -> None:
     start = tf.constant(int(rng.integers(0, 3)))
     x = tf.constant(rng.normal(size=2).astype(np.float32))
     specs = [tf.TensorSpec([], tf.int32), tf.TensorSpec([2], tf.float32)]
-    cond = tf.function(lambda i, a: i < 5).get_concrete_function(*specs)
+    cond = tf.function(lambda i, _: i < 5).get_concrete_function(*specs)
     body = tf.function(lambda i, a: (i + 1, a * 1.5)).get_concrete_function(*specs)
     p.step(*_ops().xla_while([start, x], cond=cond, body=body))

@@ -36,7 +36,9 @@ class _Places(NamedTuple):
 def _places(call: Call) -> _Places:
     found = parse_numbers(call.attrs["dimension_numbers"])
     rows = [found.get(k, []) for k in range(1, 7)]
-    return _Places(*rows[:3], (rows[3] or [0])[-1], *rows[4:])
+    window, dropped, to_operand, vector, operand_batch, index_batch = rows
+    place = (vector or [0])[-1]
+    return _Places(window, dropped, to_operand, place, operand_batch, index_batch)
 
 
 def _starts(call: Call, x: Array, indices: Array, at: _Places) -> Array:

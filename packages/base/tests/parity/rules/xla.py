@@ -59,7 +59,9 @@ _CONV = {
     "rhs_dilation": lambda d: np.array([1, d.size(1, 2)], d["Tindices"]),
     "feature_group_count": lambda d: np.array(d.pick(1, 2), d["Tindices"]),
     "lhs": shaped("b h w 4", False),
-    "rhs": lambda d: d.tensor("rhs", (*d.shape("i j"), 4 // int(d["feature_group_count"]), 6), False),
+    "rhs": lambda d: d.tensor(
+        "rhs", (*d.shape("i j"), 4 // int(d["feature_group_count"]), 6), False
+    ),
 }  # fmt: skip
 _CONV_DIMS = {"b": (1, 2), "h": (4, 6), "w": (4, 6), "i": (1, 3), "j": (1, 3)}
 _SUMS = "sums in another order"
