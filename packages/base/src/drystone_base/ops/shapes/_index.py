@@ -30,8 +30,6 @@ collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
 composite CompositeTensorVariantFromComponents CompositeTensorVariantToComponents
-control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration RefSwitch
-  Switch _Arg _DeviceArg _DeviceRetval _Retval _SwitchN
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
@@ -96,8 +94,8 @@ elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Con
   PopulationCount Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad
   Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad ZerosLike
 files MatchingFiles ReadFile WriteFile
-functional Case DeviceIndex FakeParam For If PartitionedCall RemoteCall StatefulPartitionedCall
-  StatelessCase StatelessIf StatelessWhile While _If _While
+functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
+  StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While _If _While
 fused_pad FusedPadConv2D FusedResizeAndPadConv2D
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
