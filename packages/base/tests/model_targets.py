@@ -153,18 +153,18 @@ def bases() -> list[Base]:
     In the order of a checksum of their names, see :func:`_chosen`.
     """
     from scenarios import families
-    from scenarios._answers import read
+    from scenarios._answers import programs
 
     models = [_of_model(name) for name in ("gen-controlflow-v1/model.pb",
               "train-embedding-sparse-ref/metagraph/model.meta",
               "train-embedding-sparse-resource/metagraph/model.meta",
               "train-gru-while-v1/metagraph/model.meta")]  # fmt: skip
-    programs = [
+    scenarios = [
         Base(f"{family}/{item.label}", graph, [(s.fetches, s.feeds) for s in steps])
         for family in families()
-        for item, graph, steps, _ in read(family)
+        for item, graph, steps in programs(family)
     ]
-    return sorted([*models, *programs, *_of_ops()], key=lambda base: _place(base.name))
+    return sorted([*models, *scenarios, *_of_ops()], key=lambda base: _place(base.name))
 
 
 def _place(name: str) -> int:

@@ -22,7 +22,7 @@ from drystone_base.tensor import string_array
 from scenarios._program import Step
 from scenarios._registry import Scenario, load
 
-__all__ = ["Held", "ours", "problems", "read", "theirs", "write"]
+__all__ = ["Held", "ours", "problems", "programs", "read", "theirs", "write"]
 
 Answer: TypeAlias = "list[Any] | str"
 Held: TypeAlias = "tuple[Scenario, bytes, list[Step], list[Answer]]"
@@ -204,11 +204,24 @@ class _Arrays(dict[str, np.ndarray[Any, Any]]):
         return _Arrays((k[len(prefix) :], v) for k, v in self.items() if k.startswith(prefix))
 
 
-def read(family: str) -> Iterator[Held]:
-    """Each scenario of a family with its record; an error where it must be made again."""
+def _recorded(family: str) -> _Arrays:
     raw = io.BytesIO(lzma.decompress((DATA / f"{family}.npz.xz").read_bytes()))
     with np.load(raw, allow_pickle=False) as data:
-        arrays = _Arrays(data.items())
+        return _Arrays(data.items())
+
+
+def programs(family: str) -> Iterator[tuple[Scenario, bytes, list[Step]]]:
+    """The scenarios of a family as programs, whatever their record says; none without one."""
+    if (DATA / f"{family}.npz.xz").exists():
+        arrays = _recorded(family)
+        for k, item in enumerate(load(family)):
+            if not item.by_tensorflow or f"graph{k}" in arrays:
+                yield item, *_program(item, k, arrays)
+
+
+def read(family: str) -> Iterator[Held]:
+    """Each scenario of a family with its record; an error where it must be made again."""
+    arrays = _recorded(family)
     rows = json.loads(arrays["rows"].tobytes())
     again = f"record it again: ci/scripts/scenario_record.py {family}"
     items = load(family)
