@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from stateful import Bench, i32, i64
 
 from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.errors import ShapeError
 from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.shapes._registry import PartialValue, Shape, ShapeCall, find_shape_function
 from drystone_base.ops.truth import truth
+from drystone_base.state import Variable
 
 ADD, SUB = FunctionRef("add"), FunctionRef("sub")
 BENCH = Bench(
@@ -172,3 +174,53 @@ def test_without_a_library_nothing_is_known() -> None:
     assert function is not None
     call = ShapeCall("n", "PartitionedCall", {"f": ADD}, [(1,)], [None], [FLOAT32], output_count=2)
     assert list(function(call)) == [None, None]
+
+
+@pytest.mark.parametrize("target", ["", "CPU:0", "/device:GPU:1", "/job:localhost/task:0/cpu:0"])
+def test_a_call_goes_to_any_device_of_this_process(target: str) -> None:
+    assert BENCH("RemoteCall", target.encode(), i32(4), f=ADD, Tout=[INT32]) == 5
+
+
+def test_a_call_to_another_process_is_refused() -> None:
+    for target in ("/job:worker/replica:0/task:0/device:CPU:0", "/job:localhost/task:1/cpu:0"):
+        text = np.array(target.encode(), object)
+        BENCH.fails("INTERNAL", "no cluster", "RemoteCall", text, i32(4), f=ADD, Tout=[INT32])
+    text = np.array(b"some where", object)
+    BENCH.fails("INVALID_ARGUMENT", "one device", "RemoteCall", text, i32(4), f=ADD, Tout=[INT32])
+
+
+def test_a_function_of_each_row() -> None:
+    attrs: dict[str, Any] = {
+        "Targuments": [INT32], "output_types": [INT32], "f": ADD, "Tcaptured": [],
+    }  # fmt: skip
+    out = BENCH("MapDefun", i32([[1, 2], [3, 4]]), **attrs, output_shapes=[None])
+    assert out.tolist() == [[2, 3], [4, 5]]
+    assert BENCH("MapDefun", i32([[1, 2]])[:0], **attrs, output_shapes=[(2,)]).shape == (0, 2)
+    BENCH.fails(
+        "INTERNAL", "full shapes", "MapDefun", i32([]), **attrs, output_shapes=[None],
+    )  # fmt: skip
+    BENCH.fails(
+        "INVALID_ARGUMENT", "declared shape", "MapDefun", i32([1]), **attrs, output_shapes=[(2,)],
+    )  # fmt: skip
+    two = attrs | {"Targuments": [INT32, INT32]}
+    BENCH.fails(
+        "INVALID_ARGUMENT", "number of rows", "MapDefun", i32([1]), i32(1), **two,
+        output_shapes=[()],
+    )  # fmt: skip
+
+
+def test_the_shape_of_rows() -> None:
+    attrs: dict[str, Any] = {"Targuments": [INT32, INT32], "output_shapes": [None, (2, -1)]}
+    call = ShapeCall("n", "MapDefun", attrs, [(-1, 2), (3,)], [None] * 2, [INT32] * 2)
+    function = find_shape_function("MapDefun")
+    assert function is not None
+    assert function(call) == [None, (3, 2, -1)]
+    call = ShapeCall("n", "MapDefun", attrs, [(4, 2), (3,)], [None] * 2, [INT32] * 2)
+    with pytest.raises(ShapeError, match="must be equal"):
+        function(call)
+
+
+def test_a_reference_is_chosen() -> None:
+    a, b = Variable("a", INT32, ()), Variable("b", INT32, ())
+    assert BENCH("RefSelect", i32(1), a, b, N=2, T=INT32) is b
+    BENCH.fails("INVALID_ARGUMENT", "choose one", "RefSelect", i32(2), a, b, N=2, T=INT32)

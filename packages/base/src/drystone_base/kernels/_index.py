@@ -16,6 +16,7 @@ audio AudioSpectrogram Mfcc
 banded ApproxTopK BandedTriangularSolve
 barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
+batching Batch BatchFunction Unbatch UnbatchGrad
 bessel BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1
   BesselK1e BesselY0 BesselY1
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
@@ -32,7 +33,7 @@ collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
 composite CompositeTensorVariantFromComponents CompositeTensorVariantToComponents
-control_flow LoopCond RefIdentity
+control_flow LoopCond RefIdentity RefSelect
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2
@@ -92,8 +93,8 @@ elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Con
   PopulationCount Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad
   Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad ZerosLike
 files MatchingFiles ReadFile WriteFile
-functional Case DeviceIndex FakeParam For If PartitionedCall RemoteCall StatefulPartitionedCall
-  StatelessCase StatelessIf StatelessWhile While _If _While
+functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
+  StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While _If _While
 fused _FusedBatchNormEx _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative _FusedMatMul
 fused_pad FusedPadConv2D FusedResizeAndPadConv2D
 gamma_gradient IgammaGradA RandomGammaGrad

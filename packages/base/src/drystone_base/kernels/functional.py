@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
+from drystone_base.ops.attrs import Shape
 from drystone_base.ops.truth import truth
+
+_DEVICE: Final = re.compile(
+    r"(?:/job:(?P<job>[a-zA-Z]\w*))?(?:/replica:(?P<replica>\d+))?(?:/task:(?P<task>\d+))?"
+    r"(?:/?(?:device:)?\w+:(?:\d+|\*))?"
+)
+_HERE: Final = {"job": "localhost", "replica": "0", "task": "0"}
 
 
 @kernel("If", "StatelessIf", "_If")
@@ -75,9 +84,73 @@ def partitioned_call(call: Call, *args: Array) -> list[Array]:
 
 
 @kernel("RemoteCall")
-def remote_call(call: Call, _target: Array, *args: Array) -> list[Array]:
-    """Outputs of function ``f`` applied to the inputs."""
+def remote_call(call: Call, target: Array, *args: Array) -> list[Array]:
+    """Outputs of function ``f`` applied to the inputs: on a device of this process, whichever."""
+    name = target.item().decode("utf-8", "replace") if target.size == 1 else ""
+    parts = _DEVICE.fullmatch(name)
+    if parts is None:
+        call.fail(
+            "the target of a call must be one device",
+            found=repr(name) if target.size == 1 else list(target.shape),
+            needed="/job:localhost/replica:0/task:0/device:CPU:0",
+        )
+    elsewhere = {k: v for k, v in parts.groupdict().items() if v not in (None, _HERE[k])}
+    call.require(
+        not elsewhere,
+        "the target of a call must be in this process: there is no cluster",
+        found=name,
+        needed="/job:localhost/replica:0/task:0",
+        remedy="feed the outputs of the call, or replace its target",
+        status="INTERNAL",
+    )
     return call.runtime.invoke(call.attrs["f"], args)
+
+
+@kernel("MapDefun")
+def map_defun(call: Call, *inputs: Array) -> list[Array]:
+    """Outputs of function ``f`` for each row of the arguments, stacked; captured inputs as are."""
+    count = len(call.attrs["Targuments"])
+    args, captured = inputs[:count], inputs[count:]
+    rows = {a.shape[0] if a.ndim else -1 for a in args}
+    call.require(
+        len(rows) == 1 and -1 not in rows,
+        "arguments must have the same number of rows",
+        found=[list(a.shape) for a in args],
+        needed="equal first dimensions",
+    )
+    declared = list(zip(call.attrs["output_shapes"], call.attrs["output_types"], strict=True))
+    if rows == {0}:
+        call.require(
+            all(s is not None and min(s, default=0) >= 0 for s, _ in declared),
+            "outputs for no rows must have full shapes",
+            found=call.attrs["output_shapes"],
+            needed="declared output_shapes",
+            status="INTERNAL",
+        )
+        return [blank((0, *s), dtype) for s, dtype in declared]
+    results = [
+        call.runtime.invoke(call.attrs["f"], [*(a[k, ...] for a in args), *captured])
+        for k in range(rows.pop())
+    ]
+    return [
+        _stacked(call, [result[k] for result in results], shape)
+        for k, (shape, _) in enumerate(declared)
+    ]
+
+
+def _stacked(call: Call, values: list[Array], shape: Shape) -> Array:
+    found = {v.shape for v in values}
+    fits = shape is None or all(
+        len(f) == len(shape) and all(d < 0 or d == n for d, n in zip(shape, f, strict=True))
+        for f in found
+    )
+    call.require(
+        len(found) == 1 and fits,
+        "the function must return the declared shape, the same for each row",
+        found=sorted(found)[:4],
+        needed=shape or "one shape",
+    )
+    return np.stack(values)
 
 
 @kernel("FakeParam")

@@ -16,6 +16,7 @@ audio AudioSpectrogram DecodeWav EncodeWav Mfcc
 banded ApproxTopK BandedTriangularSolve
 barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
+batching Batch BatchFunction Unbatch UnbatchGrad
 bitwise BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
 candidate_sampler AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
   LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
@@ -30,6 +31,8 @@ collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
 composite CompositeTensorVariantFromComponents CompositeTensorVariantToComponents
+control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration RefSelect
+  RefSwitch Switch _Arg _DeviceArg _DeviceRetval _Retval _SwitchN
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter

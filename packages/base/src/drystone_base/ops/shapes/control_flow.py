@@ -45,3 +45,12 @@ def argument(_: ShapeCall) -> list[Shape]:
 def no_output(_: ShapeCall) -> list[Shape]:
     """No outputs."""
     return []
+
+
+@shape("RefSelect")
+def ref_select(c: ShapeCall) -> list[Shape]:
+    """The shape of the references where all have the same."""
+    c.with_rank(c.shape(0), 0)
+    shapes = list(c.shapes[1:])
+    same = all(s == shapes[0] for s in shapes)
+    return [shapes[0] if same else None]

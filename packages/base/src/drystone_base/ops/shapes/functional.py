@@ -181,6 +181,22 @@ def remote_call(c: ShapeCall) -> list[Shape]:
     return _set_outputs(c, _infer(c, c.attrs["f"], c.shapes[1:], c.values[1:], c.handles[1:]))
 
 
+@shape("MapDefun")
+def map_defun(c: ShapeCall) -> list[Shape]:
+    """The declared shapes, below the number of rows that all arguments have."""
+    rows = UNKNOWN
+    for k in range(len(c.attrs["Targuments"])):
+        given = c.shape(k)
+        if given is not None:
+            rows = c.merge_dim(rows, _first(c, given))
+    return [None if s is None else (rows, *s) for s in c.attrs["output_shapes"]]
+
+
+def _first(c: ShapeCall, given: tuple[int, ...]) -> int:
+    c.with_rank_at_least(given, 1)
+    return given[0]
+
+
 @shape("FakeParam")
 def fake_param(c: ShapeCall) -> list[Shape]:
     """The declared shape."""
