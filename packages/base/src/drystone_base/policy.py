@@ -25,6 +25,7 @@ _BY_EFFECT: Final[dict[str, str]] = {
     "reads files": """
         ReadFile MatchingFiles Restore RestoreSlice RestoreV2 InitializeTableFromTextFile
         InitializeTableFromTextFileV2 ImmutableConst LoadAndRemapMatrix GenerateVocabRemapping
+        FixedUnigramCandidateSampler
         WholeFileReader WholeFileReaderV2 TextLineReader TextLineReaderV2 TFRecordReader
         TFRecordReaderV2 FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader RecordInput
         TextLineDataset TFRecordDataset TFRecordDatasetV2 FixedLengthRecordDataset
@@ -37,8 +38,7 @@ _BY_EFFECT: Final[dict[str, str]] = {
         SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
         DistributedSave DumpTensor""",
     "reads and writes files": """
-        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SqlDataset
-        ExperimentalSqlDataset""",
+        SnapshotDataset SnapshotDatasetV2 SqlDataset ExperimentalSqlDataset""",
     "uses the network": """
         RpcClient RpcServer DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3
         DataServiceDatasetV4 RegisterDataset RegisterDatasetV2""",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import os
@@ -243,25 +244,43 @@ def test_prints_count_as_outside_only_to_files(home: Path) -> None:
 
 
 OPENERS = {
-    *("BundleReader", "BundleWriter", "glob", "merge", "open", "open_checkpoint"),
+    *("BundleReader", "BundleWriter", "glob", "merge", "open", "path.open", "open_checkpoint"),
     *("read_bytes", "write_bytes", "EventFile", "memmap", "py_func"),
 }
 CHECKS = {"check_read", "check_write", "check_python"}
 
 
+@functools.cache
+def _bodies(module: str) -> dict[str, ast.AST]:
+    """Functions and classes of a module, by name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+
+
 def _called(function: Any) -> set[str]:
-    """What a kernel calls by name, and what the helpers of its module call that it names."""
-    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
-    bodies = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    """What a kernel calls by name, through all functions and classes of kernels that it names."""
     found: set[str] = set()
-    seen: set[str] = set()
-    pending = {function.__name__} & bodies.keys()
+    seen: set[tuple[str, str]] = set()
+    pending = {(function.__module__, function.__name__)}
     while pending:
-        seen |= pending
-        nodes = [n for name in pending for n in ast.walk(bodies[name])]
-        found |= {_name(n.func) for n in nodes if isinstance(n, ast.Call)}
-        pending = ({_name(n) for n in nodes} & bodies.keys()) - seen
+        module, name = pending.pop()
+        seen.add((module, name))
+        body = _bodies(module).get(name)  # none of a function made by another
+        nodes = list(ast.walk(body)) if body else []
+        calls = [n.func for n in nodes if isinstance(n, ast.Call)]
+        found |= {ast.unparse(f) if _name(f) == "open" else _name(f) for f in calls}
+        pending |= {h for n in nodes if (h := _home(module, _name(n)))} - seen
     return found
+
+
+def _home(module: str, name: str) -> tuple[str, str] | None:
+    """Where the thing of that name in a module is defined, if that is a module of kernels."""
+    value = vars(sys.modules[module]).get(name)
+    home = getattr(value, "__module__", None) or ""
+    inside = home.startswith("drystone_base.kernels.") and name in _bodies(home)
+    if name in OPENERS:
+        return None  # it has been asked for by whoever calls it
+    return (home, name) if inside else None
 
 
 def _name(node: ast.AST) -> str:
