@@ -15,7 +15,6 @@ from stateful import Bench, f32, i32, i64, shapes
 from drystone_abi.protos import Event, GraphDef, NodeDef, Summary
 from drystone_base.errors import KernelError
 from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._png import png_bytes
 from drystone_base.kernels._records import read_records
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.policy import Access
@@ -35,22 +34,12 @@ def decoded(data: bytes) -> np.ndarray[Any, Any]:
         assert crc == zlib.crc32(name + body)
         chunks[name] = body
         at += 12 + size
-    width, height, bits, kind, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert rest == [0, 0, 0]
+    width, height, *kind = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, -1)
     assert (rows[:, 0] == 2).all()
     whole = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
-    channels = {0: 1, 4: 2, 2: 3, 6: 4}[kind]
-    return whole.view({8: "u1", 16: ">u2"}[bits]).reshape(height, width, channels)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_png_files_hold_their_pixels(dtype: Any, channels: int) -> None:
-    top = np.iinfo(dtype).max
-    pixels = np.random.default_rng(channels).integers(0, top, (5, 3, channels), dtype, True)
-    np.testing.assert_array_equal(decoded(png_bytes(pixels)), pixels)
-    np.testing.assert_array_equal(decoded(png_bytes(pixels[::-1], 0)), pixels[::-1])
+    assert [kind[0], *kind[2:]] == [8, 0, 0, 0]
+    return whole.reshape(height, width, {0: 1, 2: 3, 6: 4}[kind[1]])
 
 
 def images(values: Any, **attrs: Any) -> list[Any]:

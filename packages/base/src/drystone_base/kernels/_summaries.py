@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import HistogramProto, Summary, SummaryMetadata
 from drystone_base.dtypes import RESOURCE, VARIANT, from_numpy
-from drystone_base.kernels._png import png_bytes
+from drystone_base.kernels._image_png import write_png
 from drystone_base.kernels._registry import Array, Call
 from drystone_base.kernels._widen import quiet
 from drystone_base.kernels.wav import wav_bytes
@@ -113,7 +113,7 @@ def add_images(
         pixels = image if image.dtype == np.uint8 else _scaled(image, bad_color[:channels])
         value = summary.value.add(tag=_numbered(call, tag, "image", k, limit))
         value.image.height, value.image.width, value.image.colorspace = height, width, channels
-        value.image.encoded_image_string = png_bytes(pixels)
+        value.image.encoded_image_string = write_png(pixels, -1)
 
 
 def _numbered(call: Call, tag: bytes, kind: str, index: int, limit: int) -> str:
