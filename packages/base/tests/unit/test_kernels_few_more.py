@@ -1,4 +1,4 @@
-"""Groups of one process, composite tensors, borders in batches, top-k of the smallest."""
+"""Groups of one process, composite tensors, top-k of the smallest."""
 
 import numpy as np
 import pytest
@@ -45,20 +45,6 @@ def test_composite_tensors_come_out_as_they_went_in() -> None:
     assert (numbers.tolist(), texts.tolist()) == (X.tolist(), words.tolist())
     run.fails("INVALID_ARGUMENT", "declared types", "CompositeTensorVariantToComponents", packed,
               metadata="spec", Tcomponents=[INT32])  # fmt: skip
-
-
-def test_a_mirrored_border_in_a_batch_is_that_of_each_image() -> None:
-    run = Bench()
-    rng = np.random.default_rng(1)
-    images, filters = f32(rng.normal(size=(3, 4, 5, 2))), f32(rng.normal(size=(3, 3, 2, 4)))
-    border = i32([[0, 0], [1, 1], [2, 0], [0, 0]])
-    attrs = {"mode": "SYMMETRIC", "strides": [1, 1, 1, 1], "padding": "VALID"}
-    whole = run("FusedPadConv2D", images, border, filters, **attrs)
-    for k in range(3):
-        one = run("FusedPadConv2D", images[k : k + 1], border, filters, **attrs)
-        np.testing.assert_allclose(whole[k : k + 1], one, rtol=1e-5)
-    given = shapes("FusedPadConv2D", [images.shape, border, filters.shape], **attrs)[0]
-    assert given == [whole.shape]
 
 
 def test_the_smallest_entries_of_any_dimension() -> None:

@@ -1,4 +1,4 @@
-"""Golden cases of banded solves, approximate top-k, borders fused into convolutions, groups."""
+"""Golden cases of banded solves, approximate top-k, groups of devices."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -55,29 +55,6 @@ def _top() -> Iterator[Case]:
     yield case("ApproxTopK", _draw(2, 40).round(), k=20, aggregate_to_topk=False)
 
 
-def _pads() -> Iterator[Case]:
-    wide = np.array([[0, 0], [1, 2], [2, 1], [0, 0]], I32)
-    none = np.zeros((4, 2), I32)
-    # One image: of more, TensorFlow answers for all but the first with values of none.
-    for kind in (np.float32, np.float64, np.float16):
-        x, filters = _draw(1, 5, 6, 3, kind=kind), _draw(3, 2, 3, 4, kind=kind)
-        tol = {np.float16: 2e-2}.get(kind, 1e-5)
-        for mode in ("REFLECT", "SYMMETRIC"):
-            for paddings in (wide, none):
-                for strides, padding in (([1, 1, 1, 1], "VALID"), ([1, 2, 2, 1], "SAME")):
-                    plain = {"mode": mode, "strides": strides, "padding": padding, "tol": tol}
-                    yield case("FusedPadConv2D", x, paddings, filters, **plain)
-                    for corners in (True, False):
-                        size = np.array([7, 4], I32)
-                        yield case("FusedResizeAndPadConv2D", x, size, paddings, filters,
-                                   resize_align_corners=corners, **plain)  # fmt: skip
-    x, filters = _draw(2, 5, 6, 3), _draw(3, 2, 3, 4)
-    plain = {"mode": "REFLECT", "strides": [1, 1, 1, 1], "padding": "VALID"}
-    yield case("FusedPadConv2D", x, wide + 9, filters, **plain)
-    yield case("FusedPadConv2D", x, wide[:3], filters, **plain)
-    yield case("FusedPadConv2D", x, wide, _draw(3, 2, 2, 4), **plain)
-
-
 def _groups() -> Iterator[Case]:
     x = _draw(2, 3)
     yield case("CollectiveReduce", x, merge_op="Add", final_op="Div", subdiv_offsets=[0],
@@ -88,4 +65,4 @@ def _groups() -> Iterator[Case]:
     yield case("CollectiveAssignGroupV2", groups, I32(9), I32(5))
 
 
-CASES = [*_banded(), *_top(), *_pads(), *_groups()]
+CASES = [*_banded(), *_top(), *_groups()]
