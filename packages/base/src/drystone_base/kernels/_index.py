@@ -12,8 +12,8 @@ accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlo
   SparseAccumulatorTakeGradient SparseConditionalAccumulator
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+approx_top_k ApproxTopK
 audio AudioSpectrogram Mfcc
-banded ApproxTopK BandedTriangularSolve
 barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
 batching Batch BatchFunction Unbatch UnbatchGrad
@@ -93,10 +93,10 @@ elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Con
   PopulationCount Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad
   Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad ZerosLike
 files MatchingFiles ReadFile WriteFile
+fractional_pool FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
 functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
   StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While _If _While
 fused _FusedBatchNormEx _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative _FusedMatMul
-fused_pad FusedPadConv2D FusedResizeAndPadConv2D
 gamma_gradient IgammaGradA RandomGammaGrad
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
@@ -107,10 +107,16 @@ image ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGr
   ResizeNearestNeighbor ResizeNearestNeighborGrad
 image_color AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 image_crop CropAndResize ExtractImagePatches ExtractVolumePatches
+image_crop_grad CropAndResizeGradBoxes CropAndResizeGradImage
 image_decode DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP
   ExtractJpegShape
+image_draw AdjustContrast DrawBoundingBoxes DrawBoundingBoxesV2 ExtractGlimpse ExtractGlimpseV2
 image_encode EncodeJpeg EncodeJpegVariableQuality EncodePng
+image_fused BatchNormWithGlobalNormalizationGrad FusedPadConv2D FusedResizeAndPadConv2D
+image_random RandomCrop SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+  StatelessSampleDistortedBoundingBox
 image_sample ScaleAndTranslate ScaleAndTranslateGrad
+image_transform ImageProjectiveTransformV2 ImageProjectiveTransformV3
 internal Abort Fingerprint IsResourceHandleRefCounting IsTensorFloat32Enabled
   MakeWeakResourceHandle ToBool _HostCast _ParallelConcatStart _ParallelConcatUpdate
   _TensorToHashBucketFast _UnaryOpsComposition
@@ -143,6 +149,7 @@ matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 Cross MatMul SparseMatMul
 matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag
   DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
   MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+matrix_functions MatrixExponential MatrixLogarithm MatrixSquareRoot
 memory_region ImmutableConst
 mutex ConsumeMutexLock MutexLock MutexV2
 nms NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
@@ -204,6 +211,7 @@ recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBl
 reduction All Any ArgMax ArgMin Cumprod Cumsum CumulativeLogsumexp EuclideanNorm L2Loss Max Mean
   Min Prod Sum
 regex RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace
+remapping GenerateVocabRemapping LoadAndRemapMatrix
 scatter InplaceAdd InplaceSub InplaceUpdate ResourceScatterAdd ResourceScatterDiv
   ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd
   ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
@@ -235,6 +243,10 @@ sparse_map AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTen
 sparse_math SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax
   SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+sparse_matrix CSRSparseMatrixComponents CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor
+  DenseToCSRSparseMatrix SparseMatrixMatMul SparseMatrixNNZ SparseMatrixOrderingAMD
+  SparseMatrixSparseCholesky SparseMatrixSparseMatMul SparseMatrixTranspose
+  SparseTensorToCSRSparseMatrix
 sparse_serialize DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
 special Digamma Erf Erfc Erfinv Lgamma Ndtri
 special_gamma Betainc Igamma Igammac Polygamma Zeta
@@ -285,6 +297,7 @@ training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 Ap
   SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp
   SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
   SparseApplyProximalGradientDescent SparseApplyRMSProp
+tridiagonal TridiagonalMatMul TridiagonalSolve
 unicode UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode
 unicode_script UnicodeScript
 uniform_quantized UniformDequantize UniformQuantize UniformQuantizedAdd

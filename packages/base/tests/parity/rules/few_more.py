@@ -1,28 +1,10 @@
-"""Banded solves and approximate top-k."""
+"""Approximate top-k."""
 
-from typing import Any
-
-import numpy as np
-
-from parity.draft import Draft, Rule
-from parity.drawers import choice, shaped
-
-
-def _bands(d: Draft) -> Any:
-    shape = (d.dim("k"), d.dim("m"))
-    made = d.tensor(d.making, shape, False)
-    return made + np.where(made.real < 0, -2, 2).astype(made.dtype)
+from parity.draft import Rule
+from parity.drawers import choice
 
 
 RULES: dict[str, Rule] = {
-    "BandedTriangularSolve": Rule(
-        {"matrix": _bands, "rhs": shaped("m n", False)},
-        {"k": (1, 3), "m": (3, 5), "n": (1, 3)},
-        special=False,
-        tol=40,
-        why="solved as a dense matrix",
-        spoil=False,
-    ),
     "ApproxTopK": Rule(
         {
             "k": lambda d: d.size(0, 3),

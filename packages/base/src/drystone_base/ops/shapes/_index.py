@@ -12,8 +12,8 @@ accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlo
   SparseAccumulatorTakeGradient SparseConditionalAccumulator
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+approx_top_k ApproxTopK
 audio AudioSpectrogram DecodeWav EncodeWav Mfcc
-banded ApproxTopK BandedTriangularSolve
 barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
 batching Batch BatchFunction Unbatch UnbatchGrad
@@ -97,9 +97,9 @@ elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Con
   PopulationCount Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad
   Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad ZerosLike
 files MatchingFiles ReadFile WriteFile
+fractional_pool FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
 functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
   StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While _If _While
-fused_pad FusedPadConv2D FusedResizeAndPadConv2D
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
 identity Const ControlTrigger Copy CopyHost DeepCopy EnsureShape GuaranteeConst HostConst
@@ -111,7 +111,12 @@ image_color AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 image_crop CropAndResize ExtractImagePatches ExtractVolumePatches
 image_decode DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP
   ExtractJpegShape
+image_draw AdjustContrast CropAndResizeGradBoxes CropAndResizeGradImage DrawBoundingBoxes
+  DrawBoundingBoxesV2 ExtractGlimpse ExtractGlimpseV2 ImageProjectiveTransformV2
+  ImageProjectiveTransformV3 RandomCrop SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+  StatelessSampleDistortedBoundingBox
 image_encode EncodeJpeg EncodeJpegVariableQuality EncodePng
+image_fused BatchNormWithGlobalNormalizationGrad FusedPadConv2D FusedResizeAndPadConv2D
 internal Abort DeleteSessionTensor Fingerprint GetSessionHandle GetSessionHandleV2
   GetSessionTensor ImmutableConst IsResourceHandleRefCounting IsTensorFloat32Enabled
   MakeWeakResourceHandle ToBool _HostCast _ParallelConcatStart _ParallelConcatUpdate
@@ -136,6 +141,10 @@ matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 Cross MatMul SparseMatMul _FusedM
 matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag
   DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
   MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+matrix_functions CSRSparseMatrixComponents CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor
+  DenseToCSRSparseMatrix MatrixExponential MatrixLogarithm MatrixSquareRoot SparseMatrixMatMul
+  SparseMatrixNNZ SparseMatrixOrderingAMD SparseMatrixSparseCholesky SparseMatrixSparseMatMul
+  SparseMatrixTranspose SparseTensorToCSRSparseMatrix TridiagonalMatMul TridiagonalSolve
 mutex ConsumeMutexLock MutexLock MutexV2
 nms CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
   NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
@@ -192,6 +201,7 @@ recurrent BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBl
   LSTMBlockCell LSTMBlockCellGrad
 reduction All Any ArgMax ArgMin Cumprod Cumsum CumulativeLogsumexp EuclideanNorm L2Loss Max Mean
   Min Prod Sum
+remapping GenerateVocabRemapping LoadAndRemapMatrix
 scatter InplaceAdd InplaceSub InplaceUpdate ResourceScatterAdd ResourceScatterDiv
   ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd
   ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
