@@ -38,6 +38,11 @@ def _readable(call: Call, prefix: str) -> str:
     return prefix
 
 
+def readable_prefix(call: Call, prefix: Array) -> str:
+    """The prefix that a tensor holds, once all files of the checkpoint may be read."""
+    return _readable(call, _path(call, prefix))
+
+
 def _writable(call: Call, prefix: str) -> str:
     for path in (index_path(prefix), data_path(prefix, 0, 1)):
         call.runtime.access.check_write(call, path)
@@ -102,7 +107,7 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
     """Tensors or slices of a checkpoint; views of the mapped file where that is possible."""
     texts, specs, dtypes = _texts(names), _texts(slices), call.attrs["dtypes"]
     _same_length(call, texts, specs, dtypes)
-    reader = open_checkpoint(_readable(call, _path(call, prefix)))
+    reader = open_checkpoint(readable_prefix(call, prefix))
     rows = zip(texts, specs, dtypes, strict=True)
     return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
 
@@ -110,14 +115,14 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
 @kernel("Restore")
 def restore(call: Call, pattern: Array, name: Array) -> Array:
     """One tensor of a checkpoint."""
-    reader = open_checkpoint(_readable(call, _path(call, pattern)))
+    reader = open_checkpoint(readable_prefix(call, pattern))
     return _restore(call, reader, _texts(name)[0], "", call.attrs["dt"])
 
 
 @kernel("RestoreSlice")
 def restore_slice(call: Call, pattern: Array, name: Array, part: Array) -> Array:
     """One tensor, or a slice of one, of a checkpoint."""
-    reader = open_checkpoint(_readable(call, _path(call, pattern)))
+    reader = open_checkpoint(readable_prefix(call, pattern))
     return _restore(call, reader, _texts(name)[0], _texts(part)[0], call.attrs["dt"])
 
 

@@ -40,14 +40,15 @@ def initialize_from_text_file(call: Call, handle: Any, filename: Array) -> tuple
             found=dtype,
             needed="int64",
         )
-    lines = _lines(call, scalar_string(call, filename, "the file name"))
+    lines = vocabulary(call, scalar_string(call, filename, "the file name"), a["vocab_size"])
     keys = _column(call, lines, a["key_index"], table.key_dtype)
     values = _column(call, lines, a["value_index"], table.value_dtype)
     fill_once(call, table, keys, values)
     return ()
 
 
-def _lines(call: Call, filename: bytes) -> list[bytes]:
+def vocabulary(call: Call, filename: bytes, count: int) -> list[bytes]:
+    """The first ``count`` lines of a file, or all for -1; none is empty."""
     path = Path(filename.decode("utf-8", "surrogateescape"))
     call.runtime.access.check_read(call, path)
     try:
@@ -62,7 +63,6 @@ def _lines(call: Call, filename: bytes) -> list[bytes]:
         )
     lines = raw.replace(b"\r", b"").split(b"\n")
     lines = lines[:-1] if lines[-1] == b"" else lines
-    count = call.attrs["vocab_size"]
     call.require(
         count <= len(lines),
         "the file must have vocab_size lines",
