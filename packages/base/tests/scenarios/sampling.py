@@ -85,7 +85,13 @@ def seeded_draws(p: Program, rng: np.random.Generator) -> None:
 @scenario(draws=8)
 def candidates(p: Program, rng: np.random.Generator) -> None:
     unique, seed = bool(rng.integers(2)), int(rng.integers(1, 999))
-    given = {"num_true": 2, "num_sampled": 6, "unique": unique, "range_max": 12, "seed": seed}
+    given: dict[str, Any] = {
+        "num_true": 2,
+        "num_sampled": 6,
+        "unique": unique,
+        "range_max": 12,
+        "seed": seed,
+    }
     ops = [
         "UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler",
         "ThreadUnsafeUnigramCandidateSampler",
@@ -109,7 +115,7 @@ def shrinking(p: Program) -> None:
 
 @scenario()
 def parts_of_batches(p: Program) -> None:
-    wait = {"timeout_micros": 20_000_000, "shared_name": "u", "T": "float32"}
+    wait: dict[str, Any] = {"timeout_micros": 20_000_000, "shared_name": "u", "T": "float32"}
     x, none = f32([[0, 1], [2, 3], [4, 5]]), np.zeros((0, 3), np.int64)
     index = i64([[6, 0, 1], [5, 1, 3]])
     p.step(p("Unbatch", x, index, i64(5), **wait))
@@ -118,26 +124,22 @@ def parts_of_batches(p: Program) -> None:
     p.step(p("Unbatch", x[:0], none, i64(6), **short))
     p.step(p("Unbatch", x, i64([[5, 0]]), i64(5), **wait))
     p.step(p("Unbatch", x, i64([[5, 0, 9]]), i64(5), **wait))
-    grads = {"shared_name": "g", "T": "float32"}
+    grads: dict[str, Any] = {"shared_name": "g", "T": "float32"}
     p.step(p("UnbatchGrad", x[:0], none, x[:1], i64(6), **grads))
     p.step(p("UnbatchGrad", x, index, x[1:], i64(5), **grads))
 
 
 @with_tensorflow()
 def batch_functions(tf: Any, p: Program) -> None:
-    kind = tf.TensorSpec([None, 2])
+    def made(function: Any) -> Any:
+        signature = [tf.TensorSpec([None, 2]), tf.TensorSpec([])]
+        return tf.function(function, input_signature=signature).get_concrete_function()
 
-    @tf.function(input_signature=[kind, tf.TensorSpec([])])
-    def scaled(x: Any, by: Any) -> Any:
-        return x * by, tf.reduce_sum(x, 1)
-
-    @tf.function(input_signature=[kind, tf.TensorSpec([])])
-    def first(x: Any, by: Any) -> Any:
-        return x[:1] * by, x
-
+    scaled = made(lambda x, by: (x * by, tf.reduce_sum(x, 1)))
+    first = made(lambda x, by: (x[:1] * by, x))
     rows = tf.constant(np.arange(18, dtype=np.float32).reshape(9, 2))
-    given = {"num_batch_threads": 1, "batch_timeout_micros": 1000}
-    cases = [
+    given: dict[str, Any] = {"num_batch_threads": 1, "batch_timeout_micros": 1000}
+    cases: list[tuple[Any, int, dict[str, Any]]] = [
         (scaled, 3, {"max_batch_size": 8}),
         (scaled, 3, {"max_batch_size": 8, "allowed_batch_sizes": [4, 8]}),
         (scaled, 9, {"max_batch_size": 16, "allowed_batch_sizes": [2, 4],
@@ -149,7 +151,7 @@ def batch_functions(tf: Any, p: Program) -> None:
     for function, count, attrs in cases:
         out = tf.raw_ops.BatchFunction(
             in_tensors=[rows[:count]], captured_tensors=[tf.constant(3.0)],
-            f=function.get_concrete_function(), Tout=[tf.float32, tf.float32], **given, **attrs,
+            f=function, Tout=[tf.float32, tf.float32], **given, **attrs,
         )  # fmt: skip
         p.step(out[0], out[1])
 

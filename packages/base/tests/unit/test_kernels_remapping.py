@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i64
 
+from drystone_base.dtypes import FLOAT32
 from drystone_base.errors import DrystoneError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels._testing import infer_shapes, run_op
@@ -35,7 +36,7 @@ def test_words_are_found_at_their_old_lines(tmp_path: Path) -> None:
 def test_a_checkpoint_is_read_only_where_the_policy_allows_it(tmp_path: Path) -> None:
     prefix, bench = str(tmp_path / "ckpt"), Bench()
     matrix = f32(np.arange(6).reshape(3, 2))
-    bench.all("SaveV2", prefix, np.array(["m"]), np.array([""]), matrix, dtypes=["float32"])
+    bench.all("SaveV2", prefix, np.array(["m"]), np.array([""]), matrix, dtypes=[FLOAT32])
     given = (prefix, "m", i64([2, -1]), i64([1, 0]), f32([8, 9]))
     got = bench("LoadAndRemapMatrix", *given, num_rows=2, num_cols=2)
     assert got.tolist() == [[5, 4], [8, 9]]
@@ -45,7 +46,7 @@ def test_a_checkpoint_is_read_only_where_the_policy_allows_it(tmp_path: Path) ->
 
 def test_missing_and_spare_initial_values_are_refused(tmp_path: Path) -> None:
     prefix, bench = str(tmp_path / "ckpt"), Bench()
-    bench.all("SaveV2", prefix, np.array(["m"]), np.array([""]), f32([[1, 2]]), dtypes=["float32"])
+    bench.all("SaveV2", prefix, np.array(["m"]), np.array([""]), f32([[1, 2]]), dtypes=[FLOAT32])
     for count in (1, 3):
         bench.fails("INVALID_ARGUMENT", "an initial value for each", "LoadAndRemapMatrix", prefix,
                     "m", i64([-1]), i64([]), f32(np.ones(count)), num_rows=1,
