@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -200,12 +201,136 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
         assert "is not a complete TensorFlow.js model" in error_of("bad-tfjs-model", tmp_path)
 
 
-def test_layers_models_and_tables_are_refused(tmp_path: Path) -> None:
+def test_layers_models_are_refused(tmp_path: Path) -> None:
     layers = {"format": "layers-model", "modelTopology": {"model_config": {}}}
     text = error_of("format-not-supported", written(tmp_path, layers))
     assert "layers model" in text
     assert "--output_format=tfjs_graph_model" in text
-    tables = model_json() | {"modelInitializer": {"node": []}}
-    assert "with tables to initialise" in error_of(
-        "format-not-supported", written(tmp_path, tables)
-    )
+
+
+def node(name: str, op: str, *inputs: str, **attrs: Any) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": list(inputs), "attr": attrs}
+
+
+FLOAT = {"type": "DT_FLOAT"}
+PRELU = {"list": {"s": [base64.b64encode(v).decode() for v in (b"BiasAdd", b"Prelu")]}}
+
+
+def with_nodes(*nodes: dict[str, Any], **shapes: list[int]) -> dict[str, Any]:
+    """A model of ``x`` and further nodes, the last of which is its output; weights by shape."""
+    model = model_json()
+    x = model["modelTopology"]["node"][0]
+    constants = [hollow(name, "DT_FLOAT") for name in shapes]
+    model["modelTopology"]["node"] = [x, *constants, *nodes]
+    weights = [{"name": n, "dtype": "float32", "shape": s} for n, s in shapes.items()]
+    model["weightsManifest"] = [{"paths": ["a.bin"], "weights": weights}]
+    model["signature"]["outputs"] = {"out": {"name": f"{nodes[-1]['name']}:0", "dtype": 1}}
+    return model
+
+
+def test_prelu_of_the_converter(tmp_path: Path) -> None:
+    alpha = np.array([0.5, 2, -1], np.float32)
+    taken = node("p/zero", "Identity", "x", T=FLOAT)
+    last = node("p", "Prelu", "x", "alpha", "^p/zero", T=FLOAT)
+    written(tmp_path, with_nodes(taken, last, alpha=[3]), a=alpha.tobytes())
+    x = np.array([[1, -2, -3], [np.nan, -0.0, -np.inf]], np.float32)
+    out = load(tmp_path)(x)["out"]
+    np.testing.assert_array_equal(out, np.where(x < 0, alpha * x, x))
+
+
+@pytest.mark.parametrize("op", ["_FusedMatMul", "_FusedConv2D", "FusedDepthwiseConv2dNative"])
+def test_prelu_at_the_end_of_a_fused_node(tmp_path: Path, op: str) -> None:
+    bias, alpha = np.array([1, -20], np.float32), np.array([0.5, 2], np.float32)
+    attrs: dict[str, Any] = {"T": FLOAT, "fused_ops": PRELU, "num_args": {"i": "2"}}
+    first, shape = "x", [3, 2]
+    parts: list[dict[str, Any]] = []
+    if op != "_FusedMatMul":
+        kind = {"type": "DT_INT32"}
+        dims = {"dim": [{"size": "4"}]}
+        tensor = {"dtype": "DT_INT32", "tensorShape": dims, "intVal": [-1, 1, 1, 3]}
+        size = {"tensor": tensor}
+        parts = [
+            node("size", "Const", dtype=kind, value=size),
+            node("image", "Reshape", "x", "size", T=FLOAT, Tshape=kind),
+        ]
+        attrs |= {"strides": {"list": {"i": ["1"] * 4}}, "padding": {"s": "U0FNRQ=="}}
+        first, shape = "image", [1, 1, 3, 2]
+    if op.startswith("FusedDepthwise"):
+        bias = np.array([1, -20, 3, 1, 0, 0], np.float32)
+        alpha = np.full(6, 0.5, np.float32)
+    last = node("y", op, first, "w", "bias", "alpha", **attrs)
+    data = W.tobytes() + bias.tobytes() + alpha.tobytes()
+    sizes = {"w": shape, "bias": [bias.size], "alpha": [alpha.size]}
+    written(tmp_path, with_nodes(*parts, last, **sizes), a=data)
+    out = load(tmp_path)(X)["out"]
+    plain = (X[0, :, None] * W).reshape(-1) if op.startswith("FusedDepthwise") else (X @ W)[0]
+    plain = plain + bias
+    np.testing.assert_array_equal(out.reshape(-1), np.where(plain < 0, alpha * plain, plain))
+
+
+def with_tables() -> dict[str, Any]:
+    """A model that looks words up in a table, which a second graph makes."""
+    text, number = {"type": "DT_STRING"}, {"type": "DT_INT64"}
+    types = {"key_dtype": text, "value_dtype": number}
+    find = {"Tin": text, "Tout": number}
+    model: dict[str, Any] = {
+        "format": "graph-model",
+        "modelTopology": {
+            "node": [
+                node("table", "Placeholder", dtype={"type": "DT_RESOURCE"}),
+                node("words", "Placeholder", dtype=text),
+                hollow("default", "DT_INT64"),
+                node("found", "LookupTableFindV2", "table", "words", "default", **find),
+            ]
+        },
+        "modelInitializer": {
+            "node": [
+                node("table", "HashTableV2", **types),
+                hollow("keys", "DT_STRING"),
+                hollow("values", "DT_INT64"),
+                node("fill", "LookupTableImportV2", "table", "keys", "values", **find),
+            ]
+        },
+        "signature": {
+            "inputs": {
+                "words": {"name": "words:0", "dtype": "DT_STRING"},
+                "table": {"name": "table:0", "dtype": "DT_RESOURCE", "resourceId": 7},
+            },
+            "outputs": {"found": {"name": "found:0", "dtype": "DT_INT64"}},
+        },
+        "initializerSignature": {
+            "outputs": {"t": {"name": "table", "dtype": "DT_RESOURCE", "resourceId": 7}}
+        },
+    }
+    weights = [
+        {"name": "default", "dtype": "int32", "shape": []},
+        {"name": "keys", "dtype": "string", "shape": [2]},
+        {"name": "values", "dtype": "int32", "shape": [2]},
+    ]
+    model["weightsManifest"] = [{"paths": ["a.bin"], "weights": weights}]
+    return model
+
+
+TABLE_DATA = (
+    np.int32(-1).tobytes() + b"\3\0\0\0one\3\0\0\0two" + np.array([1, 2], np.int32).tobytes()
+)
+
+
+def test_tables_are_made_and_filled_once(tmp_path: Path) -> None:
+    written(tmp_path, with_tables(), a=TABLE_DATA)
+    model = load(tmp_path)
+    assert list(model.loaded.signatures["serving_default"].inputs) == ["words"]
+    words = np.array([b"two", b"three", b"one"], object)
+    assert model(words)["found"].tolist() == [2, -1, 1]
+    assert model(words)["found"].tolist() == [2, -1, 1]
+
+
+def test_an_initializer_that_makes_nothing_for_the_model(tmp_path: Path) -> None:
+    model = model_json() | {"modelInitializer": {"node": []}}
+    assert load(written(tmp_path, model))(X)["out"].tolist() == (X @ W).tolist()
+    signatures: list[Any] = [[], 3, {"outputs": 3}, {"outputs": {"t": 3}}]
+    for signature in signatures:
+        (tmp_path / "odd").mkdir(exist_ok=True)
+        odd = with_tables() | {"initializerSignature": signature}
+        found = load_model(written(tmp_path / "odd", odd, a=TABLE_DATA))
+        assert "table" in found.signatures["serving_default"].inputs

@@ -21,8 +21,9 @@ from drystone_base.dtypes import STRING, from_number
 from drystone_base.errors import BadModelFile, DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.loaders._files import map_file
-from drystone_base.loaders._loaded import LoadedModel, Signature, default_signature
+from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature, default_signature
 from drystone_base.loaders._meta import leaves_folder, signatures
+from drystone_base.loaders._tfjs_ops import join_initializer, settle_ops
 from drystone_base.tensor import string_array, to_proto
 
 __all__ = ["load_tfjs"]
@@ -45,8 +46,6 @@ _UNPARSED: Final = (
     json_format.ParseError,
     *(TypeError, ValueError, OverflowError, AttributeError, RecursionError, SystemError),
 )
-# The converter's own op for what TensorFlow has under another name with the same attrs.
-_RENAMED: Final = {"FusedDepthwiseConv2dNative": "_FusedDepthwiseConv2dNative"}
 
 
 def load_tfjs(path: Path) -> LoadedModel:
@@ -63,14 +62,29 @@ def load_tfjs(path: Path) -> LoadedModel:
         files = [_shard(path, name) for name in _items(path, group, "paths")]
         weights.update(_group(path, group, files))
         shards += files
-    proto = _message(path, model["modelTopology"], GraphDef())
-    functions = (f.node_def for f in proto.library.function)
-    for nodes in (proto.node, *functions):
-        _fill(path, nodes, weights)
+    proto = _graph(path, model["modelTopology"], weights)
+    stated = _stated(model)
+    steps: list[InitStep] = []
+    if model.get("modelInitializer"):
+        tables = _graph(path, model["modelInitializer"], weights)
+        inputs, outputs = _infos(stated, "inputs"), _infos(_made(model), "outputs")
+        sinks, fed = join_initializer(proto, tables, inputs, outputs)
+        if fed:
+            stated = {**stated, "inputs": {k: v for k, v in inputs.items() if k not in fed}}
+        steps = [(sinks, {})]
     graph = Graph.from_proto(proto)
-    found = _signature(path, model, graph)
+    found = _signature(path, stated, graph)
     size = sum(p.stat().st_size for p in {path, *shards})
-    return LoadedModel(graph, {found.name: found}, path, "tfjs", size=size)
+    return LoadedModel(graph, {found.name: found}, path, "tfjs", init_steps=steps, size=size)
+
+
+def _graph(path: Path, topology: Any, weights: Mapping[str, np.ndarray[Any, Any]]) -> GraphDef:
+    """The graph of a topology, with its weights, in TensorFlow's own ops."""
+    proto: GraphDef = _message(path, topology, GraphDef())
+    for nodes in (proto.node, *(f.node_def for f in proto.library.function)):
+        _fill(path, nodes, weights)
+        settle_ops(nodes)
+    return proto
 
 
 def _bad(path: Path, check: str, found: object, needed: object = "") -> BadModelFile:
@@ -87,9 +101,9 @@ def _bad(path: Path, check: str, found: object, needed: object = "") -> BadModel
 def _refused(path: Path, found: str, remedy: str) -> BadModelFile:
     return BadModelFile(
         f"{path} is {found}, which cannot be loaded",
-        check="a TensorFlow.js model must be a graph model without resources",
+        check="a TensorFlow.js model must be a graph model",
         found=found,
-        needed='"format": "graph-model", without "modelInitializer"',
+        needed='"format": "graph-model"',
         remedy=remedy,
         code="format-not-supported",
         status="UNIMPLEMENTED",
@@ -97,7 +111,7 @@ def _refused(path: Path, found: str, remedy: str) -> BadModelFile:
 
 
 def _read(path: Path) -> _Json:
-    """The JSON object of a graph model; refuses layers models and models with tables."""
+    """The JSON object of a graph model; refuses layers models."""
     try:
         model = json.loads(bytes(map_file(path)))
     except (ValueError, RecursionError) as error:
@@ -109,9 +123,6 @@ def _read(path: Path) -> _Json:
         convert = "tensorflowjs_converter --input_format=tfjs_layers_model"
         remedy = f"convert it: {convert} --output_format=tfjs_graph_model model.json FOLDER"
         raise _refused(path, "a TensorFlow.js layers model (Keras layers, no graph)", remedy)
-    if model.get("modelInitializer"):
-        remedy = "load the SavedModel that it was converted from"
-        raise _refused(path, "a TensorFlow.js graph model with tables to initialise", remedy)
     checked: _Json = model
     return checked
 
@@ -251,9 +262,8 @@ def _strings(
 def _fill(
     path: Path, nodes: Iterable[NodeDef], weights: Mapping[str, np.ndarray[Any, Any]]
 ) -> None:
-    """Give constants their values, in the dtype that the node states; settle fused ops."""
+    """Give constants their values, in the dtype that the node states."""
     for node in nodes:
-        _settle_op(node)
         if node.op != "Const":
             continue
         array = weights.get(node.name)
@@ -263,14 +273,6 @@ def _fill(
         elif all(field.name in _VALUES for field, _ in tensor.ListFields()):
             check = "every constant must have a weight of its name"
             raise _bad(path, check, f"no weight {node.name!r}")
-
-
-def _settle_op(node: NodeDef) -> None:
-    """Bring a fused op to its present definition, which older converters did not know."""
-    node.op = _RENAMED.get(node.op, node.op)
-    if node.op == "_FusedConv2D" and "TArgs" not in node.attr:
-        count = min(node.attr["num_args"].i, len(node.input))
-        node.attr["TArgs"].list.type.extend([node.attr["T"].type] * count)
 
 
 def _tensor(path: Path, node: NodeDef, array: np.ndarray[Any, Any]) -> TensorProto:
@@ -285,11 +287,27 @@ def _tensor(path: Path, node: NodeDef, array: np.ndarray[Any, Any]) -> TensorPro
         raise _bad(path, check, array.dtype, str(error).splitlines()[0]) from error
 
 
-def _signature(path: Path, model: _Json, graph: Graph) -> Signature:
-    """The signature that the converter wrote, else placeholders and sinks."""
+def _stated(model: _Json) -> _Json:
+    """The signature that the converter wrote; empty when it wrote none."""
     metadata = model.get("userDefinedMetadata")
     older = metadata.get("signature") if isinstance(metadata, dict) else None
-    stated = model.get("signature") or older
+    return model.get("signature") or older or {}
+
+
+def _made(model: _Json) -> _Json:
+    """The signature of the graph that makes tables."""
+    metadata = model.get("userDefinedMetadata")
+    older = metadata.get("initializerSignature") if isinstance(metadata, dict) else None
+    return model.get("initializerSignature") or older or {}
+
+
+def _infos(signature: object, part: str) -> _Json:
+    found = signature.get(part) if isinstance(signature, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _signature(path: Path, stated: _Json, graph: Graph) -> Signature:
+    """The stated signature, else placeholders and sinks."""
     if not stated:
         return default_signature(graph)
     meta = MetaGraphDef()
