@@ -29,9 +29,8 @@ def settle_ops(nodes: Any) -> None:
         node.op = _RENAMED.get(node.op, node.op)
         if node.op == "Prelu" and len(node.input) >= 2:
             added += _prelu(node, node.input[0], node.input[1], taken)
-        elif node.input and "fused_ops" in node.attr:
-            if node.attr["fused_ops"].list.s[-1:] == [b"Prelu"]:
-                added += _without_prelu(node, taken)
+        elif "fused_ops" in node.attr and node.attr["fused_ops"].list.s[-1:] == [b"Prelu"]:
+            added += _without_prelu(node, taken)
     nodes.extend(added)
     for node in nodes:
         if node.op == "_FusedConv2D" and "TArgs" not in node.attr:
