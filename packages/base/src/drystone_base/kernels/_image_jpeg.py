@@ -37,9 +37,9 @@ class JpegHeader:
 class JpegOptions:
     """How to read: a smaller image by ``ratio``, smooth upsampling, fast transform, cut files.
 
-    A file that ends too soon is refused unless ``recover``; what TensorFlow puts in place of missing
-    rows differs, and its ``acceptable_fraction`` of the rows is not looked at. Images smaller than
-    ``ratio`` come out by another scale.
+    A file that ends too soon is refused unless ``recover``; what TensorFlow puts in place of
+    missing rows differs, and its ``acceptable_fraction`` of the rows is not looked at. Images
+    smaller than ``ratio`` come out by another scale.
     """
 
     ratio: int = 1

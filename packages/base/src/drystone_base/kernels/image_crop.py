@@ -9,10 +9,10 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 from drystone_base.kernels._windows import window_of
 
-__all__: list[str] = []
+__all__ = ["crop_axis"]
 
 
-def _axis(low: Array, high: Array, size: int, out: int) -> Array:
+def crop_axis(low: Array, high: Array, size: int, out: int) -> Array:
     """Where each output pixel of each box lies along one axis: float32 ``[boxes, out]``."""
     last = np.float32(size - 1)
     if out == 1:
@@ -32,8 +32,8 @@ def crop_and_resize(call: Call, image: Array, boxes: Array, index: Array, size: 
     if not len(boxes):
         return np.zeros((0, rows, columns, image.shape[3]), np.float32)
     height, width = image.shape[1:3]
-    y = _axis(boxes[:, 0], boxes[:, 2], height, rows)
-    x = _axis(boxes[:, 1], boxes[:, 3], width, columns)
+    y = crop_axis(boxes[:, 0], boxes[:, 2], height, rows)
+    x = crop_axis(boxes[:, 1], boxes[:, 3], width, columns)
     inside_y, inside_x = (y >= 0) & (y <= height - 1), (x >= 0) & (x <= width - 1)
     y, x = np.where(inside_y, y, 0), np.where(inside_x, x, 0)
     at = index[:, None, None]
