@@ -151,6 +151,7 @@ matrix_diag BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixS
   MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
 matrix_functions MatrixExponential MatrixLogarithm MatrixSquareRoot
 memory_region ImmutableConst
+microfrontend AudioMicrofrontend
 mutex ConsumeMutexLock MutexLock MutexV2
 nms NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
   NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps

@@ -13,7 +13,7 @@ accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlo
 activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
   Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 approx_top_k ApproxTopK
-audio AudioSpectrogram DecodeWav EncodeWav Mfcc
+audio AudioMicrofrontend AudioSpectrogram DecodeWav EncodeWav Mfcc
 barrier Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
 batching Batch BatchFunction Unbatch UnbatchGrad
