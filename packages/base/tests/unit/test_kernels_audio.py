@@ -14,6 +14,7 @@ from stateful import Bench, f32, i32, shapes
 
 from drystone_base.errors import KernelError
 from drystone_base.kernels import _limits
+from drystone_base.kernels._fixed_fft import real_fft
 from drystone_base.tensor import string_array
 
 B = Bench()
@@ -142,3 +143,64 @@ def test_shapes() -> None:
     ):
         with pytest.raises(Exception, match=r"rank|sizes|windows|count"):
             shapes(op, given, **attrs)
+
+
+# ---- features of speech --------------------------------------------------------------------------
+
+
+def features(sound: Any, **attrs: Any) -> Any:
+    out = B("AudioMicrofrontend", np.asarray(sound).astype(np.int16), **attrs)
+    assert shapes("AudioMicrofrontend", [np.shape(sound)], **attrs)[0] == [out.shape]
+    return out
+
+
+def test_fixed_point_spectra_are_spectra() -> None:
+    rng = np.random.default_rng(1)
+    for bits in range(1, 11):
+        x = rng.integers(-30000, 30000, (3, 1 << bits)).astype(np.int16)
+        real, imag = real_fft(x)
+        want = np.fft.rfft(x) / (1 << bits)
+        np.testing.assert_allclose(real + 1j * imag, want, atol=bits + 2)
+
+
+def test_a_tone_lights_up_its_channels() -> None:
+    time = np.arange(8000) / 16000
+    rows = features(8000 * np.sin(2 * np.pi * 1000 * time), enable_log=False)
+    assert rows.shape == (48, 32)
+    # The 33 centres are even in mel from 125 to 7500 Hz: 1000 Hz lies between the 10th and 11th.
+    assert set(rows[0].argsort()[-2:].tolist()) == {9, 10}
+    assert set(rows.argmax(axis=1).tolist()) <= {9, 10}
+    assert (rows[0] > 2 * rows[-1].max()).any()  # what lasts counts as noise
+
+
+def test_frames_are_stacked_with_their_neighbours() -> None:
+    sound = np.random.default_rng(2).integers(-9000, 9000, 2000)
+    alone = features(sound)
+    stacked = features(sound, left_context=1, right_context=2, frame_stride=4)
+    np.testing.assert_array_equal(stacked[0], np.concatenate([alone[k] for k in (0, 0, 1, 2)]))
+    np.testing.assert_array_equal(stacked[1], np.concatenate([alone[k] for k in (3, 4, 5, 6)]))
+    padded = features(sound, left_context=1, zero_padding=True, out_scale=2)
+    assert padded[0, :32].tolist() == [0] * 32
+    np.testing.assert_array_equal(padded[1, :32], alone[0] // 2)
+    halves = features(sound, out_type="float32", out_scale=2)
+    np.testing.assert_array_equal(halves, alone / np.float32(2))
+    assert features(sound[:100]).shape == (0, 32)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "status", "said"),
+    [
+        ({"window_step": 0}, "INVALID_ARGUMENT", "windows must have samples"),
+        ({"window_step": 26}, "INVALID_ARGUMENT", "windows must have samples"),
+        ({"window_size": 0}, "INVALID_ARGUMENT", "windows must have samples"),
+        ({"num_channels": 0}, "INVALID_ARGUMENT", "counts must be positive"),
+        ({"frame_stride": 0}, "INVALID_ARGUMENT", "counts must be positive"),
+        ({"left_context": -1}, "INVALID_ARGUMENT", "context must not be negative"),
+        ({"upper_band_limit": 100.0}, "INVALID_ARGUMENT", "bands must rise"),
+        ({"upper_band_limit": 8200.0}, "INTERNAL", "within the spectrum"),
+        ({"smoothing_bits": 40}, "INVALID_ARGUMENT", "shifts lie in"),
+        ({"gain_bits": 3, "enable_pcan": True}, "INVALID_ARGUMENT", "gain_bits and smoothing_bits"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(attrs: dict[str, Any], status: str, said: str) -> None:
+    B.fails(status, said, "AudioMicrofrontend", np.ones(900, np.int16), **attrs)

@@ -45,3 +45,16 @@ def mfcc(c: ShapeCall) -> list[Shape]:
     if count < 0:
         c.fail("a count must not be negative", found=count, needed="0 or more")
     return [(*given[:2], count)]
+
+
+@shape("AudioMicrofrontend")
+def audio_microfrontend(c: ShapeCall) -> list[Shape]:
+    """Frames, and channels with those of the frames around."""
+    (length,) = c.with_rank(c.shape(0), 1)
+    a = c.attrs
+    size, step = (a[name] * a["sample_rate"] // 1000 for name in ("window_size", "window_step"))
+    if step < 1 or a["frame_stride"] < 1:
+        c.fail("steps must be positive", found=[step, a["frame_stride"]], needed="1 or more")
+    frames = max(0, (length - size) // step + 1)
+    wide = a["num_channels"] * (1 + a["left_context"] + a["right_context"])
+    return [(UNKNOWN if length < 0 else -(-frames // a["frame_stride"]), max(wide, UNKNOWN))]
