@@ -73,6 +73,8 @@ def cast(call: Call, x: Array) -> Array:
     if target is BOOL:
         return np.asarray(widen(x) != 0)
     if x.dtype.kind != "f" and not source.is_floating:
+        if x.dtype.kind == "V":  # NumPy knows no way from one narrow integer to another
+            x = x.astype(np.int8)
         return x.astype(target.np)
     if target.np.kind in "iu":
         return _to_integer(x, target.np)

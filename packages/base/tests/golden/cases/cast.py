@@ -85,6 +85,26 @@ def _casts() -> list[Case]:
     ]
 
 
+def _narrow() -> list[Case]:
+    """Between the types of 8 bits and fewer, and from and to wide ones, where TensorFlow does."""
+    numbers = [0, -0.0, 1, -1.5, 3.49, 448, 57344, 1e-3, np.nan, np.inf, -np.inf]
+    types = (np.float32, BF16, ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn)
+    floats = [np.array(numbers).astype(t) for t in types]
+    kinds = ("float32", "float16", "bfloat16", "float64", "float8_e5m2", "float8_e4m3fn")
+    out = [case("Cast", x, tol=0, DstT=t) for x in floats for t in kinds]
+    signed = np.arange(-8, 8).astype(ml_dtypes.int4)
+    unsigned = np.arange(16).astype(ml_dtypes.uint4)
+    wide = ("int8", "uint8", "int16", "int32", "int64", "uint64")
+    out += [case("Cast", x, tol=0, DstT=t) for x in (signed, unsigned) for t in wide]
+    out += [case("Cast", signed, tol=0, DstT="uint4"), case("Cast", unsigned, tol=0, DstT="int4")]
+    whole = np.arange(-20, 20)
+    return out + [
+        case("Cast", whole.astype(k), tol=0, DstT=t)
+        for k in (np.int8, np.int32, np.int64, np.uint8)
+        for t in ("int4", "uint4")
+    ]
+
+
 def _bitcasts() -> list[Case]:
     x = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
     out = [case("Bitcast", x, tol=0, type=t) for t in ("int32", "uint8", "uint16", "float16")]
@@ -106,4 +126,4 @@ def _checks() -> list[Case]:
     ]
 
 
-CASES = [*_casts(), *_bitcasts(), *_checks()]
+CASES = [*_casts(), *_narrow(), *_bitcasts(), *_checks()]
