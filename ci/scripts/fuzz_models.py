@@ -88,12 +88,15 @@ def _fuzz(given: argparse.Namespace, corpus: Path) -> None:
         import drystone_base.model
     from model_targets import TARGETS, seeds
 
+    from drystone_base.kernels import _limits
+
     drystone_base.kernels.all_ops()
     for k, seed in enumerate(seeds(given.target)):
         (corpus / f"seed-{k}").write_bytes(seed)
     TARGETS[given.target](b"")  # what is made once, and slowly
     limit = given.memory << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    _limits.byte_limit.cache_clear()
     watch = Watch(TARGETS[given.target], given.findings)
     options = [f"-max_total_time={given.seconds}", f"-seed={given.seed}", "-timeout=120"]
     size = {"load": 20000, "run": 96}[given.target]

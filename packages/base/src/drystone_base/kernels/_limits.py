@@ -6,6 +6,7 @@ import functools
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, SupportsIndex
 
@@ -23,14 +24,31 @@ _CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 
 @functools.cache
 def byte_limit() -> int:
-    """The most bytes one tensor may take: the machine's or container's memory, at most 2^40."""
+    """The most bytes one tensor may take, at most 2^40.
+
+    A quarter of the memory of the machine, container or process (its address space): a kernel has
+    its inputs beside its output, and what it works with.
+    """
     limit = _CEILING
-    try:
-        limit = min(limit, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        limit = min(limit, int(_CGROUP.read_text(encoding="ascii")))
-    except (AttributeError, OSError, ValueError):
-        pass
-    return limit if limit > 0 else _CEILING
+    for ask in (_machine, _container, _process):
+        with suppress(AttributeError, ImportError, OSError, ValueError):
+            found = ask() // 4
+            limit = min(limit, found) if found > 0 else limit
+    return limit
+
+
+def _machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _container() -> int:
+    return int(_CGROUP.read_text(encoding="ascii"))
+
+
+def _process() -> int:
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)[0]  # negative for no limit
 
 
 def check_size(call: Call, shape: Sequence[SupportsIndex], dtype: np.dtype[Any]) -> tuple[int, ...]:
@@ -54,7 +72,7 @@ def check_size(call: Call, shape: Sequence[SupportsIndex], dtype: np.dtype[Any])
         )
     if count * dtype.itemsize > byte_limit():
         call.fail(
-            "a tensor must fit in this machine's memory",
+            "a tensor must fit in this machine's memory, with room for others",
             found=f"{list(dims)} of {dtype}: {count * dtype.itemsize} bytes",
             needed=f"at most {byte_limit()} bytes",
             remedy="check the node's inputs: a size is wrong, or the batch is too large",

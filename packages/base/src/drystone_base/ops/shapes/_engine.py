@@ -264,9 +264,11 @@ class _Engine:
         nothing: list[Any] = [None] * len(shapes)
         if definition.is_stateful or not call.values or not shapes:
             return nothing
-        for value in call.values:
-            if not isinstance(value, np.ndarray):
+        if not all(isinstance(value, np.ndarray) for value in call.values):
+            try:
                 return propagate(call) or nothing
+            except IndexError:  # a node of a corrupt graph, with too few inputs
+                return nothing
         sizes = [math.prod(s) if s is not None and all(d >= 0 for d in s) else -1 for s in shapes]
         small = sum(v.size for v in call.values) <= _MAX_VALUE
         kernel = find_kernel(call.op)
