@@ -257,6 +257,7 @@ staging MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstag
   OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
   OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage
 stitching DynamicPartition DynamicStitch ParallelDynamicStitch
+stochastic_cast StochasticCastToInt
 string_format StringFormat
 string_hash StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
 string_join ReduceJoin StringJoin UnsortedSegmentJoin

@@ -269,6 +269,10 @@ class MapBatched(Batched):
         super().__init__(call, source, size, drop)
         self.function = function
 
+    def cardinality(self) -> int:
+        """The number of batches, if the node says that the function keeps it."""
+        return super().cardinality() if self.call.attrs["preserve_cardinality"] else UNKNOWN
+
     def iterate(self, context: Context) -> Next:
         """A failure ends its batch; the next one goes on behind it."""
         source: Next | None = self.source.iterate(context)
@@ -331,9 +335,8 @@ class Split(Unary):
         return ([c[a:b] for c in batch] for a, b in itertools.pairwise(starts))
 
     def cardinality(self) -> int:
-        """``count`` parts for each batch."""
-        one = self.source.cardinality()
-        return one if one < 0 else one * self.count
+        """Unknown, as in TensorFlow."""
+        return UNKNOWN
 
 
 def batch_rows(call: Call, batch: Element) -> int:

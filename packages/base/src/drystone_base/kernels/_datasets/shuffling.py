@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+import numpy as np
+
 from drystone_base.kernels._datasets.base import (
     INFINITE,
     UNKNOWN,
@@ -15,6 +17,7 @@ from drystone_base.kernels._datasets.base import (
     Unary,
 )
 from drystone_base.kernels._datasets.seeds import SeedGenerator, words
+from drystone_base.kernels._philox import floats
 from drystone_base.kernels._registry import Call
 
 __all__ = ["Sampled", "Shuffled"]
@@ -67,6 +70,7 @@ class _Shuffling:
         while self.starts[0] == len(self.epochs[0]):
             self.epochs.popleft()
             self.starts.popleft()
+            self.stream = words(*self.dataset.generator.seeds())
         items, start = self.epochs[0], self.starts[0]
         index = start + next(self.stream) % (len(items) - start)
         chosen = items[index]
@@ -123,7 +127,7 @@ class Sampled(Unary):
         def advance() -> Element | None:
             while (element := source()) is not None:
                 context.tick(self.call)
-                if next(stream) / 0xFFFFFFFF < self.rate:
+                if floats(np.array(next(stream), np.uint32)) < self.rate:
                     return element
             return None
 
