@@ -37,6 +37,7 @@ REASONS = {
     "QuantizeAndDequantize": "TensorFlow has removed it",
     "PyFuncStateless": "calls Python",
     "Abort": "ends TensorFlow's process",
+    "StochasticCastToInt": "is not among TensorFlow's raw ops: held by scenarios",
     "AudioMicrofrontend": "is not among TensorFlow's raw ops: held by scenarios",
     "AudioSummary": "TensorFlow has removed it",
     "ImageSummary": "gives PNG files, which may be written in many ways: held by their pixels",

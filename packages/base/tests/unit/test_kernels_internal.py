@@ -104,6 +104,25 @@ def test_handles_count_unless_named_or_weak() -> None:
     assert weak.item().resource is own.item().resource
 
 
+def test_rounding_by_chance_keeps_the_mean() -> None:
+    x = np.full(20000, -2.25, np.float32)
+    key, counter = np.array([1], np.uint64), np.array([2, 3], np.uint64)
+    got = B("StochasticCastToInt", x, key, counter, i32(1), Tout="int8")
+    assert (got.dtype, set(got.tolist())) == (np.int8, {-3, -2})
+    assert abs(got.mean() + 2.25) < 0.01
+    again = B("StochasticCastToInt", x, key, counter, i32(1), Tout="int8")
+    np.testing.assert_array_equal(got, again)
+    other = B("StochasticCastToInt", x, key, counter + np.uint64(9), i32(1), Tout="int8")
+    assert (got != other).any()
+    whole = f32([3, -4, 1e9, -1e9, np.nan])
+    got = B("StochasticCastToInt", whole, key, counter, i32(1), Tout="int8")
+    assert got.tolist() == [3, -4, 127, -128, 0]
+    assert shapes("StochasticCastToInt", [(2, 3), (1,), (2,), ()], Tout="int8")[0] == [(2, 3)]
+    for given in ([(2,), (2,), (2,), ()], [(2,), (1,), (), ()], [(2,), (1,), (2,), (1,)]):
+        with pytest.raises(ds.ShapeError):
+            shapes("StochasticCastToInt", given, Tout="int8")
+
+
 # ---- tensors kept between runs -------------------------------------------------------------------
 
 
