@@ -1,4 +1,4 @@
-"""Golden cases of approximate top-k, groups of devices."""
+"""Golden cases of banded solves, approximate top-k, groups of devices."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,36 @@ RNG = np.random.default_rng(63)
 
 
 def _draw(*shape: int, kind: Any = np.float32) -> Any:
-    return RNG.normal(size=shape).astype(kind)
+    made = RNG.normal(size=shape)
+    return (made + 1j * RNG.normal(size=shape) if np.dtype(kind).kind == "c" else made).astype(kind)
+
+
+def _bands(*shape: int, kind: Any = np.float32) -> Any:
+    out = _draw(*shape, kind=kind)
+    return out + np.sign(out.real).astype(kind) * 2
+
+
+def _banded() -> Iterator[Case]:
+    for kind in (np.float32, np.float64, np.complex64, np.complex128):
+        for bands, rhs in (
+            ((2, 4), (4, 2)),
+            ((1, 3), (3, 1)),
+            ((3, 3), (3, 3)),
+            ((2, 2, 4), (2, 4, 2)),
+            ((1, 2, 4), (3, 4, 2)),
+            ((3, 2, 4), (4, 2)),
+            ((0, 2, 4), (0, 4, 1)),
+        ):
+            for lower in (True, False):
+                for adjoint in (True, False):
+                    yield case("BandedTriangularSolve", _bands(*bands, kind=kind),
+                               _draw(*rhs, kind=kind), lower=lower, adjoint=adjoint,
+                               tol=1e-4)  # fmt: skip
+    yield case("BandedTriangularSolve", np.zeros((2, 3), np.float32), _draw(3, 1))
+    yield case("BandedTriangularSolve", _bands(2, 3), _draw(4, 1))
+    yield case("BandedTriangularSolve", _bands(4, 3), _draw(3, 1))
+    yield case("BandedTriangularSolve", _bands(0, 3), _draw(3, 1))
+    yield case("BandedTriangularSolve", _bands(2, 2, 3), _draw(3, 3, 1))
 
 
 def _top() -> Iterator[Case]:
@@ -36,4 +65,4 @@ def _groups() -> Iterator[Case]:
     yield case("CollectiveAssignGroupV2", groups, I32(9), I32(5))
 
 
-CASES = [*_top(), *_groups()]
+CASES = [*_banded(), *_top(), *_groups()]

@@ -1,10 +1,28 @@
-"""Approximate top-k."""
+"""Banded solves and approximate top-k."""
 
-from parity.draft import Rule
-from parity.drawers import choice
+from typing import Any
+
+import numpy as np
+
+from parity.draft import Draft, Rule
+from parity.drawers import choice, shaped
+
+
+def _bands(d: Draft) -> Any:
+    shape = (d.dim("k"), d.dim("m"))
+    made = d.tensor(d.making, shape, False)
+    return made + np.where(made.real < 0, -2, 2).astype(made.dtype)
 
 
 RULES: dict[str, Rule] = {
+    "BandedTriangularSolve": Rule(
+        {"matrix": _bands, "rhs": shaped("m n", False)},
+        {"k": (1, 3), "m": (3, 5), "n": (1, 3)},
+        special=False,
+        tol=4,
+        why="sums in another order",
+        spoil=False,
+    ),
     "ApproxTopK": Rule(
         {
             "k": lambda d: d.size(0, 3),
