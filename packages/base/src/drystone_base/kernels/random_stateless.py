@@ -1,7 +1,8 @@
 """Random numbers that depend on nothing but their inputs.
 
 Source: TensorFlow ops of the same names: seeds (V1), or key, counter and algorithm (V2). The
-streams are those of TensorFlow's CPU kernels; the only algorithm is Philox.
+streams are those of TensorFlow's CPU kernels, which have Philox alone; uniform numbers and integers
+of the ThreeFry algorithm are those of XLA.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from typing import Final
 import numpy as np
 
 from drystone_base.kernels import _distributions as draw
+from drystone_base.kernels import _threefry
 from drystone_base.kernels._elementwise import Function
 from drystone_base.kernels._indices import int_vector
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._philox import Stream, stateless
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._threefry import ThreeFry
 from drystone_base.kernels.random import check_bounds, check_logits
 
 _PHILOX: Final = 1
+_THREEFRY: Final = 2
 _AUTOMATIC: Final = 3
 
 
@@ -29,10 +33,7 @@ def from_seed_stream(call: Call, seed: Array) -> Stream:
     return stateless(int(seed[0]), int(seed[1]))
 
 
-def from_key_stream(
-    call: Call, key: Array, counter: Array, alg: Array, *, numbers: int = 1
-) -> Stream:
-    """The stream that begins at a counter, under a key; no numbers come of any algorithm."""
+def _check_key(call: Call, key: Array, counter: Array, alg: Array) -> None:
     call.require(alg.ndim == 0, "alg must be a scalar", found=list(alg.shape))
     call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
     call.require(
@@ -40,6 +41,13 @@ def from_key_stream(
         "counter must be two numbers",
         found=list(counter.shape),
     )
+
+
+def from_key_stream(
+    call: Call, key: Array, counter: Array, alg: Array, *, numbers: int = 1
+) -> Stream:
+    """The stream that begins at a counter, under a key; no numbers come of any algorithm."""
+    _check_key(call, key, counter, alg)
     call.require(
         int(alg) in (_PHILOX, _AUTOMATIC) or numbers == 0,
         "the algorithm must be Philox",
@@ -57,6 +65,10 @@ _DRAWS: Final[dict[str, Function]] = {
 }
 
 
+def _is_threefry(alg: Array) -> bool:
+    return alg.ndim == 0 and int(alg) == _THREEFRY
+
+
 def _size(shape: Array) -> int:
     return math.prod(shape.ravel().tolist())
 
@@ -65,6 +77,12 @@ def _draw(call: Call, shape: Array, stream: Stream) -> Array:
     dtype = call.attrs["dtype"].np
     dims = check_size(call, int_vector(call, shape, "shape"), dtype)
     return np.asarray(_DRAWS[call.op.removesuffix("V2")](stream, dims, dtype))
+
+
+_THREEFRY_DRAWS: Final[dict[str, Function]] = {
+    "StatelessRandomUniformV2": _threefry.uniform,
+    "StatelessRandomUniformFullIntV2": _threefry.full_integers,
+}
 
 
 @kernel(*_DRAWS)
@@ -82,15 +100,25 @@ def from_seed(call: Call, shape: Array, seed: Array) -> Array:
 @kernel(*(f"{name}V2" for name in _DRAWS))
 def from_key(call: Call, shape: Array, key: Array, counter: Array, alg: Array) -> Array:
     """Numbers of type ``dtype`` from a key and a counter."""
+    if _is_threefry(alg) and call.op in _THREEFRY_DRAWS:
+        _check_key(call, key, counter, alg)
+        dtype = call.attrs["dtype"].np
+        dims = check_size(call, int_vector(call, shape, "shape"), dtype)
+        threefry = ThreeFry(int(key[0]), int(counter[0]))
+        return np.asarray(_THREEFRY_DRAWS[call.op](threefry, dims, dtype))
     stream = from_key_stream(call, key, counter, alg, numbers=_size(shape))
     return _draw(call, shape, stream)
 
 
-def _integers(call: Call, shape: Array, stream: Stream, low: Array, high: Array) -> Array:
+def _integers(
+    call: Call, shape: Array, stream: Stream | ThreeFry, low: Array, high: Array
+) -> Array:
     dims = check_size(call, int_vector(call, shape, "shape"), low.dtype)
     if math.prod(dims) == 0:
         return np.zeros(dims, low.dtype)
     first, last = check_bounds(call, low, high)
+    if isinstance(stream, ThreeFry):
+        return _threefry.integers(stream, dims, first, last, low.dtype)
     return draw.integers(stream, dims, first, last, low.dtype)
 
 
@@ -107,6 +135,10 @@ def integers_from_key(
     call: Call, shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array
 ) -> Array:
     """Integers in [minval, maxval) from a key and a counter."""
+    if _is_threefry(alg):
+        _check_key(call, key, counter, alg)
+        threefry = ThreeFry(int(key[0]), int(counter[0]))
+        return _integers(call, shape, threefry, minval, maxval)
     stream = from_key_stream(call, key, counter, alg, numbers=_size(shape))
     return _integers(call, shape, stream, minval, maxval)
 
