@@ -1,8 +1,9 @@
-"""Graphs that TensorFlow makes on the spot, run by TensorFlow and here: unseen.py [--only X] [NAME...]
+"""Graphs that TensorFlow makes on the spot, run by TensorFlow and here: unseen.py [NAME...]
 
-Run with a Python that has tensorflow and drystone_base. Each graph is a SavedModel (or, with
---files FOLDER, each TensorFlow.js model of a folder) that nothing in this project was made for;
-the table says how far the answers are apart, or what stopped us. Weights are random, seeded.
+Run with a Python that has tensorflow and drystone_base. Each graph is a SavedModel that nothing in
+this project was made for; with --tfjs FOLDER each TensorFlow.js model of a folder, which TensorFlow
+runs as the graph that we have read. The table says how far the answers are apart, or what stopped
+us. Weights and inputs are random, seeded.
 """
 
 from __future__ import annotations
@@ -179,8 +180,8 @@ def text_classifier(tf: Any, folder: Path) -> Case:
     call(tf.constant(["cat"]))
     holder = tf.Module()
     holder.parts = [vectorize, embed, conv, dense]
-    return saved(tf, folder, call, {"text": np.array([b"The dog SAT, on", b"", b"x mat mat"], object)},
-                 holder)  # fmt: skip
+    texts = np.array([b"The dog SAT, on", b"", b"x mat mat"], object)
+    return saved(tf, folder, call, {"text": texts}, holder)
 
 
 # ---- signals, boxes, filters -------------------------------------------------------------------
@@ -211,7 +212,8 @@ def detector(tf: Any, folder: Path) -> Case:
     """Anchors, box decoding, combined non-maximum suppression, crops of what was found."""
     layers = tf.keras.layers
     body = tf.keras.Sequential(
-        [layers.Conv2D(8, 3, 2, "same", activation="relu6"), layers.SeparableConv2D(16, 3, 2, "same"),
+        [layers.Conv2D(8, 3, 2, "same", activation="relu6"),
+         layers.SeparableConv2D(16, 3, 2, "same"),
          layers.BatchNormalization(), layers.LeakyReLU(), layers.Conv2D(6 * 2, 1)]
     )  # fmt: skip
 
@@ -230,8 +232,9 @@ def detector(tf: Any, folder: Path) -> Case:
         kept = tf.image.non_max_suppression_with_scores(
             boxes[0], tf.sigmoid(maps[0, :, 4]), 7, 0.5, 0.2, 0.5
         )
-        return {**found._asdict(), "crops": crops, "kept": kept[0], "scores": kept[1],
-                "drawn": tf.image.draw_bounding_boxes(fixed, boxes[:, :3], [[1.0, 0.0, 0.0]])}  # fmt: skip
+        drawn = tf.image.draw_bounding_boxes(fixed, boxes[:, :3], [[1.0, 0.0, 0.0]])
+        more = {"crops": crops, "kept": kept[0], "scores": kept[1], "drawn": drawn}
+        return {**found._asdict(), **more}
 
     call(tf.zeros([2, 64, 64, 3]))
     holder = tf.Module()
@@ -271,7 +274,7 @@ def kalman_filter(tf: Any, folder: Path) -> Case:
 
 @unseen
 def record_pipeline(tf: Any, folder: Path) -> Case:
-    """Serialized examples parsed, bucketed, crossed and hashed; regular expressions; ragged rows."""
+    """Serialized examples parsed, bucketed and hashed; regular expressions; ragged rows."""
 
     def call(records: Any) -> Any:
         kinds = {"age": tf.io.FixedLenFeature([], tf.float32, 0.0),
@@ -325,7 +328,7 @@ def data_in_a_function(tf: Any, folder: Path) -> Case:
 
 
 def _averaged_training(tf: Any, v1: Any) -> tuple[Any, Any, Any]:
-    """A regression with batch norm, gradient clipping, decaying rate, moving averages of weights."""
+    """A regression: batch norm, clipped gradients, decaying rate, moving averages of weights."""
     x = v1.placeholder(tf.float32, [None, 6], "x")
     y = v1.placeholder(tf.float32, [None, 1], "y")
     w = v1.get_variable("w", initializer=draw(6, 4))
@@ -365,7 +368,7 @@ def averaged_training(tf: Any, folder: Path) -> Case:
 
 @unseen
 def two_tag_sets(tf: Any, folder: Path) -> Case:
-    """A module with a graph to train with and one to serve, told apart by tags, as on the old hub."""
+    """A module with a graph to train and one to serve, told apart by tags, as on the old hub."""
     v1 = tf.compat.v1
     builder = v1.saved_model.Builder(str(folder))
     feeds, answers = {"x": draw(3, 5)}, {}
@@ -452,15 +455,55 @@ def rows(names: list[str]) -> Iterator[Row]:
         tf.keras.backend.clear_session()
 
 
+def tfjs_rows(folder: Path) -> Iterator[Row]:
+    """Judge every TensorFlow.js model of a folder."""
+    for file in sorted(folder.rglob("*.json")):
+        if b"modelTopology" in file.read_bytes():
+            try:
+                yield _judge_tfjs(file)
+            except Exception as error:  # it is what the table is about
+                text = str(error).replace("\n", " ")[:300]
+                yield Row(file.stem, 0, 0, np.inf, 0.0, f"{type(error).__name__}: {text}")
+
+
+def _judge_tfjs(file: Path) -> Row:
+    import tensorflow as tf
+
+    import drystone_base
+
+    model = drystone_base.load(file)
+    call = model.default_signature()
+    specs = call.signature.inputs
+    feeds = {
+        name: draw(*(1 if d < 0 else d for d in spec.shape or (1, 64, 64, 3))).astype(spec.dtype.np)
+        for name, spec in specs.items()
+    }
+    start = time.monotonic()
+    got = call(feeds)
+    taken = time.monotonic() - start
+    outputs = {k: s.tensor for k, s in call.signature.outputs.items()}
+    with tf.Graph().as_default() as graph:
+        proto = tf.compat.v1.GraphDef.FromString(model.graph.to_bytes())
+        tf.import_graph_def(proto, name="")
+        with tf.compat.v1.Session(graph=graph) as session:
+            want = session.run(outputs, {specs[k].tensor: v for k, v in feeds.items()})
+    worst = {k: apart(got[k], v) for k, v in want.items()}
+    far = [f"{k} {v:.2g}" for k, v in worst.items() if not v <= TOLERANCE]
+    ops = [n.op for n in model.graph]
+    return Row(file.stem, len(ops), len(set(ops)), max(worst.values()), taken, ", ".join(far))
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *BUILDERS])
+    parser.add_argument("--tfjs", type=Path, help="a folder of TensorFlow.js models")
+    given = parser.parse_args()
     wrong = 0
-    print(
-        "| graph | nodes | kinds of op | worst difference | seconds | |\n|---|--:|--:|--:|--:|---|"
-    )
-    for row in rows(parser.parse_args().names or list(BUILDERS)):
+    print("| graph | nodes | kinds of op | worst difference | seconds | |")
+    print("|---|--:|--:|--:|--:|---|")
+    made = tfjs_rows(given.tfjs) if given.tfjs else rows(given.names or list(BUILDERS))
+    for row in made:
         print(f"| {row.name} | {row.nodes} | {row.ops} | {row.worst:.1e} | {row.seconds:.1f} | "
               f"{row.problem} |", flush=True)  # fmt: skip
         wrong += bool(row.problem)
