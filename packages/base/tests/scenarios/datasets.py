@@ -400,6 +400,11 @@ def _examples(tf: Any) -> list[bytes]:
     ]
 
 
+def _unpacked(tf: Any, packed: Any) -> Any:
+    """The parts of a sparse tensor in a variant."""
+    return tuple(tf.raw_ops.DeserializeSparse(serialized_sparse=packed, dtype=tf.int64))
+
+
 @with_tensorflow()
 def examples(tf: Any, p: Program) -> None:
     io = tf.io
@@ -414,6 +419,16 @@ def examples(tf: Any, p: Program) -> None:
     run_one(tf, p, source.apply(parse(some)), 3)
     strict = {"a": io.FixedLenFeature([], tf.string), "m": io.VarLenFeature(tf.float32)}
     run_one(tf, p, source.apply(parse(strict)), 3)
+    old = tf.raw_ops.ParseExampleDataset(
+        input_dataset=source._variant_tensor, num_parallel_calls=np.int64(1),
+        dense_defaults=[tf.constant([], tf.float32)], sparse_keys=["m"], dense_keys=["z"],
+        sparse_types=[tf.int64], dense_shapes=[[2]], output_types=[tf.variant, tf.float32],
+        output_shapes=[[3], [None, 2]],
+    )  # fmt: skip
+    variants = tf.data.experimental.from_variant(
+        old, (tf.TensorSpec([3], tf.variant), tf.TensorSpec([None, 2], tf.float32))
+    )
+    run_one(tf, p, variants.map(lambda m, z: (_unpacked(tf, m), z)), 3)
     padded = {"m": io.FixedLenSequenceFeature([], tf.int64, allow_missing=True)}
     run_one(tf, p, source.apply(parse(padded, num_parallel_calls=2)), 3)
 

@@ -9,9 +9,12 @@ import io
 import zlib
 from typing import Any
 
+from stateful import i64
+
 from drystone_base.kernels._records import write_record
 from scenarios import Program, with_tensorflow
 from scenarios.datasets import run_one
+from scenarios.datasets_ops import Ops
 
 TEXT = b"first\nsecond\r\n\nfo\rurth\n\r\nlast"
 CSV = (
@@ -130,3 +133,29 @@ def written(tf: Any, p: Program) -> None:
         write = tf.data.experimental.TFRecordWriter(name, kind).write(words)
         p.step(write)
         run_one(tf, p, tf.data.TFRecordDataset(name, kind), 4)
+
+
+@with_tensorflow()
+def old_versions(tf: Any, p: Program) -> None:
+    file, ops = Folder(tf, p), Ops(tf, p)
+    data = records(b"one", b"", b"three" * 20)
+    raw, some = ops.raw, file("a", data)
+    texts: dict[str, Any] = {"output_types": [tf.string], "output_shapes": [[]]}
+    packing = {"compression_type": "", "buffer_size": i64(0)}
+    for offsets in ([0], [19], [16 + 19], [len(data)], [-1], [0, 1]):
+        made = raw.TFRecordDatasetV2(filenames=[some], byte_offsets=i64(offsets), **packing)
+        ops(made, 4, **texts)
+    ops(raw.TFRecordDataset(filenames=some, compression_type="", buffer_size=i64(99)), 4, **texts)
+    sizes = {"header_bytes": i64(12), "record_bytes": i64(3), "footer_bytes": i64(1)}
+    fixed = raw.FixedLengthRecordDataset(filenames=[some], buffer_size=i64(0), **sizes)
+    ops(fixed, 3, **texts)
+    table = file("b.csv", b"a,b\n1,x\n2,y")
+    columns: dict[str, Any] = {"record_defaults": [i64([0]), tf.constant(["none"])]}
+    columns |= {"output_shapes": [[], []], "select_cols": i64([]), "header": True}
+    columns |= {"field_delim": ",", "use_quote_delim": True, "na_value": "", **packing}
+    spec: dict[str, Any] = {"output_types": [tf.int64, tf.string], "output_shapes": [[], []]}
+    ops(raw.CSVDataset(filenames=[table], **columns), 3, **spec)
+    columns["buffer_size"] = i64(64)
+    ops(raw.CSVDataset(filenames=[table], **columns), 3, **spec)
+    ops(raw.ExperimentalCSVDataset(filenames=[table], **columns), 3, **spec)
+    ops(raw.ExperimentalMatchingFilesDataset(patterns=table), 2, **texts)

@@ -259,6 +259,51 @@ def test_elements_are_dealt_out_to_devices() -> None:
     assert int(b(get, found, np.int32(0), i64(2), **SPEC)) == 0
 
 
+def test_iterators_of_devices_are_let_go() -> None:
+    b = Bench()
+    handle, deleter = b.all("AnonymousMultiDeviceIterator", devices=["a"], **SPEC)
+    start = b("MultiDeviceIteratorInit", numbers(b, 5), handle, i64(1))
+    get = "MultiDeviceIteratorGetNextFromShard"
+    assert int(b(get, handle, np.int32(0), start, **SPEC)) == 0
+    b.all("DeleteMultiDeviceIterator", handle, deleter)
+    b.fails("NOT_FOUND", "does not refer to", get, handle, np.int32(0), start, **SPEC)
+    b.fails("INVALID_ARGUMENT", "there must be a device", "AnonymousMultiDeviceIteratorV3",
+            devices=[], **SPEC)  # fmt: skip
+
+
+def test_seeds_and_caches_are_let_go() -> None:
+    b = Bench()
+    handle, deleter = b.all("AnonymousRandomSeedGenerator", i64(1), i64(2))
+    shuffled = b("ShuffleDatasetV2", numbers(b, 9), i64(9), handle, **SPEC)
+    assert sorted(taken(b, shuffled)) == list(range(9))
+    assert taken(b, shuffled) != taken(b, shuffled)
+    b.all("DeleteRandomSeedGenerator", handle, deleter)
+    assert handle.item().resource is None
+    cache, deleter = b.all("AnonymousMemoryCache")
+    b.all("DeleteMemoryCache", cache, deleter)
+    assert cache.item().resource is None
+
+
+def test_what_is_not_seen_from_outside() -> None:
+    b = Bench()
+    three, text = numbers(b, 3), np.array([], object)
+    pool = np.array(None, object)
+    made = [
+        b("AssertPrevDataset", three, text, **SPEC),
+        b("OptimizeDatasetV2", three, text, text, text, **SPEC),
+        b("ThreadPoolDataset", three, pool, **SPEC),
+        b("SetStatsAggregatorDataset", three, pool, b"", b"", **SPEC),
+    ]
+    assert [taken(b, d) for d in made] == [[0, 1, 2]] * 4
+
+
+def test_filter_by_the_last_component() -> None:
+    b = Bench()
+    flags = np.array([True, False, True])
+    pairs = b("TensorSliceDataset", i64([1, 2, 3]), flags, output_shapes=[(), ()])
+    assert taken(b, b("FilterByLastComponentDataset", pairs, **SPEC)) == [1, 3]
+
+
 def test_optionals_have_a_zero_and_a_sum() -> None:
     b = Bench()
     some, none = b("OptionalFromValue", f32([1, 2])), b("OptionalNone")

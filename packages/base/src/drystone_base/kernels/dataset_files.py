@@ -59,7 +59,7 @@ def tf_record_dataset(
     files = _names(call, names)
     starts = [int(v) for value in offsets for v in value.reshape(-1)]
     call.require(
-        not starts or (len(starts) == len(files) and min(starts) >= 0),
+        not starts or len(starts) >= len(files),
         "there must be a place to begin for each file, or none",
         found=starts,
         needed=f"{len(files)} offsets",
@@ -122,7 +122,7 @@ def csv_dataset(call: Call, *inputs: Array) -> Array:
         chosen,
         left_out,
     )
-    _check_buffer(call, one["buffer_size"])
+    _check_buffer(call, one["buffer_size"], least=1)
     kind = _compression(call, one["compression_type"])
     return handle_array(CsvRecords(call, _names(call, one["filenames"]), kind, spec))
 

@@ -142,6 +142,9 @@ class Records(Files):
         where = self.where(index)
         data = decompressed(stream, self.compression, where)
         left = self.offsets[index] if self.offsets else 0
+        self.call.require(
+            left >= 0, "the place to begin must not be negative", found=left, needed="0 or more"
+        )
         while left and (piece := data.read(min(left, _PIECE))):
             left -= len(piece)
         for record in read_records(data, "", where):
