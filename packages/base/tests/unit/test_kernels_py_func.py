@@ -91,6 +91,8 @@ def test_arguments_and_results_are_arrays(op: str) -> None:
     assert b.tolist() == [b"t", "é".encode()]
     assert called(lambda: None, [], op=op) == []
     assert called(lambda s: s.item().upper(), [STRING], "text", op=op)[0].item() == b"TEXT"
+    (zeros,) = called(lambda: [[b"a\0", b"\0"]], [STRING], op="EagerPyFunc")
+    assert zeros.tolist() == [b"a\0", b"\0"]
 
 
 def test_only_eager_calls_convert_numbers() -> None:

@@ -81,7 +81,7 @@ def _values(returned: Any) -> list[Any]:
 
 def _result(call: Call, value: Any, dtype: DType) -> Array:
     if dtype is STRING:
-        return _strings(call, np.asarray(value))
+        return _strings(call, np.asarray(value, object))  # other arrays drop zeros at the end
     array = np.asarray(value)
     if call.op == "EagerPyFunc" and np.can_cast(array.dtype, dtype.np, "same_kind"):
         array = array.astype(dtype.np)
