@@ -338,6 +338,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         _answers,
     ),
     Difference(
+        "FractionalAvgPoolGrad",
+        "pooling sequences that are no windows of the input: TensorFlow does not look; we refuse",
+        _answers,
+    ),
+    Difference(
         "FusedPadConv2D FusedResizeAndPadConv2D",
         "several images, or steps over rows beyond the filter: TensorFlow reads other rows than "
         "MirrorPad and Conv2D do; ours gives what these give",

@@ -153,6 +153,13 @@ def fractional_max_pool_grad(
         for j, (left, right) in enumerate(zip(*_ends(call, columns, x.shape[2]), strict=True)):
             cell = x[:, top:bottom, left:right]
             flat = cell.reshape(len(x), -1, x.shape[3]).argmax(1)
+            largest = cell.max((1, 2))
+            call.require(
+                np.array_equal(largest, pooled[:, i, j]),
+                "orig_output must be what orig_input pools to",
+                found=f"orig_output[:, {i}, {j}] = {pooled[:, i, j].tolist()}",
+                needed=largest.tolist(),
+            )
             width = right - left
             np.add.at(out, (n, top + flat // width, left + flat % width, c), grad[:, i, j])
     return out
@@ -167,8 +174,8 @@ def fractional_avg_pool_grad(
     call.require(shape.shape == (4,), "the shape must be four numbers", found=list(shape.shape))
     dims = check_size(call, shape.tolist(), np.dtype(np.float64))
     call.require(
-        grad.ndim == 4 and grad.shape[::3] == dims[::3],
-        "batch and channels of the shape and out_backprop must agree",
+        grad.ndim == 4 and grad.shape[0] <= dims[0] and grad.shape[3] == dims[3],
+        "the shape must have the channels of out_backprop, and at least its batch",
         found=f"{list(dims)} and {list(grad.shape)}",
     )
     _check_cuts(call, rows, grad.shape[1], dims[1], "row_pooling_sequence")
@@ -181,6 +188,7 @@ def fractional_avg_pool_grad(
         shares.append((inside.astype(np.float64), (after - first).astype(np.float64)))
     (by_row, heights), (by_column, widths) = shares
     parts = grad.astype(np.float64) / (heights[:, None] * widths)[None, :, :, None]
-    out = np.einsum("nijc,ih,jw->nhwc", parts, by_row, by_column)
+    out = np.zeros(dims)
+    out[: len(grad)] = np.einsum("nijc,ih,jw->nhwc", parts, by_row, by_column)
     whole = np.trunc(out) if grad.dtype.kind == "i" else out
     return np.asarray(whole).astype(grad.dtype)

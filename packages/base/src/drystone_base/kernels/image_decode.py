@@ -99,7 +99,10 @@ def _jpeg_options(call: Call) -> JpegOptions:
 
 
 def _bmp(call: Call, data: bytes, channels: int) -> Array:
-    """A BMP file of 24 or 32 bits a pixel, or of 8, taken for gray whatever the palette."""
+    """A BMP file of 24 or 32 bits a pixel, or of 8, taken for gray whatever the palette.
+
+    TensorFlow aborts on files stored from the top down when it is asked for more than uint8.
+    """
     if len(data) < 32:
         broken(call, "BMP", f"{len(data)} bytes")
     start, width, height, bits = struct.unpack("<i4xii2xh", data[10:30])

@@ -171,7 +171,7 @@ def _span(start: int, size: int, extent: int) -> tuple[slice, slice]:
 @kernel("AdjustContrast")
 @quiet
 def adjust_contrast(call: Call, images: Array, factor: Array, low: Array, high: Array) -> Array:
-    """``(x - mean) * factor + mean`` within bounds, float32; ints are rounded to the nearest."""
+    """``(x - mean) * factor + mean`` within bounds, float32."""
     call.require(
         images.ndim >= 3 and factor.ndim == low.ndim == high.ndim == 0,
         "images must have rank 3 or more, and factor and bounds be scalars",
@@ -183,6 +183,4 @@ def adjust_contrast(call: Call, images: Array, factor: Array, low: Array, high: 
         return wide
     mean = wide.mean((-3, -2), keepdims=True)
     out = (wide - mean) * factor + mean
-    if images.dtype.kind in "iu":
-        out = np.rint(out)
     return np.asarray(np.minimum(np.maximum(out, low), high), np.float32)

@@ -1,8 +1,9 @@
 """Resizing, mirrored borders and convolution in one node; the norm of old graphs.
 
 Source: TensorFlow ops FusedResizeAndPadConv2D, FusedPadConv2D,
-BatchNormWithGlobalNormalizationGrad. For batches of several images TensorFlow's fused convolutions
-read rows of the wrong image; ours give what the plain ops give.
+BatchNormWithGlobalNormalizationGrad. For batches of several images, and for steps over rows beyond
+the filter, TensorFlow's fused convolutions read other rows than they should; ours give what the
+plain ops give.
 """
 
 from __future__ import annotations
