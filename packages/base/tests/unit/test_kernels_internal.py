@@ -79,6 +79,9 @@ def test_rows_are_filled_in_place() -> None:
     for loc, row in enumerate((["a", "b"], ["c", "d"])):
         B("_ParallelConcatUpdate", start, [row], loc=loc)
     assert start.tolist() == [[b"a", b"b"], [b"c", b"d"]]
+    other = f32([[1, 2], [3, 4]])  # is not to be changed: no start has made it
+    assert B("_ParallelConcatUpdate", other, f32([[9, 9]]), loc=1).tolist() == [[1, 2], [9, 9]]
+    assert other.tolist() == [[1, 2], [3, 4]]
     fails = ("INVALID_ARGUMENT", "must be one row", "_ParallelConcatUpdate")
     B.fails(*fails, f32([[1, 2]]), f32([1, 2]), loc=0)
 

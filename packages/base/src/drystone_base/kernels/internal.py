@@ -5,6 +5,7 @@ Source: TensorFlow ops ToBool, Fingerprint, Abort, _UnaryOpsComposition, ...
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +44,8 @@ _COMPOSED: Final = frozenset(
 _TRUE_OR_FALSE: Final = frozenset(
     (BOOL, STRING, FLOAT32, FLOAT64, INT8, UINT8, INT16, INT32, INT64)
 )
+
+_STARTED: Final = "parallel concatenation"
 
 kernel("_HostCast")(cast)
 
@@ -123,14 +126,15 @@ def parallel_concat_start(call: Call) -> Array:
     """A tensor that ``_ParallelConcatUpdate`` fills, row by row."""
     dtype, shape = call.attrs["dtype"], call.attrs["shape"]
     dims = check_size(call, shape or (), dtype.np)
-    if dtype is STRING:
-        return string_array([b""] * int(np.prod(dims)), dims)
-    return np.zeros(dims, dtype.np)
+    empty = string_array([b""] * math.prod(dims), dims) if dtype is STRING else None
+    made = np.zeros(dims, dtype.np) if empty is None else empty
+    call.runtime.step.resources[_STARTED, id(made)] = made
+    return made
 
 
 @kernel("_ParallelConcatUpdate")
 def parallel_concat_update(call: Call, value: Array, update: Array) -> Array:
-    """``value`` with row ``loc`` replaced in place: all updates of a start share its tensor."""
+    """``value`` with row ``loc`` replaced: in place where a start made it for all its updates."""
     rows = len(value) if value.ndim else 0
     call.require(rows, "there must be rows", found=list(value.shape), needed="rank 1 or more")
     call.require(
@@ -139,8 +143,10 @@ def parallel_concat_update(call: Call, value: Array, update: Array) -> Array:
         found=list(update.shape),
         needed=[1, *value.shape[1:]],
     )
-    value[call.attrs["loc"] % rows] = update[0]
-    return value
+    started = call.runtime.step.resources.get((_STARTED, id(value))) is value
+    whole = value if started else value.copy()
+    whole[call.attrs["loc"] % rows] = update[0]
+    return whole
 
 
 class _WeakHandle(ResourceHandle):
