@@ -50,10 +50,20 @@ REASONS = {
     "TensorSummary": "gives the name of its node",
     "SdcaOptimizer": "takes examples in an order that is never the same",
     "SdcaOptimizerV2": "takes examples in an order that is never the same",
+    "XlaReplicaId": "ends TensorFlow's process outside of a compiled function",
+    "XlaSpmdFullToShardShape": "divides work among devices",
+    "XlaSpmdShardToFullShape": "divides work among devices",
     "LoopCond": "runs only inside a loop",
     "Copy": "debugger",
     "CopyHost": "debugger",
 }
+
+
+def _by_onednn(op: str) -> bool:
+    """Whether TensorFlow runs an op only by oneDNN, which these tests turn off."""
+    fused = ("WithBias", "AndRelu", "AndRequantize", "PerChannel")
+    convolution = op.startswith("QuantizedConv2D") and any(part in op for part in fused)
+    return convolution or op.startswith("QuantizedDepthwise") or op == "QuantizedConcatV2"
 
 
 def not_eligible(op: str) -> str:
@@ -63,6 +73,8 @@ def not_eligible(op: str) -> str:
     kinds = {a.type.label for a in arguments if a.type is not None}
     if op in REASONS:
         return REASONS[op]
+    if _by_onednn(op):
+        return "TensorFlow runs it only by oneDNN: hand-made cases only"
     if op.startswith("_"):
         return "internal to TensorFlow: cannot be called by name"
     if any(a.is_ref for a in arguments):

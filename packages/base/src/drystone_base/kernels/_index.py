@@ -96,7 +96,8 @@ elementwise_unary Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil ComplexAbs Con
 files MatchingFiles ReadFile WriteFile
 fractional_pool FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
 functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
-  StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While _If _While
+  StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile SymbolicGradient While _If
+  _While
 fused _FusedBatchNormEx _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative _FusedMatMul
 gamma_gradient IgammaGradA RandomGammaGrad
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex

@@ -16,6 +16,7 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 from drystone_base.kernels._windows import window_of
 from drystone_base.kernels.convolution import convolve
+from drystone_base.kernels.quantized_fused import fused
 
 __all__: list[str] = []
 
@@ -23,7 +24,13 @@ __all__: list[str] = []
 @kernel("QuantizedConv2D")
 @quiet
 def quantized_conv2d(call: Call, x: Array, filters: Array, *ends: Array) -> tuple[Any, ...]:
-    """Sums of products of the steps above zero; padding stands for 0.0; TF ``QuantizedConv2D``."""
+    """Sums of products of the steps above zero; padding stands for 0.0; TF ``QuantizedConv2D``.
+
+    Signed filters are those of the fused ops, where the integer 0 stands for 0.0.
+    """
+    if filters.dtype == np.int8:
+        out: tuple[Any, ...] = fused(call, x, filters, *ends)
+        return out
     of_x, of_filters = ranges(call, *ends)
     call.require(
         x.ndim == filters.ndim == 4 and x.shape[3] == filters.shape[2],

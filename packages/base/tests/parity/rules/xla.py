@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.dtypes import as_dtype
 from parity.draft import Draft, Drawer, Rule
 from parity.drawers import choice, fixed, shaped, some
 
@@ -178,6 +179,13 @@ RULES: dict[str, Rule] = {
     ),
     "XlaSharding": Rule({"input": some(3), "sharding": fixed(""), "unspecified_dims": fixed([])},
                         types=_PLAIN),
+    "XlaOptimizationBarrier": Rule(
+        {
+            "T": choice(["float32"], ["float32", "int32"], ["bool", "float64", "uint8"]),
+            "input": lambda d: [d.values(as_dtype(t), d.shape("m n")) for t in d["T"]],
+        },
+        spoil=False,
+    ),
     "XlaDot": _dot_rule(),
     "XlaDotV2": _dot_rule(RhsT=lambda d: d["LhsT"], preferred_element_type=lambda d: d["LhsT"]),
     "XlaSelfAdjointEig": Rule(

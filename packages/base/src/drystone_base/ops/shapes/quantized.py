@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
+from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 from drystone_base.ops.shapes.activation import bias_add
-from drystone_base.ops.shapes.convolution import convolved
+from drystone_base.ops.shapes.convolution import convolved, depthwise
 from drystone_base.ops.shapes.image import resized
 from drystone_base.ops.shapes.joining import concatenated
 from drystone_base.ops.shapes.matmul import matmul
@@ -85,6 +85,47 @@ def quantized_conv2d(c: ShapeCall) -> list[Shape]:
     """``[N, *out, D]`` and a range."""
     check_scalars(c, *range(2, 6))
     return [convolved(c, c.shape(0), 4), *_RANGE]
+
+
+@shape(
+    "QuantizedConv2DAndRelu",
+    "QuantizedConv2DAndReluAndRequantize",
+    "QuantizedConv2DAndRequantize",
+    "QuantizedConv2DPerChannel",
+    "QuantizedConv2DWithBias",
+    "QuantizedConv2DWithBiasAndRelu",
+    "QuantizedConv2DWithBiasAndReluAndRequantize",
+    "QuantizedConv2DWithBiasAndRequantize",
+    "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize",
+    "QuantizedConv2DWithBiasSumAndRelu",
+    "QuantizedConv2DWithBiasSumAndReluAndRequantize",
+)
+def quantized_fused(c: ShapeCall) -> list[Shape]:
+    """``[N, *out, D]`` and a range: for each filter where theirs are vectors, else one."""
+    return [_explicit(c) or convolved(c, c.shape(0), 4), *_filter_ranges(c)]
+
+
+@shape(
+    "QuantizedDepthwiseConv2D",
+    "QuantizedDepthwiseConv2DWithBias",
+    "QuantizedDepthwiseConv2DWithBiasAndRelu",
+    "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize",
+)
+def quantized_depthwise(c: ShapeCall) -> list[Shape]:
+    """``[N, *out, C * D]`` and a range."""
+    return [_explicit(c) or depthwise(c)[0], *_filter_ranges(c)]
+
+
+def _explicit(c: ShapeCall) -> Shape:
+    """Only the rank, where padding is given in ``padding_list``."""
+    return (UNKNOWN,) * 4 if c.attrs["padding"] == "EXPLICIT" else None
+
+
+def _filter_ranges(c: ShapeCall) -> list[Shape]:
+    if c.attrs["out_type"].label != "qint32":
+        return list(_RANGE)
+    given = c.shape(5 if "WithBias" in c.op else 4)
+    return [given, given]
 
 
 @shape("QuantizedAvgPool", "QuantizedMaxPool")
