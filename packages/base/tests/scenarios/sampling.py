@@ -104,6 +104,19 @@ def candidates(p: Program, rng: np.random.Generator) -> None:
 
 
 @scenario()
+def first_generation(p: Program) -> None:
+    p.written_by(20)
+    v = generator(p, [1, 5, 6, 7])
+    normal = p("StatefulStandardNormal", v, i32([3, 2]), dtype="float32")
+    poisson = p("RandomPoisson", i32([4]), f32([0.5, 3, 40]), seed=3, seed2=9)
+    for node in (normal, poisson, normal, poisson):
+        p.step(node)
+    p.step(p("ReadVariableOp", v, dtype="int64"))
+    p.step(p("AssignVariableOp", v, i64([9, 5, 6, 7])))
+    p.step(normal)
+
+
+@scenario()
 def shrinking(p: Program) -> None:
     refs = [p("VariableV2", dtype="float32", shape=[3], shared_name=n) for n in "ab"]
     for ref, value in zip(refs, ([1, -0.1, -2], [0.2, 0.25, 5]), strict=True):
