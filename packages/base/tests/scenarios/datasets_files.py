@@ -136,6 +136,19 @@ def written(tf: Any, p: Program) -> None:
 
 
 @with_tensorflow()
+def cached(tf: Any, p: Program) -> None:
+    file = Folder(tf, p)
+    d = tf.data.Dataset
+    columns = (i64([1, 2, 3]), [b"x", b"yy", b""], i64([[1, 2]] * 3))
+    kept = d.from_tensor_slices(columns).cache(file("kept", None))
+    run_one(tf, p, kept, 5)
+    other = d.from_tensor_slices(columns).repeat(2).cache(file("kept", None))
+    run_one(tf, p, other, 5)
+    run_one(tf, p, d.range(3).cache(file("again", None)).repeat(2), 7)
+    run_one(tf, p, d.range(0).cache(file("empty", None)).repeat(2), 2)
+
+
+@with_tensorflow()
 def old_versions(tf: Any, p: Program) -> None:
     file, ops = Folder(tf, p), Ops(tf, p)
     data = records(b"one", b"", b"three" * 20)

@@ -109,9 +109,26 @@ def test_a_cache_is_filled_by_a_complete_iteration_only() -> None:
     assert taken(b, cached, 2) == [0, 2]
     assert taken(b, cached) == taken(b, cached) == [0, 2, 4]
     assert calls == [0, 1, 0, 1, 2]
-    b.fails(
-        "UNIMPLEMENTED", "cached in memory only", "CacheDatasetV2", mapped, b"f", handle, **SPEC
-    )
+
+
+def test_a_cache_in_a_file(tmp_path: Any) -> None:
+    b = Bench()
+    b.runtime.access = Access()
+    name = str(tmp_path / "kept").encode()
+    three = numbers(b, 3)
+    cached = b("CacheDataset", three, name, **SPEC)
+    with pytest.raises(KernelError, match="may not read"):
+        taken(b, cached)
+    b.runtime.access = Access().with_read(tmp_path)
+    with pytest.raises(KernelError, match="may not write"):
+        taken(b, cached)
+    b.runtime.access = Access.anywhere()
+    assert taken(b, cached, 2) == [0, 1]
+    assert list(tmp_path.iterdir()) == []
+    assert taken(b, cached) == taken(b, b("CacheDataset", numbers(b, 9), name, **SPEC)) == [0, 1, 2]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept.data-00000-of-00001", "kept.index"]
+    windows: dict[str, Any] = {"output_types": [VARIANT], "output_shapes": [()]}
+    b.fails("UNIMPLEMENTED", "must be plain tensors", "CacheDataset", three, name, **windows)
 
 
 def test_auto_shard() -> None:

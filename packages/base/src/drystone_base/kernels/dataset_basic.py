@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from drystone_base.kernels._datasets.base import Dataset, Unary, dataset_of, positive, scalar
 from drystone_base.kernels._datasets.basic import (
     Cached,
@@ -132,16 +134,12 @@ _SHARD_DATA = 2
 
 @kernel("CacheDataset", "CacheDatasetV2")
 def cache_dataset(call: Call, source: Array, filename: Array, *cache: Array) -> Array:
-    """The source, kept in memory once it was read to its end."""
+    """The source, kept in memory or in a file once it was read to its end."""
     name = scalar_string(call, filename, "the file name")
-    call.require(
-        not name,
-        "a dataset is cached in memory only",
-        found=f"file {name!r}",
-        needed="an empty file name",
-        remedy="export the graph with cache() instead of cache(filename)",
-        status="UNIMPLEMENTED",
-    )
+    if name:
+        from drystone_base.kernels._datasets.caching import FileCached  # brings the loaders
+
+        return handle_array(FileCached(call, dataset_of(source), os.fsdecode(name)))
     held = getattr(cache[0].item(), "resource", None) if cache else None
     store = held if isinstance(held, CacheStore) else CacheStore()
     return handle_array(Cached(call, dataset_of(source), store))
