@@ -7,6 +7,7 @@ key (after the number of the algorithm for StatefulStandardNormal).
 from __future__ import annotations
 
 import math
+import secrets
 from typing import Final
 
 import numpy as np
@@ -133,3 +134,12 @@ def read_and_skip(call: Call, resource: Array, alg: Array, delta: Array) -> Arra
     state = take(call, resource, alg, _scalar(call, delta, "delta"))
     words = [state.counter & (2**64 - 1), state.counter >> 64, state.key]
     return np.array(words, np.uint64).view(np.int64)
+
+
+@kernel("NonDeterministicInts")
+def non_deterministic(call: Call, shape: Array) -> Array:
+    """Integers from the operating system's source of randomness."""
+    dtype = call.attrs["dtype"].np
+    dims = check_size(call, int_vector(call, shape, "shape"), dtype)
+    raw = secrets.token_bytes(math.prod(dims) * dtype.itemsize)
+    return np.frombuffer(raw, dtype).reshape(dims)

@@ -123,6 +123,12 @@ def read_and_skip(c: ShapeCall) -> list[Shape]:
     return [(3,)]
 
 
+@shape("NonDeterministicInts")
+def non_deterministic(c: ShapeCall) -> list[Shape]:
+    """The shape that the first input holds."""
+    return [c.value_as_shape(0)]
+
+
 @shape("RandomGammaGrad", "IgammaGradA")
 def broadcast(c: ShapeCall) -> list[Shape]:
     """The shape that both inputs are broadcast to."""
