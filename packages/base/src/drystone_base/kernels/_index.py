@@ -198,8 +198,9 @@ ragged RaggedFillEmptyRows RaggedGather RaggedRange RaggedTensorToSparse RaggedT
 ragged_variant RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
 random Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
   TruncatedNormal
-random_generator RngReadAndSkip RngSkip StatefulStandardNormal StatefulStandardNormalV2
-  StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
+random_generator NonDeterministicInts RngReadAndSkip RngSkip StatefulStandardNormal
+  StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
+  StatefulUniformInt
 random_index RandomIndexShuffle
 random_rejection RandomGamma RandomPoisson RandomPoissonV2 StatefulRandomBinomial
   StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson
@@ -323,6 +324,7 @@ wav DecodeWav EncodeWav
 xla_indexed XlaGather XlaIf XlaReduce XlaReduceWindow XlaScatter XlaSelectAndScatter
   XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort XlaWhile
 xla_linalg XlaSelfAdjointEig XlaSvd
+xla_random XlaRngBitGenerator
 xla_tensors XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaDynamicSlice
   XlaDynamicUpdateSlice XlaEinsum XlaKeyValueSort XlaOptimizationBarrier XlaPad
   XlaReducePrecision XlaReplicaId XlaSharding XlaSort XlaSpmdFullToShardShape
