@@ -141,15 +141,19 @@ def _worth(best: _Best, total: Any) -> bool:
 
 
 def _grow(best: _Best, prefix: _Prefix, scores: Array) -> None:
-    for label in range(len(scores) - 1):
+    totals = scores[:-1] + prefix.old_total
+    if prefix.own >= 0:
+        totals[prefix.own] = scores[prefix.own] + prefix.old_blank
+    floor = best.worst().total if len(best.items) >= best.limit else _NEVER
+    # Others cannot be among the best: the worst only gets better. Known ones are still forgotten.
+    for label in sorted({*np.flatnonzero(totals > floor).tolist(), *prefix.children}):
         child = prefix.children.get(label)
         if child is None:
             child = prefix.children[label] = _Prefix(prefix, label)
         if child.total != _NEVER:
             continue
-        before = prefix.old_blank if label == prefix.own else prefix.old_total
         child.blank = _NEVER
-        child.label = child.total = scores[label] + before
+        child.label = child.total = totals[label]
         if not _worth(best, child.total):
             child.forget()
             child.old_total = child.old_blank = _NEVER
