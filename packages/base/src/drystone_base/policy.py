@@ -38,7 +38,8 @@ _BY_EFFECT: Final[dict[str, str]] = {
         SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
         DistributedSave DumpTensor""",
     "reads and writes files": """
-        SnapshotDataset SnapshotDatasetV2 SqlDataset ExperimentalSqlDataset""",
+        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SqlDataset
+        ExperimentalSqlDataset""",
     "uses the network": """
         RpcClient RpcServer DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3
         DataServiceDatasetV4 RegisterDataset RegisterDatasetV2""",

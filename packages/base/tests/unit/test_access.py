@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import json
 import os
@@ -247,6 +248,7 @@ OPENERS = {
     *("BundleReader", "BundleWriter", "glob", "merge", "open", "path.open", "open_checkpoint"),
     *("read_bytes", "write_bytes", "EventFile", "memmap", "py_func"),
 }
+_KERNELS = "drystone_base.kernels."
 CHECKS = {"check_read", "check_write", "check_python"}
 
 
@@ -263,21 +265,37 @@ def _called(function: Any) -> set[str]:
     seen: set[tuple[str, str]] = set()
     pending = {(function.__module__, function.__name__)}
     while pending:
-        module, name = pending.pop()
-        seen.add((module, name))
-        body = _bodies(module).get(name)  # none of a function made by another
-        nodes = list(ast.walk(body)) if body else []
-        calls = [n.func for n in nodes if isinstance(n, ast.Call)]
-        found |= {ast.unparse(f) if _name(f) == "open" else _name(f) for f in calls}
-        pending |= {h for n in nodes if (h := _home(module, _name(n)))} - seen
+        place = pending.pop()
+        seen.add(place)
+        calls, named = _told(*place)
+        found |= calls
+        pending |= named - seen
     return found
+
+
+@functools.cache
+def _told(module: str, name: str) -> tuple[set[str], set[tuple[str, str]]]:
+    """What one function or class calls, and those of kernels that it names."""
+    body = _bodies(module).get(name)  # none of a function made by another
+    nodes = list(ast.walk(body)) if body else []
+    calls = [n.func for n in nodes if isinstance(n, ast.Call)]
+    named = {h for n in nodes for h in (*_imported(n), _home(module, _name(n))) if h}
+    return {ast.unparse(f) if _name(f) == "open" else _name(f) for f in calls}, named
+
+
+def _imported(node: ast.AST) -> list[tuple[str, str]]:
+    """What an import inside of a function brings from modules of kernels."""
+    if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(_KERNELS):
+        return []
+    home = importlib.import_module(node.module or "").__name__
+    return [(home, alias.name) for alias in node.names]
 
 
 def _home(module: str, name: str) -> tuple[str, str] | None:
     """Where the thing of that name in a module is defined, if that is a module of kernels."""
     value = vars(sys.modules[module]).get(name)
     home = getattr(value, "__module__", None) or ""
-    inside = home.startswith("drystone_base.kernels.") and name in _bodies(home)
+    inside = home.startswith(_KERNELS) and name in _bodies(home)
     if name in OPENERS:
         return None  # it has been asked for by whoever calls it
     return (home, name) if inside else None
