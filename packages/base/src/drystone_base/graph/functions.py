@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
     from drystone_base.graph.node import Node, Output
 
-__all__ = ["Body", "Function", "FunctionLibrary", "body_to_function"]
+__all__ = ["GRADIENT", "Body", "Function", "FunctionLibrary", "body_to_function", "gradient_name"]
 
+GRADIENT: Final = "gradient of "
 _ENDS: Final = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"})
+
+
+def gradient_name(function: str) -> str:
+    """The name under which a library gives the gradient of a function; no function has it."""
+    return f"{GRADIENT}{function}"
 
 
 @dataclass
@@ -104,9 +110,15 @@ class FunctionLibrary:
         return self._functions.get(name)
 
     def __getitem__(self, name: str) -> Function:
-        """The function of that name; raises ``GraphError`` (``unknown-function``)."""
+        """The function of that name; raises ``GraphError`` (``unknown-function``).
+
+        Under a name of ``gradient_name`` it is the gradient of a function: the registered one, else
+        one that is made.
+        """
         if name in self._functions:
             return self._functions[name]
+        if name.startswith(GRADIENT):
+            return self._gradient(name.removeprefix(GRADIENT))
         near = near_matches(name, self._functions)
         raise GraphError(
             f"there is no function {name!r}",
@@ -117,6 +129,12 @@ class FunctionLibrary:
             code="unknown-function",
             status="NOT_FOUND",
         )
+
+    def _gradient(self, name: str) -> Function:
+        from drystone_base.graph.symbolic_gradient import GradientFunction
+
+        registered = self.gradient_of(name)
+        return self[registered] if registered else GradientFunction(self[name])
 
     def add(self, proto: FunctionDef, *, replace: bool = False) -> Function:
         """Add a function; a second one of the same name must be asked for with ``replace``."""

@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from drystone_base.graph.functions import gradient_name
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
-from drystone_base.ops.attrs import Shape
+from drystone_base.ops.attrs import FunctionRef, Shape
 from drystone_base.ops.truth import truth
 
 _DEVICE: Final = re.compile(
@@ -151,6 +152,14 @@ def _stacked(call: Call, values: list[Array], shape: Shape) -> Array:
         needed=shape or "one shape",
     )
     return np.stack(values)
+
+
+@kernel("SymbolicGradient")
+def symbolic_gradient(call: Call, *args: Array) -> list[Array]:
+    """Gradients of the arguments of function ``f``: the inputs are those, then its outputs'."""
+    function = call.attrs["f"]
+    gradient = FunctionRef(gradient_name(function.name), function.attrs)
+    return call.runtime.invoke(gradient, args)
 
 
 @kernel("FakeParam")

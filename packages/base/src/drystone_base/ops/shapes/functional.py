@@ -197,6 +197,18 @@ def _first(c: ShapeCall, given: tuple[int, ...]) -> int:
     return given[0]
 
 
+@shape("SymbolicGradient")
+def symbolic_gradient(c: ShapeCall) -> list[Shape]:
+    """Each gradient has the shape of its argument."""
+    if len(c.shapes) < c.output_count:
+        c.fail(
+            "there must be an argument for each gradient",
+            found=len(c.shapes),
+            needed=c.output_count,
+        )
+    return list(c.shapes[: c.output_count])
+
+
 @shape("FakeParam")
 def fake_param(c: ShapeCall) -> list[Shape]:
     """The declared shape."""
