@@ -94,3 +94,19 @@ def test_refusals_say_what_was_found() -> None:
     one = np.ones(2, np.int32)
     with pytest.raises(KernelError, match="interior padding must not be negative"):
         run_op("XlaPad", x, np.float32(0), one, one, -one)
+
+
+def test_bits_follow_each_other_and_refuse_other_states() -> None:
+    state = np.array([3, 2**64 - 1, 1], np.uint64)
+    given = [np.int32(1), state, np.array([8], np.int32)]
+    after, whole = run_op("XlaRngBitGenerator", *given, dtype="uint32")
+    assert after.tolist() == [3, 1, 2]
+    given[2] = np.array([4], np.int32)
+    after, first = run_op("XlaRngBitGenerator", *given, dtype="uint32")
+    given[1] = after
+    _, second = run_op("XlaRngBitGenerator", *given, dtype="uint32")
+    assert whole.tolist() == [*first.tolist(), *second.tolist()]
+    with pytest.raises(KernelError, match=r"found: \[3\]\n  needed: \[2\]"):
+        run_op("XlaRngBitGenerator", np.int32(2), *given[1:], dtype="uint32")
+    with pytest.raises(KernelError, match="Philox or ThreeFry"):
+        run_op("XlaRngBitGenerator", np.int32(0), *given[1:], dtype="uint32")

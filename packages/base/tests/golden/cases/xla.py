@@ -131,4 +131,16 @@ def _others() -> Iterator[Case]:
     yield case("XlaOptimizationBarrier", x, ints(1, 2), T=["float32", "int32"])
 
 
-CASES = list(itertools.chain(_dot(), _conv(), _slices(), _gather(), _order(), _others()))
+def _random() -> Iterator[Case]:
+    big = 2**63 + 12345
+    for kind, shape in itertools.product(("uint32", "uint64"), ([0], [1], [3], [2, 4], [33])):
+        for algorithm, state in (
+            (1, [5, 7]), (1, [big, 7, 9]), (2, [5, 7]), (2, [big, big]),
+            (1, [3, 2**64 - 2, 1]), (1, [3, 2**64 - 2]), (2, [3, 2**64 - 2]),
+        ):  # fmt: skip
+            given = np.int32(algorithm), np.array(state, np.uint64), ints(*shape)
+            yield case("XlaRngBitGenerator", *given, dtype=kind)
+    yield case("XlaRngBitGenerator", np.int32(2), np.ones(1, np.uint64), ints(2), dtype="uint32")
+
+
+CASES = list(itertools.chain(_dot(), _conv(), _slices(), _gather(), _order(), _others(), _random()))

@@ -186,6 +186,17 @@ RULES: dict[str, Rule] = {
         },
         spoil=False,
     ),
+    "XlaRngBitGenerator": Rule(
+        {
+            "algorithm": lambda d: np.int32(d.pick(1, 2)),
+            "initial_state": lambda d: d.rng.integers(
+                0, 2**63, 2 if d["algorithm"] == 2 else d.pick(2, 3)
+            ).astype(np.uint64),
+            "dtype": choice("uint32", "uint64"),
+            "shape": lambda d: np.array(d.shape("m n"), d["Tshape"]),
+        },
+        spoil=False,
+    ),
     "XlaDot": _dot_rule(),
     "XlaDotV2": _dot_rule(RhsT=lambda d: d["LhsT"], preferred_element_type=lambda d: d["LhsT"]),
     "XlaSelfAdjointEig": Rule(

@@ -167,3 +167,10 @@ def xla_svd(c: ShapeCall) -> list[Shape]:
     *lead, m, n = given
     least = min(m, n) if min(m, n) >= 0 else UNKNOWN
     return [(*lead, least), (*lead, m, m), (*lead, n, n)]
+
+
+@shape("XlaRngBitGenerator")
+def rng_bit_generator(c: ShapeCall) -> list[Shape]:
+    """The state's shape, and the one that is asked for."""
+    c.with_rank(c.shape(0), 0)
+    return [c.with_rank(c.shape(1), 1), c.value_as_shape(2)]
