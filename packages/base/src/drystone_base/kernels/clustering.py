@@ -119,6 +119,10 @@ def kmc2_chain(call: Call, distances: Array, seed: Array) -> Array:
     return np.array(at, np.int64)
 
 
+def _order(away: Array, count: int) -> Array:
+    return np.argsort(away, axis=1, kind="stable")[:, :count]
+
+
 @kernel("NearestNeighbors")
 @quiet
 def nearest_neighbors(call: Call, points: Array, centers: Array, k: Array) -> tuple[Array, Array]:
@@ -140,7 +144,7 @@ def nearest_neighbors(call: Call, points: Array, centers: Array, k: Array) -> tu
     for row in range(0, len(points) if count else 0, step):
         some = points[row : row + step]
         away = norms - some @ centers.T
-        order = np.argsort(away, axis=1, kind="stable")[:, :count]
+        order = np.argmin(away, axis=1)[:, None] if count == 1 else _order(away, count)
         indices[row : row + step] = order
         near = np.take_along_axis(away, order, axis=1)
         distances[row : row + step] = np.float32(2) * (_half_norms(some)[:, None] + near)

@@ -28,6 +28,8 @@ _PATIENCE: Final = 1000
 _INSIDE: Final = 1.3
 """Deviations that the bounds lie beyond the mean where normal numbers are proposed."""
 _BATCH: Final = 100
+_FEWEST: Final = 16
+"""Groups that are proposed at once."""
 
 
 class _Proposals:
@@ -70,49 +72,76 @@ class _Proposals:
         return z, (pairs[:, 1] <= np.exp(-x * x / real(2))) & (z < self.high)
 
 
-def _fill(call: Call, stream: Stream, count: int, given: list[Any]) -> tuple[Array, Stream]:
-    """``count`` numbers with one set of parameters, and the stream behind them."""
-    mean, deviation, low, high = given
-    call.require(
-        deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high)),
-        "the parameters must be those of a truncated normal distribution",
-        found=f"mean {mean}, deviation {deviation}, from {low} to {high}",
-        needed="a positive deviation, bounds in order, one of them finite",
-    )
-    if (np.isinf(low) and low < 0) or high < mean:
-        low, high, deviation = high, low, -deviation
-    proposals = _Proposals((low - mean) / deviation, (high - mean) / deviation, mean.dtype)
-    per_group = proposals.draw(stream, 1)[0].size
-    kept: list[Array] = []
-    missing, refused = count, 0
-    while missing:
-        groups = max(2 * -(-missing // per_group), -(-_PATIENCE // per_group))
-        found, accepted = proposals.draw(stream, groups)
-        places = np.flatnonzero(accepted)[:missing]
-        bounds = [-1 - refused, *places.tolist(), *([] if places.size == missing else [found.size])]
-        if np.diff(bounds).max(initial=0) > _PATIENCE:
-            call.fail(
-                "a number between the bounds must be found",
-                found=f"{_PATIENCE} refusals in a row",
-                needed="bounds that are not so far from the mean",
-                status="INTERNAL",
-            )
-        kept.append(found[places])
-        missing -= places.size
-        last = int(places[-1]) if places.size else -1
-        refused = found.size - 1 - last
-        used = groups if missing else last // per_group + 1
-        stream = stream.skip(used * proposals.blocks)
-    return np.concatenate(kept) * deviation + mean, stream
+class _Source:
+    """Accepted numbers of one set of parameters, in order; each batch begins with a new group."""
+
+    def __init__(self, call: Call, stream: Stream, given: list[Any], hint: int) -> None:
+        mean, deviation, low, high = given
+        call.require(
+            deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high)),
+            "the parameters must be those of a truncated normal distribution",
+            found=f"mean {mean}, deviation {deviation}, from {low} to {high}",
+            needed="a positive deviation, bounds in order, one of them finite",
+        )
+        if (np.isinf(low) and low < 0) or high < mean:
+            low, high, deviation = high, low, -deviation
+        self._call, self._stream, self._hint = call, stream, hint
+        self._mean, self._deviation = mean, deviation
+        self._proposals = _Proposals(
+            (low - mean) / deviation, (high - mean) / deviation, mean.dtype
+        )
+        self._found, self._places = np.zeros(0, mean.dtype), np.zeros(0, np.int64)
+        self._group = self._proposals.draw(stream, 1)[0].size
+        self._groups, self._start = 0, 0
+
+    def take(self, count: int) -> Array:
+        """The next ``count`` numbers; INTERNAL after too many refusals in a row."""
+        while True:
+            first = int(np.searchsorted(self._places, self._start))
+            places = self._places[first : first + count]
+            complete = places.size == count
+            seen = [] if complete else [self._groups * self._group]
+            gaps = np.diff([self._start - 1, *places.tolist(), *seen])
+            if gaps.max(initial=0) > _PATIENCE:
+                self._call.fail(
+                    "a number between the bounds must be found",
+                    found=f"{_PATIENCE} refusals in a row",
+                    needed="bounds that are not so far from the mean",
+                    status="INTERNAL",
+                )
+            if complete:
+                break
+            self._more()
+        if count:
+            self._start = (int(places[-1]) // self._group + 1) * self._group
+        return np.asarray(self._found[places] * self._deviation + self._mean)
+
+    def _more(self) -> None:
+        groups = max(-(-self._hint // self._group), _FEWEST)
+        begin = self._stream.skip(self._groups * self._proposals.blocks)
+        found, accepted = self._proposals.draw(begin, groups)
+        more = np.flatnonzero(accepted) + self._groups * self._group
+        self._found = np.concatenate([self._found, found])
+        self._places = np.concatenate([self._places, more])
+        self._groups += groups
+
+    def rest(self) -> Stream:
+        """The stream behind what has been taken."""
+        return self._stream.skip(self._start // self._group * self._proposals.blocks)
 
 
 def _sample(call: Call, stream: Stream, counts: list[int], given: list[Array]) -> list[Array]:
-    """Numbers for each set of parameters, in turn."""
+    """Numbers for each set of parameters, in turn; or for one set, in several batches."""
+    if counts and all(v.size == 1 for v in given):
+        source = _Source(call, stream, [v.reshape(-1)[0] for v in given], sum(counts))
+        return [source.take(count) for count in counts]
     out = []
     for k, count in enumerate(counts):
-        own = [v.reshape(-1)[k if v.size > 1 else 0] for v in given]
-        found, stream = _fill(call, stream, count, own)
-        out.append(found)
+        source = _Source(
+            call, stream, [v.reshape(-1)[k if v.size > 1 else 0] for v in given], count
+        )
+        out.append(source.take(count))
+        stream = source.rest()
     return out
 
 
