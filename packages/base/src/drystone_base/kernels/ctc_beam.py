@@ -7,6 +7,7 @@ Neural Networks, section 7.5. The last class is the blank.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -72,8 +73,8 @@ class _Best:
         """Add one; the worst goes when there are too many."""
         if self.heaped:
             if self.items[0] < item:
-                heapq.heappush(self.items, item)
                 heapq.heappop(self.items)
+                heapq.heappush(self.items, item)
             return
         self.items.append(item)
         if self.bottom_first and not self.items[0] < item:
@@ -104,7 +105,17 @@ def _log_add(a: Any, b: Any) -> Any:
     if a == _NEVER or b == _NEVER:
         return max(a, b)
     top = max(a, b)
-    return top + top.dtype.type(np.log1p(np.exp(np.float32(min(a, b) - top))))
+    less = np.float32(math.exp(np.float32(min(a, b) - top)))
+    return top + top.dtype.type(np.log1p(less))
+
+
+def _norm(logits: Array) -> Any:
+    """log of the sum of exp, term by term in their type: equal paths stay equal to the last bit."""
+    top, kind = logits.max(), logits.dtype.type
+    total = kind(0)
+    for value in (logits - top).tolist():
+        total += kind(math.exp(value))
+    return top + kind(math.log(total))
 
 
 def _continue(prefix: _Prefix, logits: Array, norm: Any) -> None:
@@ -121,8 +132,7 @@ def _continue(prefix: _Prefix, logits: Array, norm: Any) -> None:
 
 def _step(best: _Best, logits: Array) -> _Best:
     """One time step: each prefix as it is, then with each label appended."""
-    top = logits.max()
-    norm = top + np.log(np.exp(logits - top).sum())
+    norm = _norm(logits)
     prefixes = best.ranked()
     best = _Best(best.limit)
     for prefix in prefixes:

@@ -99,13 +99,13 @@ def _beams() -> list[Case]:
                         case("CTCBeamSearchDecoder", x, lengths, beam_width=width,
                              top_paths=paths, merge_repeated=merge, tol=1e-4)
                     ]  # fmt: skip
-            # Ties: which of equal sequences stay, and their order. Where all logits are equal and
-            # fewer paths are asked for than the beam is wide, the last of several equal paths come
-            # in another order than TensorFlow's.
+            # Ties: which of equal sequences stay, and their order.
             flat, steep = np.zeros_like(x), np.round(x)
             for tied, width, paths in (
-                (steep, 3, 2), (steep, 6, 4), (steep, 12, 4), (flat, 3, 3), (flat[:4], 6, 6)
-            ):  # fmt: skip
+                *((steep, w, n) for w, n in ((3, 2), (6, 4), (12, 4))),
+                *((flat, w, n) for w, n in ((3, 2), (6, 4), (12, 4), (3, 3))),
+                (flat[:4], 6, 6),
+            ):
                 out += [
                     case("CTCBeamSearchDecoder", tied, lengths.clip(0, len(tied)),
                          beam_width=width, top_paths=paths, merge_repeated=False, tol=1e-4)
