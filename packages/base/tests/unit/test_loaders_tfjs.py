@@ -112,6 +112,18 @@ def test_older_files_keep_the_signature_elsewhere_or_have_none(tmp_path: Path) -
     assert list(load(written(tmp_path, model))(X)) == ["y"]
 
 
+@pytest.mark.parametrize("inputs", [{"in": {"name": "x:0"}}, {}])
+def test_a_signature_of_names_takes_the_rest_from_the_graph(tmp_path: Path, inputs: Any) -> None:
+    model = model_json()
+    model["signature"] = {"inputs": inputs, "outputs": {"out": {"name": "y"}}}
+    found = load(written(tmp_path, model))
+    signature = found.default_signature().signature
+    assert [s.dtype for s in (*signature.inputs.values(), signature.outputs["out"])] == [
+        FLOAT32
+    ] * 2
+    assert found(X)["out"].tolist() == [[11, 14]]
+
+
 @pytest.mark.parametrize("kind", ["uint8", "uint16"])
 def test_scaled_weights_are_scaled_back(tmp_path: Path, kind: str) -> None:
     raw = np.array([0, 1, 255], kind).tobytes()

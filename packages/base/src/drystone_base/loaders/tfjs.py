@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from google.protobuf import json_format
 
-from drystone_abi.protos import GraphDef, MetaGraphDef, NodeDef, TensorProto
+from drystone_abi.protos import GraphDef, MetaGraphDef, NodeDef, TensorInfo, TensorProto
 from drystone_base.dtypes import STRING, from_number
-from drystone_base.errors import BadModelFile, DrystoneError
+from drystone_base.errors import BadModelFile, DrystoneError, GraphError
 from drystone_base.graph import Graph
+from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature, default_signature
 from drystone_base.loaders._meta import leaves_folder, signatures
@@ -311,6 +314,22 @@ def _signature(path: Path, stated: _Json, graph: Graph) -> Signature:
     if not stated:
         return default_signature(graph)
     meta = MetaGraphDef()
-    _message(path, stated, meta.signature_def["serving_default"])
+    proto = _message(path, stated, meta.signature_def["serving_default"])
+    for info in [*proto.inputs.values(), *proto.outputs.values()]:
+        _complete(info, graph)
     found = signatures(meta, str(path))["serving_default"]
-    return found if found.outputs else default_signature(graph)
+    if found.inputs and found.outputs:
+        return found
+    whole = default_signature(graph)
+    return replace(found, inputs=whole.inputs) if found.outputs else whole
+
+
+def _complete(info: TensorInfo, graph: Graph) -> None:
+    """Give a tensor of a signature that states no dtype the one that it has in the graph."""
+    if info.dtype or not info.name:
+        return
+    with suppress(GraphError):
+        node, index = graph.output(info.name)
+        types = output_dtypes(node) or []
+        if index < len(types):
+            info.dtype = types[index].base.number
