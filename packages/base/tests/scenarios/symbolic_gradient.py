@@ -30,10 +30,10 @@ def gradient(tf: Any, p: Program, form: Form, values: list[np.ndarray[Any, Any]]
     p.step(*found, feeds=dict(zip(fed, values, strict=True)))
 
 
-# Not Acosh: TensorFlow 2.21 multiplies by sinh(y) there, where the derivative divides by it.
+# Not Asinh and Acosh: TensorFlow 2.21 multiplies by cosh(y) and sinh(y), instead of dividing by it.
 RAW_UNARY = [
     "Abs", "Neg", "Reciprocal", "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Sinh",
-    "Cosh", "Asinh", "Atanh", "Tanh", "Sigmoid", "Sign", "Sin", "Cos", "Tan", "Asin",
+    "Cosh", "Atanh", "Tanh", "Sigmoid", "Sign", "Sin", "Cos", "Tan", "Asin",
     "Acos", "Atan",
 ]  # fmt: skip
 

@@ -79,11 +79,13 @@ def test_through_functions_of_functions() -> None:
     np.testing.assert_allclose(dy, (value(x, y + d) - value(x, y - d)) / (2 * d), rtol=1e-6)
 
 
-def test_acosh_where_tensorflow_is_wrong() -> None:
-    proto = function("f", ["x"], {"z": "n:y:0"}, ("n", "Acosh", ["x"], T))
+@pytest.mark.parametrize(("op", "sign"), [("Acosh", -1), ("Asinh", 1)])
+def test_where_tensorflow_is_wrong(op: str, sign: int) -> None:
+    """It multiplies by what the derivative divides by."""
+    proto = function("f", ["x"], {"z": "n:y:0"}, ("n", op, ["x"], T))
     x = np.array([1.1, 2, 5])
     (dx,) = gradients(graph(proto), "f", [x], [[1, 1, 1]])
-    np.testing.assert_allclose(dx, 1 / np.sqrt(x**2 - 1))
+    np.testing.assert_allclose(dx, 1 / np.sqrt(x**2 + sign))
 
 
 def test_a_registered_gradient_comes_first() -> None:
