@@ -99,7 +99,10 @@ def _beams() -> list[Case]:
                         case("CTCBeamSearchDecoder", x, lengths, beam_width=width,
                              top_paths=paths, merge_repeated=merge, tol=1e-4)
                     ]  # fmt: skip
-            # Ties: which of equal sequences stay, and their order.
+            # Ties: which of equal sequences stay, and their order. (In float64 the last bits of
+            # TensorFlow's logarithms decide, which it takes in float32.)
+            if kind is np.float64:
+                continue
             flat, steep = np.zeros_like(x), np.round(x)
             for tied, width, paths in (
                 *((steep, w, n) for w, n in ((3, 2), (6, 4), (12, 4))),
