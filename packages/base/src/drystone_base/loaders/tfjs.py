@@ -332,4 +332,5 @@ def _complete(info: TensorInfo, graph: Graph) -> None:
         node, index = graph.output(info.name)
         types = output_dtypes(node) or []
         if index < len(types):
-            info.dtype = types[index].base.number
+            number: Any = types[index].base.number
+            info.dtype = number
