@@ -146,7 +146,10 @@ def one_hot(call: Call, indices: Array, depth: Array, on: Array, off: Array) -> 
             value.ndim == 0, f"{what} must be a scalar", found=list(value.shape), needed="rank 0"
         )
     count = int(depth)
-    check_size(call, (*indices.shape[:axis], count, *indices.shape[axis:]), on.dtype)
+    dims = check_size(call, (*indices.shape[:axis], count, *indices.shape[axis:]), on.dtype)
+    if not indices.size:
+        return np.empty(dims, on.dtype)
+    check_size(call, (count,), np.dtype(np.int64))
     classes = np.arange(count).reshape(count, *(1,) * (indices.ndim - axis))
     out: Array = np.where(np.expand_dims(indices, axis) == classes, on, off)
     return out

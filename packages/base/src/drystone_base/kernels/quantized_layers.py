@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._quantized import (
     from_float,
     many_from_float,
@@ -168,6 +169,9 @@ def quantized_resize(call: Call, x: Array, size: Array, low: Array, high: Array)
     rows, columns = (int(n) for n in size)
     if (rows, columns) == x.shape[1:3]:
         return x, *given[0]
+    wide = np.dtype(np.int64)
+    check_size(call, (x.shape[0], max(rows, x.shape[1]), columns, x.shape[3]), wide)
+    check_size(call, (rows,), wide)
     above, below, down = _neighbours(call, x.shape[1], rows)
     left, right, across = _neighbours(call, x.shape[2], columns)
     corners = [x[:, v][:, :, h] for v in (above, below) for h in (left, right)]

@@ -110,6 +110,7 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
     if kind == "ROW_SPLITS":
         check_splits(call, numbers, int(numbers[-1]) if numbers.size else 0)
         lengths = np.diff(numbers)
+        check_size(call, (int(lengths.sum()),), np.dtype(np.int64))
         rows = np.repeat(np.arange(lengths.size), lengths)
         return rows, np.arange(rows.size) - np.repeat(numbers[:-1], lengths)
     call.require(

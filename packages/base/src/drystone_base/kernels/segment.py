@@ -73,6 +73,7 @@ def sorted_segments(call: Call, data: Array, ids: Array, *num_segments: Array) -
     else:
         count = int(ids[-1]) + 1 if ids.size else 0
     check_size(call, (count, *data.shape[1:]), data.dtype)
+    check_size(call, (count,), np.dtype(np.int64))  # the sizes of the segments
     name = call.op.removeprefix("Segment").removesuffix("V2")
     function, fill = _FOLDS[name]
     out = fold_rows(function, widen(data), ids, count, fill)
