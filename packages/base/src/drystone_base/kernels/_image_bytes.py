@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -11,7 +12,7 @@ from drystone_base.errors import UnsupportedOp
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 
-__all__ = ["broken", "check_image", "library"]
+__all__ = ["as_dtype", "broken", "check_image", "library"]
 
 _MOST_SAMPLES: Final = 1 << 29
 """TensorFlow's own bound on the samples of one image."""
@@ -39,14 +40,14 @@ def broken(call: Call, kind: str, found: object, inner: BaseException | None = N
     call.fail(f"contents must be a whole, valid {kind} file", found=found, needed=kind, inner=inner)
 
 
-def check_image(call: Call, kind: str, *dims: int) -> tuple[int, ...]:
-    """``dims`` as the file's header states them, before anything of that size is made."""
-    samples = 1
-    for dim in dims:
-        samples *= dim
-    if min(dims) <= 0 or samples >= _MOST_SAMPLES:
-        broken(call, kind, f"an image of {list(dims)}")
-    return check_size(call, dims, np.dtype(np.uint8))
+def check_image(
+    call: Call, kind: str, height: int, width: int, channels: int = 1, *, frames: int = 1
+) -> tuple[int, ...]:
+    """``[frames, height, width, channels]`` as a header states it, before any of it is made."""
+    image = height, width, channels
+    if min(image) <= 0 or math.prod(image) >= _MOST_SAMPLES:
+        broken(call, kind, f"an image of {list(image)}")
+    return check_size(call, (frames, *image), np.dtype(np.uint8))
 
 
 def as_dtype(image: Array, dtype: np.dtype[Any]) -> Array:

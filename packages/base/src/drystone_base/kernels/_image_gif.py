@@ -90,10 +90,10 @@ def _pixels(call: Call, frame: _Frame) -> Array:
     return np.asarray(made)
 
 
-def _draw(call: Call, canvas: Array, frame: _Frame) -> None:
+def _draw(call: Call, canvas: Array, frame: _Frame, pixels: Array) -> None:
     """``frame`` onto ``canvas``, as far as it lies inside; transparent pixels change nothing."""
     height, width = canvas.shape[:2]
-    index = _pixels(call, frame)[: max(height - frame.top, 0), : max(width - frame.left, 0)]
+    index = pixels[: max(height - frame.top, 0), : max(width - frame.left, 0)]
     if frame.palette is None:
         broken(call, "GIF", "a frame without a palette")
     seen = index != frame.clear
@@ -116,10 +116,11 @@ def read_gif(call: Call, data: bytes, all_frames: bool) -> Array:
         broken(call, "GIF", "no whole frame")
     height, width = max(f.height for f in frames), max(f.width for f in frames)
     frames = frames if all_frames else frames[:1]
-    shape = check_image(call, "GIF", len(frames), height, width, 3)
+    shape = check_image(call, "GIF", height, width, 3, frames=len(frames))
+    pixels = [_pixels(call, frame) for frame in frames]  # a file without them is refused here
     out = np.zeros(shape, np.uint8)
-    for k, frame in enumerate(frames):
+    for k, (frame, index) in enumerate(zip(frames, pixels, strict=True)):
         if k:
             out[k] = out[k - 1]
-        _draw(call, out[k], frame)
+        _draw(call, out[k], frame, index)
     return out

@@ -92,9 +92,9 @@ def _by_pillow(call: Call, data: bytes, space: str, header: JpegHeader, ratio: i
 
     It waits for more data where there is none, and then says that the file is truncated.
     """
-    image = library(call, "PIL.Image")
+    reader = library(call, "PIL.JpegImagePlugin").JpegImageFile
     try:
-        with image.open(io.BytesIO(data), formats=["JPEG"]) as file:
+        with reader(io.BytesIO(data)) as file:
             if ratio > 1:
                 file.draft(None, (max(header.width // ratio, 1), max(header.height // ratio, 1)))
             out = np.asarray(file.convert({"GRAY": "L"}.get(space, space)))

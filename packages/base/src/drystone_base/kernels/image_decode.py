@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.errors import KernelError
 from drystone_base.kernels._image_bytes import as_dtype, broken, check_image, library
 from drystone_base.kernels._image_gif import read_gif
 from drystone_base.kernels._image_jpeg import JpegOptions, jpeg_header, read_jpeg
@@ -112,7 +114,7 @@ def _bmp(call: Call, data: bytes, channels: int) -> Array:
     if depth not in (1, 3, 4) or start < 0 or len(data) != start + row * height:
         broken(call, "BMP", f"{bits} bits a pixel, {height} by {width} from byte {start} on, "
                             f"{len(data)} bytes")  # fmt: skip
-    shape = check_image(call, "BMP", height, width, channels or depth)
+    shape = check_image(call, "BMP", height, width, channels or depth)[1:]
     rows = np.frombuffer(data, np.uint8, offset=start).reshape(height, row)
     pixels = rows[:, : depth * width].reshape(height, width, depth)
     pixels = pixels if top_down else pixels[::-1]
@@ -123,14 +125,29 @@ def _bmp(call: Call, data: bytes, channels: int) -> Array:
     return out
 
 
+def _check_webp(call: Call, data: bytes) -> None:
+    """Bound the size that the file's first chunk states, before the library makes room for it."""
+    name, head = data[12:16], data[20:30].ljust(10, b"\0")
+    if name == b"VP8X":
+        width, height = (1 + int.from_bytes(head[k : k + 3], "little") for k in (4, 7))
+    elif name == b"VP8L":
+        bits = int.from_bytes(head[1:5], "little")
+        width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    else:
+        width, height = (int.from_bytes(head[k : k + 2], "little") & 0x3FFF for k in (6, 8))
+    check_image(call, "WebP", height, width, 4)
+
+
 def _webp(call: Call, data: bytes, channels: int, all_frames: bool) -> Array:
     """``[frames, height, width, 3 or 4]``; animations always have alpha."""
-    image = library(call, "PIL.Image")
+    _check_webp(call, data)
+    reader = library(call, "PIL.WebPImagePlugin").WebPImageFile
     try:
-        with image.open(io.BytesIO(data), formats=["WEBP"]) as file:
+        with warnings.catch_warnings(), reader(io.BytesIO(data)) as file:
+            warnings.simplefilter("ignore")  # of large images, which are bounded above
             mode = "RGBA" if file.is_animated or file.mode == "RGBA" else "RGB"
             count = file.n_frames if all_frames else 1
-            shape = check_image(call, "WebP", count, file.height, file.width, len(mode))
+            shape = check_image(call, "WebP", file.height, file.width, len(mode), frames=count)
             call.require(
                 channels in (0, len(mode)),
                 "channels must be those of the WebP file",
@@ -141,7 +158,9 @@ def _webp(call: Call, data: bytes, channels: int, all_frames: bool) -> Array:
             for k in range(count):
                 file.seek(k)
                 out[k] = np.asarray(file.convert(mode))
-    except (OSError, EOFError, ValueError, SyntaxError, image.DecompressionBombError) as error:
+    except KernelError:
+        raise
+    except Exception as error:  # Pillow's plugins raise of every kind on broken files
         broken(call, "WebP", str(error), error)
     return out
 
