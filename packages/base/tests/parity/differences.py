@@ -237,7 +237,8 @@ DIFFERENCES: tuple[Difference, ...] = (
         _answers,
     ),
     Difference(
-        "StatelessRandomUniformV2 StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2",
+        "StatelessRandomUniformV2 StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2 "
+        "StatelessRandomNormalV2 StatelessTruncatedNormalV2",
         "ThreeFry: TensorFlow's CPU kernels leave it to XLA, whose numbers these are",
         lambda item, want: isinstance(want, str) and 2 in np.asarray(item.inputs[3]),
     ),

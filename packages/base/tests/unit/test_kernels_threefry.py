@@ -69,6 +69,29 @@ def test_pairs_lie_along_one_dimension() -> None:
     assert (even.ravel() == words[[0, 2, 4, 6, 1, 3, 5, 7]]).all()
 
 
-def test_other_distributions_are_refused() -> None:
-    for op in ("StatelessRandomNormalV2", "StatelessTruncatedNormalV2"):
-        Bench().fails("INVALID_ARGUMENT", "must be Philox", op, i32([5]), KEY, COUNTER, THREEFRY)
+@pytest.mark.parametrize(
+    ("dtype", "count", "want"),
+    [
+        ("float32", 5, [1.168805, -0.05680023, -0.05070174, -1.1526445, -0.89831537]),
+        ("float32", 4, [-0.10262176, -1.1656759, -0.07236499, -1.6451328]),
+        ("float64", 5, [-0.07236518, -1.64513257, 1.00504404, 0.09621583, -0.79740752]),
+        ("float16", 4, [0.553, 0.5146, -1.275, -0.9688]),
+    ],
+)
+def test_normal_numbers_are_those_of_xla(dtype: str, count: int, want: list[float]) -> None:
+    got = Bench()("StatelessRandomNormalV2", i32([count]), KEY, COUNTER, THREEFRY, dtype=dtype)
+    tolerance = 2e-3 if dtype == "float16" else 2e-6
+    np.testing.assert_allclose(got.astype(np.float64), want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_truncated_numbers_are_those_of_xla(dtype: str) -> None:
+    wide = [-0.61659233, 0.01673998, 0.24327365, -0.68435302, -0.31670909]
+    single = [0.01018956, -0.61659247, 0.03344345, 0.01673986, -0.45732075]
+    got = Bench()("StatelessTruncatedNormalV2", i32([5]), KEY, COUNTER, THREEFRY, dtype=dtype)
+    np.testing.assert_allclose(got, wide if dtype == "float64" else single, rtol=2e-6, atol=5e-7)
+
+
+def test_other_ops_refuse_it() -> None:
+    Bench().fails("INVALID_ARGUMENT", "must be Philox", "StatelessShuffle", i32([5, 6]), KEY,
+                  COUNTER, THREEFRY)  # fmt: skip

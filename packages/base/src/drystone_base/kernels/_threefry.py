@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -15,11 +16,13 @@ import numpy as np
 from drystone_base.kernels._philox import floats
 from drystone_base.kernels._registry import Array
 
-__all__ = ["ThreeFry", "full_integers", "integers", "uniform"]
+__all__ = ["ThreeFry", "full_integers", "integers", "normal", "truncated_normal", "uniform"]
 
 _TURNS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY: Final = 0x1BD11BDA
 _MASK_32: Final = 0xFFFFFFFF
+_SMALLEST: Final = 1e-7
+_NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class ThreeFry:
         return x, y
 
 
+def _paired(shape: tuple[int, ...]) -> int:
+    """The dimension along which pairs lie: the first even one, or else the longest."""
+    return next((k for k, d in enumerate(shape) if d % 2 == 0), shape.index(max(shape)))
+
+
 def _words(stream: ThreeFry, shape: tuple[int, ...]) -> Array:
     """One uint32 for each element of a shape.
 
@@ -59,7 +67,7 @@ def _words(stream: ThreeFry, shape: tuple[int, ...]) -> Array:
     """
     if not shape or 0 in shape:
         return stream.words(math.prod(shape)).reshape(shape)
-    axis = next((k for k, d in enumerate(shape) if d % 2 == 0), shape.index(max(shape)))
+    axis = _paired(shape)
     pairs = tuple(-(-d // 2) if k == axis else d for k, d in enumerate(shape))
     words = stream.words(2 * math.prod(pairs)).reshape(*pairs, 2)
     wide = np.moveaxis(words, -1, axis + 1)
@@ -94,8 +102,39 @@ def uniform(stream: ThreeFry, shape: tuple[int, ...], dtype: np.dtype[Any]) -> A
     if dtype == np.float16:
         bits = (words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)
         return np.asarray(bits.view(np.float16) - np.float16(1))
-    found = floats(words >> np.uint32(9))
-    if dtype == np.float32:
-        return found
-    # XLA cuts the rest of a bfloat16 off.
-    return (found.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).astype(dtype)
+    return _narrow(floats(words >> np.uint32(9)), dtype)
+
+
+def _narrow(found: Array, dtype: np.dtype[Any]) -> Array:
+    """The numbers in their type; XLA cuts the rest of a bfloat16 off."""
+    if dtype.name != "bfloat16":
+        return np.asarray(found.astype(dtype))
+    bits = np.asarray(found.astype(np.float32)).view(np.uint32) & np.uint32(0xFFFF0000)
+    return np.asarray(bits.view(np.float32).astype(dtype))
+
+
+def normal(stream: ThreeFry, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Numbers of mean 0 and standard deviation 1, two of each two uniform ones."""
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    dims = shape or (1,)
+    axis = _paired(dims)
+    half = -(-dims[axis] // 2)
+    drawn = (*dims[:axis], half, 2, *dims[axis + 1 :])
+    points = uniform(stream, drawn, np.dtype(np.float32) if dtype.name == "bfloat16" else dtype)
+    wide = np.moveaxis(points.astype(np.float64), axis + 1, -1)
+    length = np.sqrt(-2 * np.log(np.maximum(wide[..., 0], _SMALLEST)))
+    turn = 2 * math.pi * wide[..., 1]
+    both = np.stack([np.sin(turn) * length, np.cos(turn) * length], axis=axis + 1)
+    padded = both.reshape(*dims[:axis], 2 * half, *dims[axis + 1 :])
+    return _narrow(padded[tuple(slice(d) for d in dims)].reshape(shape), dtype)
+
+
+def truncated_normal(stream: ThreeFry, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Normal numbers within two standard deviations, by the quantiles of uniform ones."""
+    points = uniform(stream, shape, np.dtype(np.float32) if dtype.name == "bfloat16" else dtype)
+    wide = np.maximum(points.astype(np.float64), np.finfo(np.float32).tiny)
+    below, above = _NORMAL.cdf(-2.0), _NORMAL.cdf(2.0)
+    places = below + wide * (above - below)
+    found = np.fromiter(map(_NORMAL.inv_cdf, places.ravel().tolist()), np.float64, places.size)
+    return _narrow(found.reshape(shape), dtype)

@@ -1,8 +1,8 @@
 """Random numbers that depend on nothing but their inputs.
 
 Source: TensorFlow ops of the same names: seeds (V1), or key, counter and algorithm (V2). The
-streams are those of TensorFlow's CPU kernels, which have Philox alone; uniform numbers and integers
-of the ThreeFry algorithm are those of XLA.
+streams are those of TensorFlow's CPU kernels, which have Philox alone; those of the ThreeFry
+algorithm are XLA's.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ def _draw(call: Call, shape: Array, stream: Stream) -> Array:
 
 _THREEFRY_DRAWS: Final[dict[str, Function]] = {
     "StatelessRandomUniformV2": _threefry.uniform,
+    "StatelessRandomNormalV2": _threefry.normal,
+    "StatelessTruncatedNormalV2": _threefry.truncated_normal,
     "StatelessRandomUniformFullIntV2": _threefry.full_integers,
 }
 
