@@ -65,6 +65,25 @@ def by_device(tf: Any, p: Program) -> None:
         p.step(out[0], feeds={target: name})
 
 
+@with_tensorflow()
+def options_of_calls(tf: Any, p: Program) -> None:
+    """Where and how a call runs does not change what it gives."""
+    one = tf.function(lambda x: (x + 1, x * x)).get_concrete_function(tf.TensorSpec([], "float32"))
+    one.add_to_graph()
+    proto = tf.compat.v1.ConfigProto(allow_soft_placement=True, device_count={"CPU": 1})
+    x = tf.compat.v1.placeholder("float32", [])
+    for call in (tf.raw_ops.PartitionedCall, tf.raw_ops.StatefulPartitionedCall):
+        for kind in ("", "SINGLE_THREADED_EXECUTOR"):
+            out = call(
+                args=[x],
+                Tout=["float32", "float32"],
+                f=one,
+                config_proto=proto.SerializeToString(),
+                executor_type=kind,
+            )
+            p.step(*out, feeds={x: 3.0})
+
+
 @scenario()
 def chosen_reference(p: Program) -> None:
     a, b = (p("VariableV2", dtype="float32", shape=[2], shared_name=n) for n in "ab")
