@@ -63,7 +63,8 @@ def _by_onednn(op: str) -> bool:
     """Whether TensorFlow runs an op only by oneDNN, which these tests turn off."""
     fused = ("WithBias", "AndRelu", "AndRequantize", "PerChannel")
     convolution = op.startswith("QuantizedConv2D") and any(part in op for part in fused)
-    return convolution or op.startswith("QuantizedDepthwise") or op == "QuantizedConcatV2"
+    others = ("QuantizedDepthwise", "QuantizedMatMulWithBias", "QuantizedConcatV2")
+    return convolution or op.startswith(others)
 
 
 def not_eligible(op: str) -> str:

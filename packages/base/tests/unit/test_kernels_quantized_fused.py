@@ -69,3 +69,25 @@ def test_refusals_say_what_was_found() -> None:
         run_op("QuantizedConv2DPerChannel", X, FILTERS, *short, **SHAPE, **types("qint32"))
     with pytest.raises(KernelError, match="one bias for each filter"):
         run_op("QuantizedConv2DWithBias", X, FILTERS, BIAS[:2], *GIVEN, **SHAPE, **types("qint32"))
+
+
+@pytest.mark.parametrize(("mode", "low"), [("MIN_FIRST", -1.5), ("SCALED", 0.0)])
+def test_a_product_with_bias(mode: str, low: float) -> None:
+    a = RNG.integers(0, 256, (3, 6)).astype(np.uint8)
+    b = RNG.integers(-127, 128, (6, 4)).astype(np.int8)
+    want = (low + a / 255 * (6 - low)) @ (b / 127 * 2) + BIAS
+    ends = [np.float32(low), np.float32(6), np.float32(-2), np.float32(2)]
+    end = [np.float32(0), np.float32(np.abs(want).max())]
+    attrs = {"T1": "quint8", "T2": "qint8", "Tbias": "float32", "input_quant_mode": mode}
+    (out,) = run_op(
+        "QuantizedMatMulWithBiasAndDequantize", a, b, BIAS, *ends, *end, **attrs,
+        Toutput="float32",
+    )  # fmt: skip
+    np.testing.assert_allclose(out, want, atol=1e-4)
+    out, _, high = run_op(
+        "QuantizedMatMulWithBiasAndReluAndRequantize", a, b, BIAS, *ends, *end, **attrs,
+        Toutput="quint8",
+    )  # fmt: skip
+    np.testing.assert_allclose(out / 255 * high, np.maximum(want, 0), atol=high / 500)
+    with pytest.raises(KernelError, match="the sides of a product and the bias must fit"):
+        run_op("QuantizedMatMulWithBias", a, b, BIAS[:2], *ends, **attrs, Toutput="qint32")

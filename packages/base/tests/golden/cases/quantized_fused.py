@@ -1,4 +1,4 @@
-"""Golden cases of the quantized convolutions that oneDNN runs: TF_ENABLE_ONEDNN_OPTS=1."""
+"""Golden cases of the quantized layers that oneDNN runs: TF_ENABLE_ONEDNN_OPTS=1."""
 
 import itertools
 from collections.abc import Iterator
@@ -78,4 +78,25 @@ def _joined() -> Iterator[Case]:
             yield case("QuantizedConcatV2", *parts, np.int32(axis), *ends, **attrs)
 
 
-CASES = [*_plain(), *_requantized(), *_joined()]
+def _products() -> Iterator[Case]:
+    a, b = _u8(3, 6), _draw((6, 4), "i1")
+    types = {"T1": "quint8", "T2": "qint8"}
+    end = [floats(-30), floats(40)]
+    whole = (_BIAS * 100).astype(np.int32)
+    # Ranges from 0 only: TensorFlow 2.21 scales the share of another lower end twice.
+    given = [floats(0), floats(6), floats(-1), floats(1)]
+    for mode in ("MIN_FIRST", "SCALED"):
+        attrs = {**types, "input_quant_mode": mode}
+        for relu in ("", "AndRelu"):
+            op = f"QuantizedMatMulWithBias{relu}"
+            more = {} if relu else {"Tbias": "float32"}
+            yield case(op, a, b, _BIAS, *given, **attrs, **more, Toutput="qint32")
+            for kind, bias in (("float32", _BIAS), ("qint32", whole)):
+                more = {"Tbias": kind, "Toutput": "quint8"}
+                yield case(f"{op}AndRequantize", a, b, bias, *given, *end, **attrs, **more)
+        more = {"Tbias": "float32", "Toutput": "float32"}
+        op = "QuantizedMatMulWithBiasAndDequantize"
+        yield case(op, a, b, _BIAS, *given, *end, **attrs, **more)
+
+
+CASES = [*_plain(), *_requantized(), *_joined(), *_products()]

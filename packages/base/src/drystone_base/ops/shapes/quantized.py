@@ -174,3 +174,17 @@ def quantized_resize(c: ShapeCall) -> list[Shape]:
     """``[N, h, w, C]`` and a range."""
     check_scalars(c, 2, 3)
     return [*resized(c), *_RANGE]
+
+
+@shape(
+    "QuantizedMatMulWithBias",
+    "QuantizedMatMulWithBiasAndDequantize",
+    "QuantizedMatMulWithBiasAndRelu",
+    "QuantizedMatMulWithBiasAndReluAndRequantize",
+    "QuantizedMatMulWithBiasAndRequantize",
+)
+def matmul_with_bias(c: ShapeCall) -> list[Shape]:
+    """The product's shape and, unless it is dequantized, a range."""
+    c.with_rank(c.shape(2), 1)
+    check_scalars(c, *range(3, len(c.shapes)))
+    return [*matmul(c), *_RANGE][: c.output_count]
