@@ -32,7 +32,7 @@ def _function(call: Call, inputs: tuple[Array, ...], attr: str = "f") -> Functio
     return Function.of(call, attr, part(call, "other_arguments", inputs))
 
 
-def _check_calls(call: Call, inputs: tuple[Array, ...]) -> None:
+def _check_calls(call: Call, inputs: tuple[Array, ...], most: int = -1) -> None:
     if "num_parallel_calls" not in call.input_slices:
         return
     calls = scalar(call, "num_parallel_calls", part(call, "num_parallel_calls", inputs)[0])
@@ -41,6 +41,12 @@ def _check_calls(call: Call, inputs: tuple[Array, ...]) -> None:
         "num_parallel_calls must be positive",
         found=calls,
         needed="1 or more, or -1",
+    )
+    call.require(
+        most == -1 or calls <= most,
+        "num_parallel_calls must not be above the number of datasets in turn",
+        found=calls,
+        needed=f"cycle_length, {most}, or less",
     )
 
 
@@ -91,8 +97,8 @@ def flat_map_dataset(call: Call, *inputs: Array) -> Array:
 )  # fmt: skip
 def interleave_dataset(call: Call, *inputs: Array) -> Array:
     """The datasets that a function makes, several in turn."""
-    _check_calls(call, inputs)
     given = scalar(call, "cycle_length", part(call, "cycle_length", inputs)[0])
+    _check_calls(call, inputs, most=given)
     cycle = os.cpu_count() or 1 if given == -1 else given
     call.require(cycle > 0, "cycle_length must be positive", found=given, needed="1 or more, or -1")
     block = positive(call, "block_length", part(call, "block_length", inputs)[0])
