@@ -127,4 +127,12 @@ RULES: dict[str, Rule] = {
         {"input": some(3), "output_dtype": lambda d: _FITTED.get(d["T"], d["T"])}, spoil=False
     ),
     "SdcaFprint": Rule({"input": shaped("n")}),
+    "ComputeAccidentalHits": Rule(
+        {
+            "true_classes": lambda d: d.rng.integers(0, 12, d.shape("n m")),
+            "sampled_candidates": lambda d: d.rng.integers(0, 12, d.shape("k")),
+            "num_true": lambda d: max(d.dim("m"), 1),
+        },
+        dims={"m": (1, 3)},
+    ),
 }
