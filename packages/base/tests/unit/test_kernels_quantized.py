@@ -58,3 +58,15 @@ def test_resized_integers_lie_where_resized_floats_do() -> None:
     got = run_op("QuantizedResizeBilinear", x, size, -one, one, T="qint32")[0]
     want = run_op("QuantizedResizeBilinear", x.astype("f4"), size, -one, one, T="float32")[0]
     np.testing.assert_allclose(got, want, rtol=0, atol=2**10)
+
+
+def test_a_top_given_as_an_input_cuts_as_the_fixed_one_does() -> None:
+    x = np.arange(256, dtype=np.uint8)
+    ends = [np.float32(-3), np.float32(9)]
+    kinds = {"Tinput": "quint8", "out_type": "quint8"}
+    fixed = run_op("QuantizedRelu6", x, *ends, **kinds)
+    given = run_op("QuantizedReluX", x, np.float32(6), *ends, **kinds)
+    assert [v.tolist() for v in given] == [v.tolist() for v in fixed]
+    step = 12 / 255  # 3 / step is 63.75, 9 / step is 191.25; halves go up
+    assert given[0].min() == round(3 / step)
+    assert given[0].max() == round(3 / step) + int(6 / step + 0.5)

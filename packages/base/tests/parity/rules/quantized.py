@@ -97,15 +97,6 @@ RULES: dict[str, Rule] = {
             "out_type": _kind_like("Tinput"),
         }
     ),
-    "QuantizedReluX": Rule(
-        _FEATURES
-        | {
-            "features": whole("b h c"),
-            "max_value": high,
-            "Tinput": choice("quint8", "qint32"),
-            "out_type": _kind_like("Tinput"),
-        }
-    ),
     "QuantizedMaxPool QuantizedAvgPool": Rule(
         _ends("min_input", "max_input")
         | {"input": whole("b h w c"), "T": _EITHER, "ksize": _pooled, "strides": _strides},
