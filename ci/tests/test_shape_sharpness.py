@@ -1,4 +1,4 @@
-"""The table of inferred shapes beside TensorFlow's: how shapes are judged, and that it is current."""
+"""The table of inferred shapes beside TensorFlow's: how they are judged, and that it is current."""
 
 import json
 from collections import Counter

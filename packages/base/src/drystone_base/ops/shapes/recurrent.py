@@ -22,7 +22,8 @@ def lstm_block_cell_grad(c: ShapeCall) -> list[Shape]:
     batch = c.with_rank(c.shape(0), 2)[0]
     cell = c.with_rank(c.shape(1), 2)[1]
     wide = _times(cell, 4)
-    return [(batch, cell), (batch, wide), (cell,), (cell,), (cell,)]
+    peepholes = [c.with_rank(c.shape(k), 1) for k in (4, 5, 6)]  # of any length, when not used
+    return [(batch, cell), (batch, wide), *peepholes]
 
 
 @shape("BlockLSTM", "BlockLSTMV2")
