@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "drystone/kernel_views.h"
 #include "drystone/kernels.h"
 #include "drystone/sdk/wire.hpp"
 #include "drystone_host/kernels.h"
@@ -28,6 +29,12 @@ void set_input(void*, TF_OpKernelContext* ctx) {
 void allocate(void*, TF_OpKernelContext* ctx) {
   const int64_t dims[] = {16};
   TF_DeleteTensor(TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, 1, 64, nullptr));
+}
+
+void views(void*, TF_OpKernelContext* ctx) {
+  DS_View in = DS_VIEW_INIT;
+  DS_View out = DS_VIEW_INIT;
+  if (DS_ViewInput(ctx, 0, &in) != 0) DS_NewOutput(ctx, 0, in.dims, in.rank, -1, &out);
 }
 
 void done_at_once(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback* done) {
@@ -104,6 +111,8 @@ int main(int count, char** arguments) {
           calls);
   measure("allocate-output",
           make("Fill", true, TF_NewKernelBuilder("Fill", "CPU", nullptr, allocate, nullptr)),
+          calls);
+  measure("views", make("Views", true, TF_NewKernelBuilder("Views", "CPU", nullptr, views, nullptr)),
           calls);
   measure("async",
           make("Later", false,

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "core/blocks.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "drystone/tstring.h"
@@ -118,6 +119,9 @@ TF_Tensor::~TF_Tensor() {
   release(memory);
   died(Kind::tensor);
 }
+
+void* TF_Tensor::operator new(std::size_t size) { return take_block(size); }
+void TF_Tensor::operator delete(void* tensor, std::size_t size) noexcept { give_block(tensor, size); }
 
 std::int64_t TF_Tensor::count() const noexcept {
   return elements(dims.data(), dims.rank()).value_or(0);

@@ -18,15 +18,15 @@ inline constexpr std::size_t kAlignment = 64;
 // A block of memory with a reference count. Not copied, not moved: handles point to it.
 struct Memory {
   std::atomic<int> references{1};
+  TF_DataType dtype = TF_FLOAT;                         // whose elements are destroyed with it
   void* data = nullptr;
   std::size_t length = 0;
-  TF_DataType dtype = TF_FLOAT;                         // whose elements are destroyed with it
   void (*deallocator)(void*, std::size_t, void*) = nullptr;
   void* argument = nullptr;
   std::uint64_t token = 0;                              // of memory that the embedder lent
-  bool ours = false;                                    // allocated by the host
-  bool opaque = false;                                  // `data` is the embedder's object
   std::atomic<TF_Tensor*> adapted{nullptr};             // what libraries' kernels get in its place
+  bool ours = false;                                    // allocated by the host, behind this struct
+  bool opaque = false;                                  // `data` is the embedder's object
 };
 
 void retain(Memory* memory) noexcept;
@@ -69,6 +69,9 @@ struct TF_Tensor {
   TF_Tensor& operator=(const TF_Tensor&) = delete;
 
   std::int64_t count() const noexcept;  // elements
+
+  static void* operator new(std::size_t size);
+  static void operator delete(void* tensor, std::size_t size) noexcept;
 
   TF_DataType dtype = TF_FLOAT;
   drystone::host::Dims dims;

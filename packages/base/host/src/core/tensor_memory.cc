@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/blocks.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/tensor.h"
@@ -40,21 +41,28 @@ void destroy_elements(const Memory& memory) noexcept {
   for (std::size_t k = 0; k < memory.length / sizeof(TF_TString); ++k) TF_TString_Dealloc(&strings[k]);
 }
 
+// The struct, and behind it the data, in one block.
+constexpr std::size_t kHead = (sizeof(Memory) + kAlignment - 1) / kAlignment * kAlignment;
+
 void free_block(Memory* memory) noexcept {
+  delete memory->adapted.load(std::memory_order_acquire);
+  died(Kind::memory);
+  if (memory->ours) {
+    destroy_elements(*memory);
+    const std::size_t length = memory->length;
+    memory->~Memory();
+    give_block(memory, kHead + length);
+    return;
+  }
   if (memory->token != 0) {
     put_back(memory->token);
-  } else if (memory->ours) {
-    destroy_elements(*memory);
-    std::free(memory->data);
   } else if (memory->deallocator != nullptr) {
     answered(0, [&] {  // it is a plugin's, and may throw
       memory->deallocator(memory->data, memory->length, memory->argument);
       return 0;
     });
   }
-  delete memory->adapted.load(std::memory_order_acquire);
   delete memory;
-  died(Kind::memory);
 }
 
 }  // namespace
@@ -69,24 +77,15 @@ void release(Memory* memory) noexcept {
 }
 
 Memory* allocate(TF_DataType dtype, std::size_t length) {
-  void* data = nullptr;
-  const std::size_t rounded = (length + kAlignment - 1) / kAlignment * kAlignment;
-  if (rounded < length) throw std::bad_alloc();
-  if (rounded != 0) {
-    data = std::aligned_alloc(kAlignment, rounded);
-    if (data == nullptr) throw std::bad_alloc();
-    if (has_objects(dtype)) std::memset(data, 0, rounded);
-  }
-  auto* memory = new (std::nothrow) Memory();
-  if (memory == nullptr) {
-    std::free(data);
-    throw std::bad_alloc();
-  }
+  if (length > static_cast<std::size_t>(-1) - 2 * kHead) throw std::bad_alloc();
+  void* block = take_block(kHead + length);
+  auto* memory = new (block) Memory();
   born(Kind::memory);
-  memory->data = data;
+  memory->data = static_cast<unsigned char*>(block) + kHead;
   memory->length = length;
   memory->dtype = dtype;
   memory->ours = true;
+  if (has_objects(dtype)) std::memset(memory->data, 0, length);
   return memory;
 }
 

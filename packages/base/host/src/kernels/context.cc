@@ -111,6 +111,12 @@ void TF_OpKernelContext::end() noexcept {
   is_kept = false;
   inputs = nullptr;
   deadline.reset();
+  viewed.clear();
+  changing.clear();
+  for (const VariablePtr& variable : locked) variable->unlock();
+  locked.clear();
+  for (Memory* memory : scratch) release(memory);
+  scratch.clear();
   if (failed.exchange(false, std::memory_order_relaxed)) {
     code = TF_OK;
     message.clear();

@@ -85,6 +85,12 @@ struct TF_OpKernelContext {
   bool abandoned = false;
   int deferred = 0;
   std::atomic<bool> has_deferred{false};
+  std::vector<std::unique_ptr<TF_Tensor>> viewed;                 // values of variables in views
+  std::vector<drystone::host::kernels::VariablePtr> locked;      // until the end
+  // By DS_ChangeVariable: a variable, and its value.
+  std::vector<std::pair<const drystone::host::kernels::Variable*, std::unique_ptr<TF_Tensor>>>
+      changing;
+  std::vector<drystone::host::Memory*> scratch;
 };
 
 namespace drystone::host::kernels {

@@ -1,6 +1,7 @@
 // Variables: see kernels/variable.h and drystone_host/kernels.h.
 #include "kernels/variable.h"
 
+#include <cstring>
 #include <map>
 #include <utility>
 #include <vector>
@@ -82,6 +83,28 @@ void Variable::set(const TF_Tensor* value) {
   }
   const std::lock_guard lock(mutex_);
   value_.swap(mine);
+}
+
+std::unique_ptr<TF_Tensor> Variable::changeable() {
+  const std::lock_guard lock(mutex_);
+  if (value_ == nullptr) fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet");
+  const Memory& memory = *value_->memory;
+  if (!memory.ours || memory.references.load(std::memory_order_acquire) != 1) {
+    if (has_objects(dtype_)) fail(TF_UNIMPLEMENTED, "only variables of numbers are changed in place");
+    std::unique_ptr<TF_Tensor> copy(
+        new_tensor(dtype_, value_->dims.data(), value_->dims.rank()));
+    if (copy->memory->length != 0) {
+      std::memcpy(copy->memory->data, memory.data, copy->memory->length);
+    }
+    value_.swap(copy);
+  }
+  return std::unique_ptr<TF_Tensor>(share(*value_));
+}
+
+void Variable::take(std::unique_ptr<TF_Tensor> value) {
+  check_dtype(*this, *value);
+  const std::lock_guard lock(mutex_);
+  value_.swap(value);
 }
 
 bool Variable::exclusive() const {

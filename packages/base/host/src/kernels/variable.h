@@ -39,6 +39,12 @@ class Variable {
   // Whether nobody else holds the value's memory, and it is the host's to write.
   bool exclusive() const;
 
+  // Its value for changing it in place: a handle of memory that only the variable has besides. Fails
+  // with FAILED_PRECONDITION without a value.
+  std::unique_ptr<TF_Tensor> changeable();
+  // Replace the value by one that is given up.
+  void take(std::unique_ptr<TF_Tensor> value);
+
   // Hold the variable for `owner`. Fails with FAILED_PRECONDITION when that owner holds it, and
   // DEADLINE_EXCEEDED when the time is over.
   void lock(const void* owner, const Deadline& deadline);

@@ -1,0 +1,29 @@
+// The process's worker threads: see drystone/threads.h.
+#ifndef DRYSTONE_HOST_THREADS_POOL_H_
+#define DRYSTONE_HOST_THREADS_POOL_H_
+
+#include <cstdint>
+
+#include "drystone/threads.h"
+
+namespace drystone::host {
+
+// How many threads a parallel loop of the process may use, the caller among them. 0: one per core
+// that the process may run on, or $DRYSTONE_NUM_THREADS.
+void set_threads(int count);
+
+// How many of them this thread may use, for a scope.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int count) noexcept;  // 0: all
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_THREADS_POOL_H_

@@ -1,0 +1,177 @@
+// Attributes, registration, failures: see core/kernel.h.
+#include "core/kernel.h"
+
+#include <cstring>
+
+namespace drystone::cpu {
+namespace {
+
+// A TF_Status for a scope; what it says becomes a Failure.
+class Status {
+ public:
+  Status() : status_(TF_NewStatus()) {}
+  ~Status() { TF_DeleteStatus(status_); }
+  Status(const Status&) = delete;
+  Status& operator=(const Status&) = delete;
+  TF_Status* get() const { return status_; }
+  bool ok() const { return TF_GetCode(status_) == TF_OK; }
+  void check() const {
+    if (!ok()) fail(TF_GetCode(status_), TF_Message(status_));
+  }
+
+ private:
+  TF_Status* status_;
+};
+
+std::pair<std::int32_t, std::int32_t> size_of(TF_OpKernelConstruction* construction, const char* attr) {
+  const Status status;
+  std::int32_t items = -1;
+  std::int32_t bytes = -1;
+  TF_OpKernelConstruction_GetAttrSize(construction, attr, &items, &bytes, status.get());
+  status.check();
+  return {items, bytes};
+}
+
+}  // namespace
+
+void fail(TF_Code code, std::string message) { throw Failure(code, std::move(message)); }
+
+std::string text(DimsView dims) {
+  std::string out = "[";
+  for (std::size_t k = 0; k < dims.size(); ++k) {
+    if (k != 0) out += ',';
+    out += std::to_string(dims[k]);
+  }
+  out += ']';
+  return out;
+}
+
+std::int64_t product(DimsView dims) {
+  std::int64_t out = 1;
+  for (const std::int64_t dim : dims) out *= dim;
+  return out;
+}
+
+std::string Node::name() const {
+  const TF_StringView view = TF_OpKernelConstruction_GetName(construction_);
+  return {view.data, view.len};
+}
+
+bool Node::has(const char* attr) const {
+  const Status status;
+  const bool found = TF_OpKernelConstruction_HasAttr(construction_, attr, status.get());
+  return found && status.ok();
+}
+
+TF_DataType Node::type(const char* attr) const {
+  const Status status;
+  TF_DataType out = TF_FLOAT;
+  TF_OpKernelConstruction_GetAttrType(construction_, attr, &out, status.get());
+  status.check();
+  return out;
+}
+
+std::vector<TF_DataType> Node::types(const char* attr) const {
+  std::vector<TF_DataType> out(static_cast<std::size_t>(size_of(construction_, attr).first));
+  const Status status;
+  TF_OpKernelConstruction_GetAttrTypeList(construction_, attr, out.data(), static_cast<int>(out.size()), status.get());
+  status.check();
+  return out;
+}
+
+std::int64_t Node::integer(const char* attr) const {
+  const Status status;
+  std::int64_t out = 0;
+  TF_OpKernelConstruction_GetAttrInt64(construction_, attr, &out, status.get());
+  status.check();
+  return out;
+}
+
+std::vector<std::int64_t> Node::integers(const char* attr) const {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(size_of(construction_, attr).first));
+  const Status status;
+  TF_OpKernelConstruction_GetAttrInt64List(construction_, attr, out.data(), static_cast<int>(out.size()), status.get());
+  status.check();
+  return out;
+}
+
+float Node::real(const char* attr) const {
+  const Status status;
+  float out = 0;
+  TF_OpKernelConstruction_GetAttrFloat(construction_, attr, &out, status.get());
+  status.check();
+  return out;
+}
+
+std::vector<float> Node::reals(const char* attr) const {
+  std::vector<float> out(static_cast<std::size_t>(size_of(construction_, attr).first));
+  const Status status;
+  TF_OpKernelConstruction_GetAttrFloatList(construction_, attr, out.data(), static_cast<int>(out.size()), status.get());
+  status.check();
+  return out;
+}
+
+bool Node::boolean(const char* attr) const {
+  const Status status;
+  TF_Bool out = 0;
+  TF_OpKernelConstruction_GetAttrBool(construction_, attr, &out, status.get());
+  status.check();
+  return out != 0;
+}
+
+std::string Node::string(const char* attr) const {
+  const auto bytes = static_cast<std::size_t>(size_of(construction_, attr).second);
+  std::string out(bytes, '\0');
+  const Status status;
+  TF_OpKernelConstruction_GetAttrString(construction_, attr, out.data(), bytes, status.get());
+  status.check();
+  return out;
+}
+
+std::vector<std::string> Node::strings(const char* attr) const {
+  const auto [items, bytes] = size_of(construction_, attr);
+  std::vector<char*> starts(static_cast<std::size_t>(items));
+  std::vector<std::size_t> sizes(starts.size());
+  std::string room(static_cast<std::size_t>(bytes), '\0');
+  const Status status;
+  TF_OpKernelConstruction_GetAttrStringList(construction_, attr, starts.data(), sizes.data(), items,
+                                            room.data(), room.size(), status.get());
+  status.check();
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < starts.size(); ++k) out.emplace_back(starts[k], sizes[k]);
+  return out;
+}
+
+void add_kernel(const char* op, const std::vector<Constraint>& constraints, Create create,
+                Compute compute, Delete destroy) {
+  std::size_t combinations = 1;
+  for (const Constraint& constraint : constraints) combinations *= constraint.types.size();
+  for (std::size_t k = 0; k < combinations; ++k) {
+    TF_KernelBuilder* builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
+    const Status status;
+    std::size_t rest = k;
+    for (const Constraint& constraint : constraints) {
+      TF_KernelBuilder_TypeConstraint(builder, constraint.attr, constraint.types[rest % constraint.types.size()], status.get());
+      rest /= constraint.types.size();
+    }
+    TF_RegisterKernelBuilder(op, builder, status.get());
+  }
+}
+
+void report(TF_OpKernelContext* context, const std::exception* error) noexcept {
+  const auto* failure = dynamic_cast<const Failure*>(error);
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(error) != nullptr;
+  DS_Fail(context, failure != nullptr ? failure->code : no_memory ? TF_RESOURCE_EXHAUSTED : TF_INTERNAL,
+          error == nullptr ? "an exception of unknown type was thrown" : error->what());
+}
+
+void report(TF_OpKernelConstruction* construction, const std::exception* error) noexcept {
+  const auto* failure = dynamic_cast<const Failure*>(error);
+  TF_Status* status = TF_NewStatus();
+  TF_SetStatus(status, failure != nullptr ? failure->code : TF_INTERNAL,
+               error == nullptr ? "an exception of unknown type was thrown" : error->what());
+  TF_OpKernelConstruction_Failure(construction, status);
+  TF_DeleteStatus(status);
+}
+
+}  // namespace drystone::cpu

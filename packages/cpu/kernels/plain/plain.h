@@ -1,0 +1,15 @@
+// Families that are compiled once: what moves bytes, looks things up, or keeps state.
+#ifndef DRYSTONE_CPU_PLAIN_PLAIN_H_
+#define DRYSTONE_CPU_PLAIN_PLAIN_H_
+
+namespace drystone::cpu {
+
+// Calls all of the functions below.
+void add_plain_kernels();
+
+// One per file of this folder: registers its kernels.
+void add_reshaping();
+
+}  // namespace drystone::cpu
+
+#endif  // DRYSTONE_CPU_PLAIN_PLAIN_H_

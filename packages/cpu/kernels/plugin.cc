@@ -1,0 +1,53 @@
+// The plugin: registers its kernels, the fast ones from the library for this processor's level.
+#include <dlfcn.h>
+
+#include <string>
+
+#include "drystone/kernels.h"
+#include "drystone/logging.h"
+#include "drystone/platform_strings.h"
+#include "plain/plain.h"
+
+TF_PLATFORM_STRINGS()
+
+namespace {
+
+// The newest level of instructions that the processor has.
+const char* level() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return "v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "v3";
+  return "v2";
+#else
+  return "base";
+#endif
+}
+
+// The folder of drystone_cpu, beside the folder of plugins that this library lies in.
+std::string folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&level), &info) == 0 || info.dli_fname == nullptr) return ".";
+  const std::string file = info.dli_fname;
+  const std::size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? "." : file.substr(0, slash)) + "/../drystone_cpu";
+}
+
+// Calls the function of the library, which stays open.
+void add_from(const std::string& file, const char* function) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* address = library == nullptr ? nullptr : dlsym(library, function);
+  if (address == nullptr) {
+    const char* why = dlerror();
+    TF_Log(TF_ERROR, "drystone-cpu: %s", why == nullptr ? file.c_str() : why);
+    return;
+  }
+  reinterpret_cast<void (*)()>(address)();
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
+  drystone::cpu::add_plain_kernels();
+  add_from(folder() + "/libdrystone_cpu_" + level() + ".so", "drystone_cpu_add_fast_kernels");
+}
