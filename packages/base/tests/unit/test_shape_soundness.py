@@ -83,10 +83,15 @@ class Growing:
         try:
             with np.errstate(all="ignore"):
                 got = self.run(names)
-        except DrystoneError:
+            infer(self.graph, given=self.shapes(), strict=True)
+        except DrystoneError:  # refused, or by TensorFlow too once it knows the shapes
             self.graph.remove(node)
             return
         self.made += [((node, k), v) for k, v in enumerate(got)]
+
+    def shapes(self) -> dict[Output, Shape]:
+        """Every fed shape, in full."""
+        return {(self.graph[n.split(":")[0]], 0): v.shape for n, v in self.feeds.items()}
 
     def run(self, names: list[str]) -> list[Any]:
         with Session(self.graph, SessionConfig(deadline=5.0, seed=1)) as session:
