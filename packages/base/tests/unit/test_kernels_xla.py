@@ -110,3 +110,12 @@ def test_bits_follow_each_other_and_refuse_other_states() -> None:
         run_op("XlaRngBitGenerator", np.int32(2), *given[1:], dtype="uint32")
     with pytest.raises(KernelError, match="Philox or ThreeFry"):
         run_op("XlaRngBitGenerator", np.int32(0), *given[1:], dtype="uint32")
+
+
+def test_packed_steps_come_out_high_byte_first() -> None:
+    packed = np.array([[0x04030201, 0xFF800001]], np.uint32)
+    attrs = {"min_range": 0.0, "max_range": 255.0, "transpose_output": True}
+    (out,) = run_op("XlaDequantize", packed, mode="MIN_COMBINED", **attrs)
+    assert out.astype(int).tolist() == [[4], [3], [2], [1], [255], [128], [0], [1]]
+    with pytest.raises(KernelError, match=r"found: SCALED, \[1, 2\]"):
+        run_op("XlaDequantize", packed, mode="SCALED", **attrs)

@@ -328,7 +328,7 @@ xla_indexed XlaGather XlaIf XlaReduce XlaReduceWindow XlaScatter XlaSelectAndSca
   XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort XlaWhile
 xla_linalg XlaSelfAdjointEig XlaSvd
 xla_random XlaRngBitGenerator
-xla_tensors XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaDynamicSlice
+xla_tensors XlaBroadcastHelper XlaConv XlaConvV2 XlaDequantize XlaDot XlaDotV2 XlaDynamicSlice
   XlaDynamicUpdateSlice XlaEinsum XlaKeyValueSort XlaOptimizationBarrier XlaPad
   XlaReducePrecision XlaReplicaId XlaSharding XlaSort XlaSpmdFullToShardShape
   XlaSpmdShardToFullShape

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.dtypes import BFLOAT16
 from drystone_base.kernels._general_conv import make_plan, run_plan
 from drystone_base.kernels._indices import int_vector, scalar_int
 from drystone_base.kernels._limits import check_size
@@ -258,3 +259,20 @@ def reduce_precision(call: Call, x: Array) -> Array:
         bits = np.where(power <= np.uint64((middle - reach) << own), sign, bits)
     out: Any = bits.astype(kind).view(x.dtype)
     return np.asarray(np.where(np.isnan(x), x, out))
+
+
+@kernel("XlaDequantize")
+def xla_dequantize(call: Call, x: Array) -> Array:
+    """Four 8-bit steps of a range out of each uint32, the high byte first, as bfloat16."""
+    attrs = call.attrs
+    call.require(
+        attrs["mode"] == "MIN_COMBINED" and x.ndim == 2,
+        "packed matrices are dequantized in mode MIN_COMBINED only",
+        found=f"{attrs['mode']}, {list(x.shape)}",
+        needed="MIN_COMBINED, rank 2",
+    )
+    low, high = (np.float32(attrs[f"{end}_range"]) for end in ("min", "max"))
+    steps = x.astype(">u4").view(np.uint8).reshape(len(x), 4 * x.shape[1])
+    unit, start = (np.asarray(v).astype(BFLOAT16.np) for v in ((high - low) / np.float32(255), low))
+    out = steps.astype(BFLOAT16.np) * unit + start  # each rounded to bfloat16
+    return np.asarray(out.T if attrs["transpose_output"] else out)

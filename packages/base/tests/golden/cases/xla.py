@@ -128,6 +128,10 @@ def _others() -> Iterator[Case]:
     yield case("XlaBroadcastHelper", x, _draw((3, 2)), ints(0))
     yield case("XlaBroadcastHelper", x, x, ints())
     yield case("XlaSharding", x)
+    packed = np.random.default_rng(602).integers(0, 2**32, (3, 4), np.uint32)
+    for low, turned in itertools.product((0.0, -1.0, -3.7), (False, True)):
+        attrs = {"min_range": low, "max_range": 2.5, "transpose_output": turned}
+        yield case("XlaDequantize", packed, mode="MIN_COMBINED", **attrs, tol=0)
     yield case("XlaOptimizationBarrier", x, ints(1, 2), T=["float32", "int32"])
 
 

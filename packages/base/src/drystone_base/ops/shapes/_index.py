@@ -304,9 +304,9 @@ variables Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp Ass
   CountUpTo DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized
   ReadVariableOp ResourceCountUpTo TemporaryVariable VarHandleOp VarIsInitializedOp Variable
   VariableShape VariableV2 _ReadVariablesOp _VarHandlesOp
-xla XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaDynamicSlice XlaDynamicUpdateSlice
-  XlaEinsum XlaGather XlaIf XlaKeyValueSort XlaOptimizationBarrier XlaPad XlaReduce
-  XlaReducePrecision XlaReduceWindow XlaReplicaId XlaRngBitGenerator XlaScatter
+xla XlaBroadcastHelper XlaConv XlaConvV2 XlaDequantize XlaDot XlaDotV2 XlaDynamicSlice
+  XlaDynamicUpdateSlice XlaEinsum XlaGather XlaIf XlaKeyValueSort XlaOptimizationBarrier XlaPad
+  XlaReduce XlaReducePrecision XlaReduceWindow XlaReplicaId XlaRngBitGenerator XlaScatter
   XlaSelectAndScatter XlaSelfAdjointEig XlaSharding XlaSort XlaSpmdFullToShardShape
   XlaSpmdShardToFullShape XlaSvd XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort XlaWhile
 """

@@ -174,3 +174,9 @@ def rng_bit_generator(c: ShapeCall) -> list[Shape]:
     """The state's shape, and the one that is asked for."""
     c.with_rank(c.shape(0), 0)
     return [c.with_rank(c.shape(1), 1), c.value_as_shape(2)]
+
+
+@shape("XlaDequantize")
+def xla_dequantize(c: ShapeCall) -> list[Shape]:
+    """Nothing is known, as in TensorFlow."""
+    return [None] * c.output_count
