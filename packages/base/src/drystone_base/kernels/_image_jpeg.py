@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.errors import KernelError
 from drystone_base.kernels._image_bytes import broken, check_image, library
 from drystone_base.kernels._registry import Array, Call
 
@@ -25,27 +24,31 @@ __all__ = ["JpegHeader", "JpegOptions", "jpeg_header", "read_jpeg", "write_jpeg"
 
 @dataclass(frozen=True)
 class JpegHeader:
-    """Size and components; ``adobe`` if the file bears Adobe's mark (CMYK is inverted then)."""
+    """Size and components; ``adobe`` if the file bears Adobe's mark (CMYK is inverted then),
+    ``progressive`` if no row is whole before the file's end.
+    """
 
     height: int
     width: int
     components: int
     adobe: bool
+    progressive: bool
 
 
 @dataclass(frozen=True)
 class JpegOptions:
     """How to read: a smaller image by ``ratio``, smooth upsampling, fast transform, cut files.
 
-    A file that ends too soon is refused unless ``recover``; what TensorFlow puts in place of
-    missing rows differs, and its ``acceptable_fraction`` of the rows is not looked at. Images
-    smaller than ``ratio`` come out by another scale.
+    A file that ends too soon is refused if less than ``fraction`` of its rows are there, and has
+    black ones in place of the missing; with ``recover`` these are libjpeg's guess, which is not
+    TensorFlow's. Images smaller than ``ratio`` come out by another scale.
     """
 
     ratio: int = 1
     fancy: bool = True
     fast: bool = True
     recover: bool = False
+    fraction: float = 1.0
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -69,7 +72,7 @@ def _segments(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def jpeg_header(call: Call, data: bytes) -> JpegHeader:
     """What the file says of itself before its first scan, which must be there."""
-    adobe = False
+    adobe = progressive = False
     frame: tuple[int, int, int] | None = None
     try:
         for marker, body in _segments(data):
@@ -77,6 +80,7 @@ def jpeg_header(call: Call, data: bytes) -> JpegHeader:
                 adobe |= body.startswith(b"Adobe") and len(body) >= 12
             elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
                 frame = struct.unpack_from(">xHHB", body)
+                progressive = marker & 3 == 2
             elif marker in (0xD9, 0xDA):
                 break
     except (IndexError, struct.error) as error:
@@ -84,7 +88,7 @@ def jpeg_header(call: Call, data: bytes) -> JpegHeader:
     if frame is None:
         broken(call, "JPEG", "no frame header")
     height, width, components = frame
-    return JpegHeader(height, width, components, adobe)
+    return JpegHeader(height, width, components, adobe, progressive)
 
 
 def _by_pillow(call: Call, data: bytes, space: str, header: JpegHeader, ratio: int) -> Array:
@@ -105,13 +109,27 @@ def _by_pillow(call: Call, data: bytes, space: str, header: JpegHeader, ratio: i
     return out.reshape(*out.shape[:2], -1)
 
 
-def _check_whole(call: Call, data: bytes, header: JpegHeader) -> None:
-    """Refuse a file that ends too soon; other damage is drawn as it comes."""
+def _rows_read(call: Call, data: bytes, space: str, size: tuple[int, int]) -> int | None:
+    """How many rows can be read of a file that ends too soon; None of one that does not.
+
+    Black rows at the end of what there is do not count.
+    """
+    reader = library(call, "PIL.JpegImagePlugin").JpegImageFile
     try:
-        _by_pillow(call, data, "GRAY" if header.components == 1 else "RGB", header, 1)
-    except KernelError as error:
-        if "truncated" in str(error):
-            raise
+        with reader(io.BytesIO(data)) as file:
+            file.draft({"GRAY": "L"}.get(space), size)
+            try:
+                file.load()
+            except OSError as error:
+                if "truncated" not in str(error):
+                    return None
+                file.tile = []  # what has been read so far is in place
+                there = np.asarray(file)
+                rows = np.flatnonzero(there.reshape(len(there), -1).any(1))
+                return int(rows[-1]) + 1 if rows.size else 0
+    except Exception as error:  # Pillow's plugins raise of every kind on broken files
+        broken(call, "JPEG", str(error), error)
+    return None
 
 
 def _decode(call: Call, data: bytes, space: str, header: JpegHeader, options: JpegOptions) -> Array:
@@ -126,12 +144,18 @@ def _decode(call: Call, data: bytes, space: str, header: JpegHeader, options: Jp
     except ValueError as error:
         if "subsampling" in str(error):  # a layout that simplejpeg does not know
             return _by_pillow(call, data, space, header, options.ratio)
-        if not options.recover:
-            _check_whole(call, data, header)
+        size = header.width // options.ratio or 1, header.height // options.ratio or 1
+        rows = None if options.recover else _rows_read(call, data, space, size)
+    height = math.ceil(header.height / options.ratio)
+    if rows is not None and (header.progressive or rows / height < min(1.0, options.fraction)):
+        broken(call, "JPEG", f"{rows} of {height} rows: the file is truncated")
     try:
-        return np.asarray(jpeg.decode_jpeg(data, space, strict=False, **wanted))
+        out = np.array(jpeg.decode_jpeg(data, space, strict=False, **wanted))
     except ValueError as error:
         broken(call, "JPEG", str(error), error)
+    if rows is not None:
+        out[rows:] = 0
+    return out
 
 
 def _from_cmyk(cmyk: Array, inverted: bool) -> Array:

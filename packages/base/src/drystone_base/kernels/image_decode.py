@@ -97,6 +97,7 @@ def _jpeg_options(call: Call) -> JpegOptions:
         call.attrs["fancy_upscaling"],
         method != "INTEGER_ACCURATE",
         call.attrs["try_recover_truncated"],
+        call.attrs["acceptable_fraction"],
     )
 
 

@@ -1,5 +1,6 @@
 """Golden cases of reading image files."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -75,6 +76,9 @@ def _jpeg() -> Iterator[Case]:
         yield case("DecodeJpeg", _one(base[:cut]), note=f"the first {cut} bytes")
         yield case("ExtractJpegShape", _one(base[:cut]), note=f"the first {cut} bytes")
     yield case("DecodeJpeg", _one(base + b"more"))
+    for kind, least in itertools.product(("rgb", "gray", "full", "cmyk"), (0.0, 0.5, 0.95)):
+        for less in (9, 30):
+            yield case("DecodeJpeg", _one(jpeg(kind)[:-less]), acceptable_fraction=least)
 
 
 def _others() -> Iterator[Case]:
