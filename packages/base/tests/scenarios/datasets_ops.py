@@ -221,3 +221,17 @@ def iterators(tf: Any, p: Program) -> None:
         input_dataset=ops.range(2), filename="", cache=raw.DummyMemoryCache(), **spec
     )
     ops(kept, 3)
+
+
+@with_tensorflow()
+def shared(tf: Any, p: Program) -> None:
+    """A shuffled dataset that two others read."""
+    ops = Ops(tf, p)
+    raw, one = ops.raw, ops.one
+    seeds = {"seed": i64(3), "seed2": i64(4), "buffer_size": i64(3)}
+    shuffled = raw.ShuffleDataset(input_dataset=ops.range(7), **seeds, **one)
+    rest = raw.SkipDataset(input_dataset=shuffled, count=i64(1), **one)
+    spec: dict[str, Any] = {"output_types": [tf.int64] * 2, "output_shapes": [[], []]}
+    ops(raw.ZipDataset(input_datasets=[shuffled, rest], **spec), 7, **spec)
+    both = raw.ConcatenateDataset(input_dataset=shuffled, another_dataset=shuffled, **one)
+    ops(both, 15)

@@ -165,7 +165,7 @@ class Taken(Unary):
         """At most ``count``."""
         one = self.source.cardinality()
         if one == UNKNOWN:
-            return 0 if self.count == 0 else UNKNOWN
+            return UNKNOWN
         if one == INFINITE:
             return self.count if self.count >= 0 else INFINITE
         return one if self.count < 0 else min(one, self.count)
@@ -199,7 +199,7 @@ class Skipped(Unary):
         """What is left."""
         one = self.source.cardinality()
         if one in (UNKNOWN, INFINITE):
-            return 0 if self.count < 0 else one
+            return one
         return 0 if self.count < 0 else max(0, one - self.count)
 
 

@@ -29,7 +29,9 @@ _MAX_EPOCHS = 3
 class Shuffled(Unary):
     """``count`` epochs of elements drawn from a buffer of ``size``; epochs do not mix.
 
-    A ``count`` of -1 is no end, a ``size`` of -1 room for all elements.
+    A ``count`` of -1 is no end, a ``size`` of -2 room for all elements. Where two others read one
+    shuffled dataset, each gets the next seeds, as in TensorFlow without its optimizations of
+    pipelines: those copy such a dataset, and both copies begin with the same seeds.
     """
 
     def __init__(
