@@ -18,8 +18,8 @@ from parity.draft import draw_case
 from parity.recorded import load
 from tiny_models import constant, placeholder
 
-from drystone_base.dtypes import FLOAT32, INT32, from_numpy
-from drystone_base.errors import DrystoneError, GraphError
+from drystone_base.dtypes import BOOL, FLOAT32, INT32, from_numpy
+from drystone_base.errors import DrystoneError, GraphError, KernelError
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels._testing import _infer_attrs, as_array
@@ -162,3 +162,12 @@ def test_too_few_inputs_are_survived() -> None:
     graph = Graph()
     graph.add("Reshape", "node", [placeholder(graph, "p", None, INT32)], attrs={"T": INT32})
     assert known_of(graph)[0].shape((graph["node"], 0)) is None
+
+
+def test_a_predicate_that_is_no_scalar_is_refused() -> None:
+    graph = Graph()
+    flag = placeholder(graph, "flag", None, BOOL)
+    graph.add("Switch", "node", [constant(graph, "x", [1.0]), flag], attrs={"T": FLOAT32})
+    with pytest.raises(KernelError, match="found: inputs float32\\[1\\], bool\\[2\\]") as caught:
+        Session(graph).run("node:1", {"flag:0": [True, False]})
+    assert caught.value.status == "INVALID_ARGUMENT"

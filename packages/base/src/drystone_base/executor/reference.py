@@ -364,7 +364,10 @@ def call_kernel(instruction: Instruction, values: list[Any], runtime: Runtime) -
 def _switch(instruction: Instruction, values: list[Any]) -> list[Any]:
     """The data on the output that the predicate chooses, dead on the others."""
     data = values[0]
-    chosen = int(values[1].item())
+    try:
+        chosen = int(values[1].item())
+    except (TypeError, ValueError) as error:  # not one number
+        raise _unexpected(instruction, values, error) from error
     if not 0 <= chosen < instruction.output_count:
         chosen = instruction.output_count - 1
     return [data if k == chosen else _DEAD for k in range(instruction.output_count)]
