@@ -81,7 +81,7 @@ def application(name: str) -> None:
 
 
 for _name in ("MobileNetV3Small", "EfficientNetV2B0", "ConvNeXtTiny", "DenseNet121",
-              "NASNetMobile", "InceptionResNetV2", "Xception", "RegNetX002"):  # fmt: skip
+              "NASNetMobile", "InceptionResNetV2", "Xception"):  # fmt: skip
     application(_name)
 
 
