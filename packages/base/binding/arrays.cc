@@ -56,6 +56,15 @@ TF_Tensor* opaque(PyObject* value, TF_DataType dtype) {
   return out;
 }
 
+PyArray_Descr* description_of(int dtype) {
+  return dtype < 0 || dtype >= kDtypes ? nullptr : descriptions[dtype];
+}
+
+TF_Tensor* bad_dtype(int dtype) {
+  PyErr_Format(PyExc_TypeError, "dtype %d has no arrays of numbers", dtype);
+  return nullptr;
+}
+
 bool shares(PyArrayObject* array, std::size_t bytes, bool copy) {
   const auto address = reinterpret_cast<std::uintptr_t>(PyArray_DATA(array));
   return !copy && bytes > kSmall && address % kAlignment == 0;
@@ -93,13 +102,21 @@ PyObject* set_dtypes(PyObject*, PyObject* table) {
   Py_RETURN_NONE;
 }
 
-TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy) {
-  if (!is_array(value)) return opaque(value, dtype);
+TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast) {
+  if (!is_array(value) || static_cast<int>(dtype) == 0) return opaque(value, dtype);
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   if (PyArray_TYPE(array) == NPY_OBJECT) return opaque(value, dtype);
   Ref owner = Ref::borrow(value);
-  if (!PyArray_ISCARRAY_RO(array)) {
-    owner = Ref(PyArray_FromArray(array, nullptr, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED));
+  PyArray_Descr* wanted = description_of(dtype);
+  if (wanted == nullptr) return bad_dtype(dtype);
+  const bool casts = wanted->type_num != PyArray_TYPE(array);
+  if (casts && !may_cast) {
+    PyErr_Format(PyExc_TypeError, "an array of %S where %S is due", PyArray_DESCR(array), wanted);
+    return nullptr;
+  }
+  if (casts || !PyArray_ISCARRAY_RO(array)) {
+    Py_INCREF(reinterpret_cast<PyObject*>(wanted));
+    owner = Ref(PyArray_FromArray(array, wanted, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST));
     if (!owner) return nullptr;
     array = reinterpret_cast<PyArrayObject*>(owner.get());
   }
@@ -216,7 +233,7 @@ PyObject* array_of(TF_Tensor* tensor) {
     const Ref address(PyLong_FromVoidPtr(tensor));
     return address ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
   }
-  PyArray_Descr* description = number < 0 || number >= kDtypes ? nullptr : descriptions[number];
+  PyArray_Descr* description = description_of(number);
   if (description == nullptr) {
     const Tensor guard{tensor};
     return PyErr_Format(PyExc_TypeError, "a tensor of dtype %d is no array", number);

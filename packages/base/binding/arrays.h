@@ -13,9 +13,10 @@ PyObject* set_dtypes(PyObject* module, PyObject* table);
 PyObject* set_resolver(PyObject* module, PyObject* function);
 
 // A new tensor of an array, which must have the dtype's layout: its memory is shared where it is
-// aligned and `copy` is not wanted. Object arrays and anything that is no array become opaque, which
+// aligned and `copy` is not wanted. An array of another dtype is converted, or refused unless
+// `may_cast`. Dtype 0, object arrays and anything that is no array become opaque, which
 // keeps the object alive. NULL with an exception set.
-TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy);
+TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast = true);
 
 // A tensor of strings out of an object array of bytes.
 TF_Tensor* strings_of(PyObject* array);

@@ -61,8 +61,7 @@ bool read_constants(PyObject* constants, Tensors* out) {
     PyObject* value = nullptr;
     int dtype = 0;
     if (!pair || PyArg_ParseTuple(pair.get(), "Oi", &value, &dtype) == 0) return false;
-    out->at[k] = dtype == TF_STRING ? strings_of(value)
-                                    : tensor_of(value, static_cast<TF_DataType>(dtype), false);
+    out->at[k] = tensor_of(value, static_cast<TF_DataType>(dtype), false);
     if (out->at[k] == nullptr) return false;
   }
   return true;
@@ -124,6 +123,7 @@ void free_plan(PyObject* object) {
   clear_plan(object);
   host.DS_DeletePlan(self->plan);
   Py_CLEAR(self->session);  // after its plan
+  collect();
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyObject_GC_Del(object);
   Py_DECREF(type);
@@ -141,6 +141,7 @@ bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options,
   host.DS_RunPlan(self->plan, &options, feeds.at, self->feeds, fetches.at, self->fetches, status.status);
   PyEval_RestoreThread(run.thread);
   current_run = run.before;
+  collect();
   if (run.error[0] != nullptr) {
     PyErr_Restore(run.error[0], run.error[1], run.error[2]);
     return false;

@@ -40,6 +40,21 @@ void keep_error(CurrentRun* run, TF_Status* status) {
   host.TF_SetStatus(status, TF_INTERNAL, "Python raised an exception");
 }
 
+// Makes an exception of adapt() the status: the executor names the node.
+void* refuse(TF_Status* status) {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  const Ref types(type), values(value), traces(trace);
+  Ref text(value == nullptr ? nullptr : PyObject_GetAttrString(value, "found"));
+  PyErr_Clear();
+  const Ref shown(text ? PyObject_Str(text.get()) : value == nullptr ? nullptr : PyObject_Str(value));
+  const Ref bytes(shown ? PyUnicode_AsUTF8String(shown.get()) : nullptr);
+  host.TF_SetStatus(status, TF_INVALID_ARGUMENT,
+                    bytes ? PyBytes_AsString(bytes.get()) : "it cannot be converted");
+  PyErr_Clear();
+  return nullptr;
+}
+
 bool set_outputs(PyObject* results, PyObject* dtypes, TF_Tensor** outputs, int count) {
   const Ref items(PySequence_Tuple(results));
   if (!items) return false;
@@ -49,7 +64,7 @@ bool set_outputs(PyObject* results, PyObject* dtypes, TF_Tensor** outputs, int c
   }
   for (int k = 0; k < count; ++k) {
     const long dtype = PyLong_AsLong(PyTuple_GetItem(dtypes, k));
-    outputs[k] = tensor_of(PyTuple_GetItem(items.get(), k), static_cast<TF_DataType>(dtype), false);
+    outputs[k] = tensor_of(PyTuple_GetItem(items.get(), k), static_cast<TF_DataType>(dtype), false, false);
     if (outputs[k] == nullptr) return false;
   }
   return true;
@@ -85,10 +100,11 @@ TF_Tensor* adapt(void* context, const TF_Tensor* opaque, TF_DataType dtype, TF_S
   CurrentRun* run = current_run;
   const WithPython gil(run);
   auto* object = static_cast<PyObject*>(host.DS_OpaqueObject(opaque));
-  auto* out = dtype == TF_STRING
-                  ? strings_of(object)
+  const bool is_number = PyArray_Check(object) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(object)) != NPY_OBJECT;
+  auto* out = is_number            ? tensor_of(object, dtype, false, false)
+              : dtype == TF_STRING ? strings_of(object)
                   : static_cast<TF_Tensor*>(adapted(static_cast<SessionObject*>(context), object, dtype));
-  if (out == nullptr) keep_error(run, status);
+  if (out == nullptr) refuse(status);
   return out;
 }
 
@@ -98,7 +114,7 @@ DS_Variable* adapt_variable(void* context, const TF_Tensor* opaque, TF_Status* s
   const WithPython gil(run);
   auto* object = static_cast<PyObject*>(host.DS_OpaqueObject(opaque));
   auto* out = static_cast<DS_Variable*>(adapted(static_cast<SessionObject*>(context), object, kReference));
-  if (out == nullptr) keep_error(run, status);
+  if (out == nullptr) refuse(status);
   return out;
 }
 
@@ -136,6 +152,7 @@ void free_session(PyObject* object) {
   PyObject_GC_UnTrack(object);
   clear_session(object);
   host.DS_DeleteSession(self_of(object)->session);
+  collect();
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyObject_GC_Del(object);
   Py_DECREF(type);

@@ -63,6 +63,7 @@ PyObject* share_variable(PyObject*, PyObject* address) {
 
 PyObject* delete_variable(PyObject*, PyObject* address) {
   host.DS_DeleteVariable(variable_at(address));
+  collect();
   Py_RETURN_NONE;
 }
 

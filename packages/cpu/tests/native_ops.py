@@ -7,10 +7,8 @@ import os
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from drystone_base import plugins
-from drystone_base.dtypes import RESOURCE, as_dtype, from_numpy
+from drystone_base.dtypes import as_dtype, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.kernels._testing import _infer_attrs, as_array
 from drystone_base.kernels.selection import registered
@@ -23,7 +21,7 @@ __all__ = ["NoNativeKernel", "load", "native_ops", "run_native"]
 
 
 class NoNativeKernel(BaseException):
-    """No kernel of drystone-cpu fits the node. Passes through what catches a kernel's exceptions."""
+    """No kernel of drystone-cpu fits the node. No `except Exception` catches it."""
 
 
 @cache
@@ -39,7 +37,9 @@ def load() -> None:
 def native_ops() -> set[str]:
     """Ops that drystone-cpu has a kernel for."""
     load()
-    return {op for op, rows in registered().items() if any("drystone_cpu" in r.library for r in rows)}
+    return {
+        op for op, rows in registered().items() if any("drystone_cpu" in r.library for r in rows)
+    }
 
 
 def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
@@ -65,7 +65,7 @@ def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
             graph.add("Placeholder", f"in{k}", attrs={"dtype": held, "shape": None})
         )
         feeds[f"in{k}:0"] = value
-    node = graph.add(op, "node", placeholders, attrs=filled)
+    graph.add(op, "node", placeholders, attrs=filled)
     config = SessionConfig(executor="native", optimizer="off", access=Access.anywhere())
     session = Session(graph, config)
     count = len(definition.output_types(filled))
@@ -79,7 +79,6 @@ def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
 
 
 def _is_native(described: bytes) -> bool:
-    blocks = json.loads(described)["blocks"]
-    return any(
-        "drystone_cpu" in i.get("library", "") for i in blocks[0]["instructions"] if i["node"] == "node"
-    )
+    instructions = json.loads(described)["blocks"][0]["instructions"]
+    libraries = [i.get("library", "") for i in instructions if i["node"] == "node"]
+    return any("drystone_cpu" in library for library in libraries)

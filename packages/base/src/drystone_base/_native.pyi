@@ -1,5 +1,3 @@
-
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 

@@ -32,6 +32,7 @@ if not available():
     pytest.skip("the host library is not built", allow_module_level=True)
 
 CREATED, DELETED, COMPUTED, MOST = range(4)
+REFERENCE = SessionConfig(executor="reference")  # whose arrays cross one by one, and are counted
 NUMBERS = [d for d in map(from_number, range(1, 33)) if not d.is_object]
 
 
@@ -126,7 +127,9 @@ def test_every_kind_of_dtype_passes_through(label: str) -> None:
 
 
 def test_an_aligned_array_goes_through_the_session_without_a_copy() -> None:
-    call = Session(graph_of("TestPass", FLOAT32, T=FLOAT32)).make_callable("y:0", ["x0:0"])
+    call = Session(graph_of("TestPass", FLOAT32, T=FLOAT32), REFERENCE).make_callable(
+        "y:0", ["x0:0"]
+    )
     x, before = aligned(1, 2, 3), tensors.counts()
     out = call(x)
     assert tensors.counts() == (before.lent + 1, before.copied)
@@ -140,7 +143,7 @@ def test_what_a_plugin_kernel_returns_goes_to_the_next_one_without_a_copy() -> N
     for k in range(5):
         last = graph.add("TestScale", f"z{k}", [last])
     before = tensors.counts()
-    out = Session(graph).run("z4:0", {"x0:0": aligned(1, 2)})
+    out = Session(graph, REFERENCE).run("z4:0", {"x0:0": aligned(1, 2)})
     assert out.tolist() == [64, 128]
     assert out.flags.writeable
     assert tensors.counts() == (before.lent + 6, before.copied)
@@ -154,7 +157,11 @@ def test_what_a_reference_kernel_returns_goes_to_a_plugin_without_a_copy() -> No
         back = graph.add("Neg", f"m{k}", [half], attrs={"T": FLOAT32})
         last = graph.add("TestScale", f"z{k}", [back])
     before = tensors.counts()
-    assert Session(graph).run("z2:0", {"x0:0": aligned(1, 2, 3)}).tolist() == [16, 32, 48]
+    assert Session(graph, REFERENCE).run("z2:0", {"x0:0": aligned(1, 2, 3)}).tolist() == [
+        16,
+        32,
+        48,
+    ]
     assert tensors.counts() == (before.lent + 4, before.copied)
     assert np.zeros(5).ctypes.data % 16 == 0
     assert np._core.multiarray.get_handler_name() == "default_allocator"  # type: ignore[attr-defined]
@@ -162,8 +169,11 @@ def test_what_a_reference_kernel_returns_goes_to_a_plugin_without_a_copy() -> No
 
 def test_feeds_that_are_converted_or_kept_are_copied_once_not_twice() -> None:
     before = tensors.counts()
-    assert run("TestScale", [1.0, 2.0, 3.0]).tolist() == [2, 4, 6]
-    session = Session(variable_graph("TestPut"))  # a graph with state keeps copies of its feeds
+    scale = Session(graph_of("TestScale", FLOAT32), REFERENCE)
+    assert scale.run("y:0", {"x0:0": [1.0, 2.0, 3.0]}).tolist() == [2, 4, 6]
+    session = Session(
+        variable_graph("TestPut"), REFERENCE
+    )  # a graph with state keeps copies of its feeds
     session.run("change", {"value:0": np.arange(9, dtype=np.float32)[1:]})
     assert tensors.counts() == (before.lent + 2, before.copied)
 
@@ -177,7 +187,7 @@ def test_constants_and_variables_are_copied_once_at_most() -> None:
     read = graph.add("Identity", "c/read", [const], attrs={"T": FLOAT32})
     graph.add("TestScale", "y", [read])
     graph.add("TestTotal", "t", [read, const], attrs={"N": 2})
-    session, before = Session(graph), tensors.counts()
+    session, before = Session(graph, REFERENCE), tensors.counts()
     for _ in range(5):
         assert session.run("y:0").tolist() == list(range(0, 16, 2))
         assert session.run("t:0").tolist() == list(range(0, 16, 2))

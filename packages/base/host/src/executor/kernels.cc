@@ -52,7 +52,7 @@ void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Boo
   if (std::any_of(inputs, inputs + count, is_opaque)) {
     for (std::size_t k = 0; k < count; ++k) {
       if (!is_opaque(inputs[k])) continue;
-      inputs[k] = adapted(inputs[k], in.kernel->inputs.types[k]);
+      inputs[k] = adapted(in, k, inputs[k], in.kernel->inputs.types[k]);
       made.held.push_back(inputs[k]);
     }
   }
@@ -78,7 +78,7 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
   for (std::size_t k = 0; k < count; ++k) {
     if (in.kernel->inputs.is_ref[k] == 0) {
       if (!is_opaque(inputs[k])) continue;
-      inputs[k] = adapted(inputs[k], in.kernel->inputs.types[k]);
+      inputs[k] = adapted(in, k, inputs[k], in.kernel->inputs.types[k]);
       made.held.push_back(inputs[k]);
       continue;
     }
@@ -88,7 +88,7 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
       fail(TF_INVALID_ARGUMENT, "input " + std::to_string(k) + " of node '" + in.node +
                                     "' must be a reference to a variable");
     }
-    made.held.push_back(adapted(inputs[k], kReference));
+    made.held.push_back(adapted(in, k, inputs[k], kReference));
     variables[k] = reference(made.held.back());
   }
   DS_KernelCall facts = facts_;
@@ -105,7 +105,8 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
 }
 
 // What a library's kernel gets in place of an opaque value; the value keeps it.
-TF_Tensor* Run::adapted(const TF_Tensor* opaque, TF_DataType dtype) {
+TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* opaque,
+                        TF_DataType dtype) {
   TF_Tensor* known = opaque->memory->adapted.load(std::memory_order_acquire);
   if (known != nullptr && known->dtype == dtype) return hold(known);
   clear(&status_);
@@ -115,7 +116,8 @@ TF_Tensor* Run::adapted(const TF_Tensor* opaque, TF_DataType dtype) {
                        : callbacks_.adapt(callbacks_.context, opaque, dtype, &status_);
   if (out == nullptr) {
     fail(status_.code == TF_OK ? TF_INVALID_ARGUMENT : status_.code,
-         "a value of the embedder's cannot go to a library's kernel: " + status_.message);
+         in.kernel->title() + ": input " + std::to_string(k) + ": " +
+             (status_.message.empty() ? "a value that only the embedder knows" : status_.message));
   }
   hold(out);
   if (!opaque->memory->adapted.compare_exchange_strong(known, out, std::memory_order_acq_rel)) {

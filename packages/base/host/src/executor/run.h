@@ -103,7 +103,8 @@ class Run {
   void steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void choose(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
-  TF_Tensor* adapted(const TF_Tensor* opaque, TF_DataType dtype);
+  TF_Tensor* adapted(const Instruction& in, std::size_t k, const TF_Tensor* opaque,
+                     TF_DataType dtype);
   TF_Tensor* adapted_variable(const TF_Tensor* opaque);
   std::int64_t remaining_ms() const;
 

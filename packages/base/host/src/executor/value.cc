@@ -19,7 +19,11 @@ void release_opaque(void* object, std::size_t, void* release) {
 }  // namespace
 
 TF_Tensor* dead() noexcept {
-  static TF_Tensor* const tensor = new TF_Tensor();
+  static TF_Tensor* const tensor = [] {
+    auto* made = new TF_Tensor();
+    died(Kind::tensor);  // it is nobody's
+    return made;
+  }();
   return tensor;
 }
 

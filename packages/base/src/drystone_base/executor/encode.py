@@ -39,6 +39,9 @@ _FORWARD: Final = frozenset(
     }
 )  # fmt: skip
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+_IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
+"""Ops whose kernels write into an array that they were given: it must stay the same object."""
+
 _CALLS: Final = {
     "PartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
     "StatefulPartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
@@ -56,7 +59,8 @@ class Encoded:
     """A PlanDef with what goes beside it.
 
     ``constants``: arrays with their dtypes. ``kernels``: instructions that Python computes, by
-    number. ``outputs``: the dtypes of the outputs of each.
+    number. ``outputs``: the dtypes of the outputs of each; 0 for one
+    that is handed on as the object it is.
     """
 
     plan: PlanDef = field(default_factory=PlanDef)
@@ -180,7 +184,10 @@ class _Encoder:
             out.op = self._op(instruction.definition)
         else:
             self.out.kernels.append(instruction)
-            self.out.outputs.append(tuple(t.base.number for t in instruction.output_types))
+            shared = instruction.op in _IN_PLACE
+            self.out.outputs.append(
+                tuple(0 if shared else t.base.number for t in instruction.output_types)
+            )
             out.callback = len(self.out.kernels)
             out.op = 0
             if not self.out.plan.op_defs:

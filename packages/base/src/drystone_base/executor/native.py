@@ -12,7 +12,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, KernelError
 from drystone_base.executor.encode import encode
 from drystone_base.executor.functions import FunctionCaller
-from drystone_base.executor.plan import Plan
+from drystone_base.executor.plan import Instruction, Plan
 from drystone_base.executor.reference import call_kernel, deadline_exceeded
 from drystone_base.executor.runtime import Runtime
 from drystone_base.host.extension import adapt, extension
@@ -41,7 +41,7 @@ class NativeSession:
 class NativePlan:
     """One plan, loaded by the host library."""
 
-    __slots__ = ("_copies", "_handle", "_kernels", "has_kernels")
+    __slots__ = ("_copies", "_handle", "has_kernels")
 
     def __init__(
         self,
@@ -55,15 +55,14 @@ class NativePlan:
         encoded = encode(
             plan, feed_types, partial(caller.plan, native=True), [f.name for f in library]
         )
-        self._kernels = encoded.kernels
         self._copies = copies
-        self.has_kernels = bool(self._kernels)
+        self.has_kernels = bool(encoded.kernels)
         self._handle = extension().Plan(
             session.handle,
             encoded.plan.SerializeToString(),
             encoded.constants,
             encoded.outputs,
-            self._compute,
+            partial(_compute, encoded.kernels),
             _raise,
         )
 
@@ -75,20 +74,23 @@ class NativePlan:
         found: list[Any] = self._handle.run(
             feeds, runtime, left, runtime.step.id, self._copies, None
         )
-        return found
+        return [value.read() if type(value) is Variable else value for value in found]
 
     def describe(self) -> bytes:
         """What the plan consists of, as JSON; see ``DS_DescribePlan``."""
         described: bytes = self._handle.describe()
         return described
 
-    def _compute(self, kernel: int, runtime: Runtime, values: list[Any]) -> Sequence[Any]:
-        """Called by the executor: run a kernel of Python's."""
-        instruction = self._kernels[kernel]
-        for slot in instruction.deref:
-            if type(values[slot]) is Variable:
-                values[slot] = values[slot].read()
-        return call_kernel(instruction, values, runtime)
+
+def _compute(
+    kernels: list[Instruction], number: int, runtime: Runtime, values: list[Any]
+) -> Sequence[Any]:
+    """Called by the executor: run a kernel of Python's."""
+    instruction = kernels[number]
+    for slot in instruction.deref:
+        if type(values[slot]) is Variable:
+            values[slot] = values[slot].read()
+    return call_kernel(instruction, values, runtime)
 
 
 _PLUGIN: Final = re.compile(
@@ -99,13 +101,14 @@ _PLUGIN: Final = re.compile(
 def _raise(code: int, message: bytes) -> None:
     """Raise what a failed run says: of a plugin's kernel, of time or memory, or of a fetch."""
     text = message.decode("utf-8", "replace").removeprefix("DS_RunPlan: ")
+    verb = "cannot be made by" if text.startswith("DS_NewPlan: ") else "failed in"
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     blamed = _PLUGIN.match(text)
     if blamed is not None:
         raise plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
-            text[blamed.end() :], status,
+            text[blamed.end() :], status, verb=verb,
         )  # fmt: skip
     if text.startswith("tensor ") and " has no value: " in text:
         raise _dead_fetch(text.partition(" has no value: ")[0])
