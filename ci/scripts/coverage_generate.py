@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.scripts import coverage_parity
+from ci.scripts.coverage_evidence import dtype_counts, scenario_counts, unit_tested
 from ci.scripts.project import ROOT
 
 __all__ = ["OpState", "main", "op_states", "outdated", "render"]
@@ -46,9 +47,16 @@ steps from their checkpoint; compared are the losses and the predictions afterwa
 OPS = """## Ops
 
 A family is one file of kernels. **kernel**: the op runs. **shapes**: its output shapes are inferred
-before it runs. **golden**: recorded answers of TensorFlow that its kernel and its shape function
-are held against; ops with state, files or control flow cannot be recorded one by one and are held
-by unit tests and by the models instead. **models**: how many of the models above reach it.
+before it runs. Recorded answers of TensorFlow that it is held against: **golden**, cases written by
+hand; **random**, drawn ones; **scenarios**, programs of several nodes and steps that reach it, which
+is how ops with state, files, references or functions are held. **dtypes**: of those that
+TensorFlow's kernels for the CPU are registered for, how many were seen to run in these (the others
+are in `packages/base/tests/golden/dtypes.json`). **models**: how many of the models above reach it.
+"""
+UNHELD = """## Held by unit tests alone
+
+Ops with a kernel for which no answer of TensorFlow is recorded: it cannot run them by themselves,
+has no kernel for the CPU, or gives an answer that cannot be repeated.
 """
 MISSING = """## Known, not implemented
 
@@ -66,6 +74,15 @@ class OpState:
     kernel: bool
     shapes: bool
     golden: int
+    random: int = 0
+    scenarios: int = 0
+    dtypes: str = ""
+    unit: bool = False
+
+    @property
+    def held(self) -> bool:
+        """Whether a test holds it against TensorFlow's answers."""
+        return bool(self.golden or self.random or self.scenarios)
 
 
 def op_states() -> list[OpState]:
@@ -75,12 +92,27 @@ def op_states() -> list[OpState]:
     from drystone_base.ops.defs import names
     from drystone_base.ops.shapes._registry import find_shape_function
 
-    golden = golden_cases()
+    golden, scenarios, tested = golden_cases(), scenario_counts(), unit_tested()
+    drawn, dtypes = coverage_parity.cases_of(coverage_parity.counts()), dtype_counts()
     states = []
     for op in sorted(names()):
         function, shapes = find_kernel(op), find_shape_function(op)
         family = family_of(function, shapes)
-        states.append(OpState(op, family, can_run(op), shapes is not None, golden[op]))
+        runs, every = dtypes.get(op, (0, 0))
+        shown = f"{runs} of {every}" if every else ""
+        states.append(
+            OpState(
+                op,
+                family,
+                can_run(op),
+                shapes is not None,
+                golden[op],
+                drawn.get(op, 0),
+                scenarios[op],
+                shown,
+                op in tested,
+            )
+        )
     return states
 
 
@@ -102,6 +134,7 @@ def render(recorded: dict[str, Any], states: Sequence[OpState]) -> str:
     parts = [INTRO, summary(recorded, states), MODELS, models_table(recorded["models"])]
     parts += [op_cases_line(recorded["op_cases"]), OPS, *families(states, recorded["used_by"])]
     parts += [coverage_parity.render(coverage_parity.counts())]
+    parts += [UNHELD, ", ".join(f"`{s.op}`" for s in unheld(states)) + "\n"]
     parts += [MISSING, missing(states)]
     return "\n".join(parts)
 
@@ -120,8 +153,16 @@ def summary(recorded: dict[str, Any], states: Iterable[OpState]) -> str:
         ("ops with golden cases", sum(state.golden > 0 for state in states)),
         ("golden cases", sum(state.golden for state in states)),
         *coverage_parity.totals(coverage_parity.counts()),
+        ("ops in recorded scenarios", sum(state.scenarios > 0 for state in states)),
+        ("ops with a kernel held by none of these", len(unheld(states))),
+        ("of these named by a unit test", sum(state.unit for state in unheld(states))),
     ]
     return table(("what", "how many"), rows)
+
+
+def unheld(states: Iterable[OpState]) -> list[OpState]:
+    """Ops with a kernel that no recorded answer of TensorFlow reaches."""
+    return [state for state in states if state.kernel and not state.held]
 
 
 def passes(row: dict[str, Any]) -> bool:
@@ -167,13 +208,22 @@ def families(states: Iterable[OpState], used_by: dict[str, int]) -> list[str]:
     for state in states:
         if state.family:
             found.setdefault(state.family, []).append(state)
-    header = ("op", "kernel", "shapes", "golden", "models")
+    header = ("op", "kernel", "shapes", "golden", "random", "scenarios", "dtypes", "models")
     return [
         f"### {family.replace('_', ' ')}\n\n"
         + table(
             header,
             [
-                (f"`{s.op}`", yes(s.kernel), yes(s.shapes), s.golden or "", used_by.get(s.op, ""))
+                (
+                    f"`{s.op}`",
+                    yes(s.kernel),
+                    yes(s.shapes),
+                    s.golden or "",
+                    s.random or "",
+                    s.scenarios or "",
+                    s.dtypes,
+                    used_by.get(s.op, ""),
+                )
                 for s in found[family]
             ],
         )

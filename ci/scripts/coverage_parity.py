@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TypeAlias
 
-__all__ = ["Counts", "counts", "render", "totals"]
+__all__ = ["Counts", "cases_of", "counts", "render", "totals"]
 
 Counts: TypeAlias = Mapping[str, Mapping[str, list[float]]]
 """By op and dtype: cases, of these refused alike, documented differences, others; worst error."""
@@ -44,6 +44,11 @@ def counts() -> Counts:
 
     found: Counts = json.loads(SUMMARY.read_text(encoding="utf-8"))
     return found
+
+
+def cases_of(found: Counts) -> dict[str, int]:
+    """Cases per op."""
+    return {op: int(sum(line[0] for line in rows.values())) for op, rows in found.items()}
 
 
 def totals(found: Counts) -> list[tuple[str, object]]:
