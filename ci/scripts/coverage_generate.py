@@ -48,8 +48,8 @@ OPS = """## Ops
 
 A family is one file of kernels. **kernel**: the op runs. **shapes**: its output shapes are inferred
 before it runs. Recorded answers of TensorFlow that it is held against: **golden**, cases written by
-hand; **random**, drawn ones; **scenarios**, programs of several nodes and steps that reach it, which
-is how ops with state, files, references or functions are held. **dtypes**: of those that
+hand; **random**, drawn ones; **scenarios**, programs of several nodes that reach it, which is how
+ops with state, files, references or functions are held. **dtypes**: of those that
 TensorFlow's kernels for the CPU are registered for, how many were seen to run in these (the others
 are in `packages/base/tests/golden/dtypes.json`). **models**: how many of the models above reach it.
 """
