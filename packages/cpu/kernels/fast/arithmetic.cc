@@ -1,14 +1,10 @@
-// Add, subtract, multiply, and comparisons, by elements.
-#include "fast/binary.h"
-#include "fast/fast.h"
+// Sums, differences, products, extremes.
+#include <cmath>
+
+#include "fast/elementwise.h"
 
 namespace drystone::cpu {
 namespace {
-
-// Integers wrap: they are calculated without a sign.
-template <class T>
-using Wrapping = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>,
-                                             std::make_unsigned<T>, std::type_identity<T>>::type;
 
 struct AddOp {
   template <class T>
@@ -28,35 +24,58 @@ struct MulOp {
     return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
 };
-struct LessOp {
+struct SquaredDifferenceOp {
   template <class T>
-  bool operator()(T a, T b) const { return a < b; }
+  T operator()(T a, T b) const {
+    const T d = SubOp()(a, b);
+    return MulOp()(d, d);
+  }
+};
+struct MulNoNanOp {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b == 0 ? T(0) : a * b;
+  }
+};
+// A NaN on either side is the result.
+struct MaximumOp {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) return a < b ? b : a;
+    const T larger = a > b ? a : b;  // b where one is NaN
+    return a != a ? a : larger;
+  }
+};
+struct MinimumOp {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) return b < a ? b : a;
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+  }
 };
 
 template <class Op>
-void add_numbers(const char* op) {
-  add<Binary<Op, float>>(op, {{"T", {TF_FLOAT}}});
-  add<Binary<Op, double>>(op, {{"T", {TF_DOUBLE}}});
-  add<Binary<Op, std::int32_t>>(op, {{"T", {TF_INT32}}});
-  add<Binary<Op, std::int64_t>>(op, {{"T", {TF_INT64}}});
-}
-
-template <class Op>
-void add_tests(const char* op) {
-  add<Binary<Op, float, bool>>(op, {{"T", {TF_FLOAT}}});
-  add<Binary<Op, double, bool>>(op, {{"T", {TF_DOUBLE}}});
-  add<Binary<Op, std::int32_t, bool>>(op, {{"T", {TF_INT32}}});
-  add<Binary<Op, std::int64_t, bool>>(op, {{"T", {TF_INT64}}});
+void add_all(const char* op) {
+  add_float_binary<Op>(op);
+  add_binary<Op>(op, Signed{});
+  add_binary<Op>(op, Unsigned{});
 }
 
 }  // namespace
 
 void add_arithmetic() {
-  add_numbers<AddOp>("Add");
-  add_numbers<AddOp>("AddV2");
-  add_numbers<SubOp>("Sub");
-  add_numbers<MulOp>("Mul");
-  add_tests<LessOp>("Less");
+  add_float_binary<AddOp>("Add");
+  add_binary<AddOp>("Add", Signed{});
+  add_binary<AddOp>("Add", Types<std::uint8_t>{});
+  add_all<AddOp>("AddV2");
+  add_all<SubOp>("Sub");
+  add_all<MulOp>("Mul");
+  add_all<MaximumOp>("Maximum");
+  add_all<MinimumOp>("Minimum");
+  add_float_binary<SquaredDifferenceOp>("SquaredDifference");
+  add_binary<SquaredDifferenceOp>("SquaredDifference", Types<std::int32_t, std::int64_t>{});
+  add_float_binary<MulNoNanOp>("MulNoNan");
 }
 
 }  // namespace drystone::cpu

@@ -8,7 +8,8 @@
 namespace drystone::cpu {
 
 // One per file of this folder: registers its kernels.
-void add_arithmetic();
+void add_elementwise();
+void add_reductions();
 
 }  // namespace drystone::cpu
 

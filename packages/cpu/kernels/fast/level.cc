@@ -4,5 +4,6 @@
 
 extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_kernels(void) {
   using namespace drystone::cpu;
-  add_arithmetic();
+  add_elementwise();
+  add_reductions();
 }
