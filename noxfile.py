@@ -232,6 +232,19 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "-m", "ci.scripts.fuzz", *session.posargs)
 
 
+@nox.session(python=PYTHONS["tested"])
+def fuzz_models(session: nox.Session) -> None:
+    """Fuzz loaders and runs of mutated models by coverage, for hours: `-- run --seconds 7200 --log`."""
+    install_wheels(session, "test")
+    session.install("atheris>=2.3")
+    command = ("python", "-m", "ci.scripts.fuzz_models")
+    if session.posargs:
+        session.run(*command, *session.posargs)
+        return
+    for target in ("load", "run"):
+        session.run(*command, target, "--seconds", "3600", "--keep", "500", "--log")
+
+
 @nox.session
 def new_plugin(session: nox.Session) -> None:
     """Render the template: `-- NAME KIND` makes a project of that kind in ./NAME."""

@@ -1,0 +1,50 @@
+"""Plugins of drystone's own distributions are trusted by their record, and nothing else is."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from drystone_base.plugins._first_party import installed_by
+
+
+def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"library") -> Path:
+    """A file in drystone-plugins that a RECORD lists."""
+    file = home / "drystone-plugins" / "libdrystone_cpu.so"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    info = home / f"{name}.dist-info"
+    info.mkdir()
+    text = f"drystone-plugins/{file.name},sha256={digest},{len(data)}\n{info.name}/RECORD,,\n"
+    (info / "RECORD").write_text(text)
+    return file
+
+
+def test_a_file_of_our_distribution_is_vouched_for(tmp_path: Path) -> None:
+    """S2-signing: what came with drystone itself needs no further signature."""
+    assert installed_by(str(install(tmp_path)), tmp_path) == "drystone-cpu 0.1.0"
+
+
+def test_a_changed_file_is_not(tmp_path: Path) -> None:
+    file = install(tmp_path)
+    file.write_bytes(b"another library")
+    assert installed_by(str(file), tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", ["acme_cpu-0.1.0", "drystone_cpu_evil-0.1.0"])
+def test_a_file_of_another_distribution_is_not(name: str, tmp_path: Path) -> None:
+    assert installed_by(str(install(tmp_path, name)), tmp_path) == ""
+
+
+def test_a_file_elsewhere_is_not(tmp_path: Path) -> None:
+    file = install(tmp_path / "user")
+    assert installed_by(str(file), tmp_path / "base") == ""
+
+
+@pytest.mark.parametrize("text", ["", "\x00", 'drystone-plugins/libdrystone_cpu.so,"', ",,,"])
+def test_a_record_of_no_use_vouches_for_nothing(text: str, tmp_path: Path) -> None:
+    file = install(tmp_path)
+    (tmp_path / "drystone_cpu-0.1.0.dist-info" / "RECORD").write_text(text)
+    assert installed_by(str(file), tmp_path) == ""
