@@ -234,7 +234,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS["tested"])
 def fuzz_models(session: nox.Session) -> None:
-    """Fuzz loaders and runs of mutated models by coverage, for hours: `-- run --seconds 7200 --log`."""
+    """Fuzz loaders and runs of mutated models by coverage: an hour each, or `-- TARGET OPTIONS`."""
     install_wheels(session, "test")
     session.install("atheris>=2.3")
     command = ("python", "-m", "ci.scripts.fuzz_models")
