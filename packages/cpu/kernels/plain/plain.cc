@@ -5,6 +5,11 @@ namespace drystone::cpu {
 
 void add_plain_kernels() {
   add_reshaping();
+  add_products();
+  add_transposing();
+  add_joining();
+  add_slicing();
+  add_padding();
 }
 
 }  // namespace drystone::cpu

@@ -9,6 +9,11 @@ void add_plain_kernels();
 
 // One per file of this folder: registers its kernels.
 void add_reshaping();
+void add_products();
+void add_transposing();
+void add_joining();
+void add_slicing();
+void add_padding();
 
 }  // namespace drystone::cpu
 
