@@ -1,0 +1,56 @@
+// Kernels of this folder's library: how the plugin, which registers them, gets at them.
+//
+// The plugin knows their names (plain/products.cc) and opens the library when the first one is made.
+#ifndef DRYSTONE_CPU_DNNL_ENTRY_H_
+#define DRYSTONE_CPU_DNNL_ENTRY_H_
+
+#include "core/kernel.h"
+
+namespace drystone::cpu::dnnl_part {
+
+// What the library shows for an op.
+struct Entry {
+  const char* op;
+  Create create;
+  Compute compute;
+  Delete destroy;
+};
+
+template <class Kernel>
+Entry entry(const char* op) {
+  return {op,
+          [](TF_OpKernelConstruction* construction) -> void* {
+            try {
+              return new Kernel(Node(construction));
+            } catch (const std::exception& error) {
+              report(construction, &error);
+            } catch (...) {
+              report(construction, nullptr);
+            }
+            return nullptr;
+          },
+          [](void* kernel, TF_OpKernelContext* context) {
+            try {
+              Call call(context);
+              static_cast<Kernel*>(kernel)->compute(call);
+            } catch (const Noted&) {  // NOLINT(bugprone-empty-catch): the host knows
+            } catch (const std::exception& error) {
+              report(context, &error);
+            } catch (...) {
+              report(context, nullptr);
+            }
+          },
+          [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
+}
+
+// One per file: appends its kernels.
+void list_products(std::vector<Entry>& out);
+void list_convolutions(std::vector<Entry>& out);
+void list_convolution_gradients(std::vector<Entry>& out);
+
+}  // namespace drystone::cpu::dnnl_part
+
+// The library's one function: the entry of an op, or NULL.
+extern "C" const drystone::cpu::dnnl_part::Entry* drystone_cpu_dnnl_entry(const char* op);
+
+#endif  // DRYSTONE_CPU_DNNL_ENTRY_H_

@@ -1,0 +1,59 @@
+// What a fused node does after its product: bias, sum, batch normalization, activations.
+#ifndef DRYSTONE_CPU_DNNL_FUSION_H_
+#define DRYSTONE_CPU_DNNL_FUSION_H_
+
+#include <string>
+#include <vector>
+
+#include "dnnl/primitive.h"
+
+namespace drystone::cpu::dnnl_part {
+
+// A product's result: [outer, channels, inner] in memory.
+struct Placed {
+  std::int64_t outer;
+  std::int64_t channels;
+  std::int64_t inner;
+};
+
+class Fusion {
+ public:
+  // Of a node with `fused_ops`, or of one without.
+  explicit Fusion(const Node& node);
+
+  // The fusion's inputs from input `first` on, held against the result's dims. Fails with
+  // INVALID_ARGUMENT.
+  std::vector<Tensor> inputs(const Call& call, int first, DimsView result, const Placed& placed) const;
+
+  // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` has the
+  // dims of the result with all but the channels 1; `whole` is the result.
+  void attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
+              const Desc& channel, const Desc& whole) const;
+  // Where those operands are.
+  std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs) const;
+
+  // The other steps; all of them when nothing `was_attached`.
+  void finish(const std::vector<Tensor>& inputs, float* y, const Placed& placed, bool was_attached) const;
+
+  bool empty() const { return steps_.empty(); }
+
+ private:
+  enum class Kind { bias, add, norm, activation };
+  struct Step {
+    Kind kind;
+    std::string name;
+    std::size_t first;  // of its inputs
+  };
+  void norm(const std::vector<Tensor>& inputs, const Step& step, float* factor, float* shift) const;
+  void apply(const Step& step, const std::vector<Tensor>& inputs, float* y, const Placed& placed) const;
+
+  std::vector<Step> steps_;
+  std::size_t attached_ = 0;  // how many steps oneDNN does
+  std::size_t needed_ = 0;    // inputs
+  float epsilon_ = 0;
+  float alpha_ = 0;
+};
+
+}  // namespace drystone::cpu::dnnl_part
+
+#endif  // DRYSTONE_CPU_DNNL_FUSION_H_

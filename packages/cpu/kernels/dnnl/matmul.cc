@@ -1,0 +1,186 @@
+// Matrix products, with what is fused to them.
+#include <algorithm>
+
+#include "dnnl/entry.h"
+#include "dnnl/fusion.h"
+#include "dnnl/primitive.h"
+
+namespace drystone::cpu::dnnl_part {
+namespace {
+
+// A product as oneDNN does it: batch dimensions, of which one may be 1 where the other is not.
+struct Product {
+  Shape a;  // [..., m, k]
+  Shape b;  // [..., k, n]
+  Shape y;  // [..., m, n]
+};
+
+Desc matrix(const Shape& dims, bool is_flipped) {
+  Shape strides(dims.size(), 1);
+  const std::size_t rank = dims.size();
+  std::int64_t step = dims[rank - 1] * dims[rank - 2];
+  strides[rank - 2] = is_flipped ? 1 : dims[rank - 1];
+  strides[rank - 1] = is_flipped ? dims[rank - 2] : 1;
+  for (std::size_t k = rank - 2; k-- > 0;) {
+    strides[k] = step;
+    step *= dims[k];
+  }
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+std::unique_ptr<Primitive> make_product(const Product& p, bool flip_a, bool flip_b, const Fusion& fusion) {
+  const Desc a = matrix(p.a, flip_a);
+  const Desc b = matrix(p.b, flip_b);
+  const Desc y = dense(p.y);
+  std::vector<std::pair<int, Desc>> operands{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}};
+  dnnl::primitive_attr attr = attributes();
+  Shape channel(p.y.size(), 1);
+  channel.back() = p.y.back();
+  fusion.attach(attr, operands, dense(channel), y);
+  const dnnl::matmul::primitive_desc pd(engine(), a, b, y, attr);
+  return std::make_unique<Primitive>(dnnl::matmul(pd), std::move(operands), pd.scratchpad_desc());
+}
+
+// Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
+class Multiplier {
+ public:
+  Multiplier(const Node& node, bool flip_a, bool flip_b) : flip_a_(flip_a), flip_b_(flip_b), fusion_(node) {}
+
+  void multiply(const Call& call, const Tensor& a, const Tensor& b, const Dims& result) {
+    const Placed placed{product(DimsView(result).first(result.size() - 1)), result.back(), 1};
+    const std::vector<Tensor> more = fusion_.inputs(call, 2, result, placed);
+    const Tensor y = call.output(0, result);
+    if (y.count() == 0) return;
+    if (a.count() == 0 || b.count() == 0) {
+      std::fill_n(y.write<float>(), y.count(), 0.0F);
+      fusion_.finish(more, y.write<float>(), placed, false);
+      return;
+    }
+    Key key;
+    key << a.dims() << b.dims() << follow_host_threads();
+    plans_.with(
+        key, [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, fusion_); },
+        [&](const Primitive& primitive) {
+          primitive.run(call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, b.data()}, {DNNL_ARG_DST, y.data()}},
+                        fusion_.operands(call, more));
+        });
+    fusion_.finish(more, y.write<float>(), placed, true);
+  }
+
+ private:
+  Product merged(DimsView a, DimsView b) const;
+
+  bool flip_a_;
+  bool flip_b_;
+  Fusion fusion_;
+  Plans<Primitive> plans_;
+};
+
+Product Multiplier::merged(DimsView a, DimsView b) const {
+  const std::size_t rank = std::max(a.size(), b.size());
+  Product out;
+  for (std::size_t k = 0; k + 2 < rank; ++k) {
+    const std::int64_t p = k + a.size() >= rank ? a[k + a.size() - rank] : 1;
+    const std::int64_t q = k + b.size() >= rank ? b[k + b.size() - rank] : 1;
+    if (p == 1 && q == 1) continue;
+    const bool joins = !out.y.empty() && (p == 1) == (out.a.back() == 1) && (q == 1) == (out.b.back() == 1);
+    if (!joins) {
+      out.a.push_back(1);
+      out.b.push_back(1);
+      out.y.push_back(1);
+    }
+    out.a.back() *= p;
+    out.b.back() *= q;
+    out.y.back() *= std::max(p, q);
+  }
+  std::int64_t m = a[a.size() - (flip_a_ ? 1 : 2)];
+  const std::int64_t inner = a[a.size() - (flip_a_ ? 2 : 1)];
+  const std::int64_t n = b[b.size() - (flip_b_ ? 2 : 1)];
+  if (out.y.size() == 1 && out.b[0] == 1 && !flip_a_) {  // one matrix for all: more rows
+    m *= out.y[0];
+    out = {};
+  }
+  for (const auto& [dims, rows, columns] : {std::tuple(&out.a, m, inner), std::tuple(&out.b, inner, n),
+                                            std::tuple(&out.y, m, n)}) {
+    dims->push_back(rows);
+    dims->push_back(columns);
+  }
+  if (out.y.size() > DNNL_MAX_NDIMS) fail(TF_UNIMPLEMENTED, "a product that broadcasts too many dimensions");
+  return out;
+}
+
+void check_inner(const Tensor& a, const Tensor& b, bool flip_a, bool flip_b) {
+  const std::int64_t columns = a.dim(a.rank() - (flip_a ? 2 : 1));
+  const std::int64_t rows = b.dim(b.rank() - (flip_b ? 1 : 2));
+  if (columns == rows) return;
+  fail(TF_INVALID_ARGUMENT, "the inner dimensions of a matrix product must be equal: " + text(a.dims()) +
+                                " and " + text(b.dims()));
+}
+
+class MatMul {
+ public:
+  explicit MatMul(const Node& node)
+      : flip_a_(node.boolean("transpose_a")), flip_b_(node.boolean("transpose_b")),
+        multiplier_(node, flip_a_, flip_b_) {}
+
+  void compute(Call& call) {
+    const Tensor a = call.input(0);
+    const Tensor b = call.input(1);
+    require(a.rank() == 2 && b.rank() == 2, "both inputs must be matrices");
+    check_inner(a, b, flip_a_, flip_b_);
+    multiplier_.multiply(call, a, b, {a.dim(flip_a_ ? 1 : 0), b.dim(flip_b_ ? 0 : 1)});
+  }
+
+ private:
+  bool flip_a_;
+  bool flip_b_;
+  Multiplier multiplier_;
+};
+
+template <bool kBroadcasts>
+class BatchMatMul {
+ public:
+  explicit BatchMatMul(const Node& node)
+      : flip_a_(node.boolean("adj_x")), flip_b_(node.boolean("adj_y")), multiplier_(node, flip_a_, flip_b_) {}
+
+  void compute(Call& call) {
+    const Tensor a = call.input(0);
+    const Tensor b = call.input(1);
+    require(a.rank() >= 2 && b.rank() >= 2, "both inputs must be (batches of) matrices");
+    Dims dims = batch(a.dims(), b.dims());
+    check_inner(a, b, flip_a_, flip_b_);
+    dims.push_back(a.dim(a.rank() - (flip_a_ ? 1 : 2)));
+    dims.push_back(b.dim(b.rank() - (flip_b_ ? 2 : 1)));
+    multiplier_.multiply(call, a, b, dims);
+  }
+
+ private:
+  static Dims batch(DimsView a, DimsView b) {
+    require(kBroadcasts || a.size() == b.size(), "the batch dimensions must agree");
+    const std::size_t rank = std::max(a.size(), b.size());
+    Dims out;
+    for (std::size_t k = 0; k + 2 < rank; ++k) {
+      const std::int64_t p = k + a.size() >= rank ? a[k + a.size() - rank] : 1;
+      const std::int64_t q = k + b.size() >= rank ? b[k + b.size() - rank] : 1;
+      require(p == q || (kBroadcasts && (p == 1 || q == 1)), "the batch dimensions must agree");
+      out.push_back(p == 1 ? q : p);
+    }
+    return out;
+  }
+
+  bool flip_a_;
+  bool flip_b_;
+  Multiplier multiplier_;
+};
+
+}  // namespace
+
+void list_products(std::vector<Entry>& out) {
+  out.push_back(entry<MatMul>("MatMul"));
+  out.push_back(entry<MatMul>("_FusedMatMul"));
+  out.push_back(entry<BatchMatMul<false>>("BatchMatMul"));
+  out.push_back(entry<BatchMatMul<true>>("BatchMatMulV2"));
+  out.push_back(entry<BatchMatMul<true>>("BatchMatMulV3"));
+}
+
+}  // namespace drystone::cpu::dnnl_part

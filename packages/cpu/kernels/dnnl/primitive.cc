@@ -1,0 +1,98 @@
+// Running primitives: see dnnl/primitive.h.
+#include "dnnl/primitive.h"
+
+#include <omp.h>
+
+namespace drystone::cpu::dnnl_part {
+
+const dnnl::engine& engine() {
+  static const dnnl::engine out(dnnl::engine::kind::cpu, 0);
+  return out;
+}
+
+const dnnl::stream& stream() {
+  static const dnnl::stream out(engine());  // it holds nothing for the CPU: threads may share it
+  return out;
+}
+
+int follow_host_threads() {
+  thread_local int known = 0;
+  const int now = DS_NumThreads();
+  if (now != known) {
+    omp_set_num_threads(now);
+    known = now;
+  }
+  return now;
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr out;
+  out.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  out.set_fpmath_mode(dnnl::fpmath_mode::strict);
+  return out;
+}
+
+Desc dense(const Shape& dims) {
+  Shape strides(dims.size(), 1);
+  for (std::size_t k = dims.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<std::int64_t>(dims[k], 1);
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+Desc any(const Shape& dims) {
+  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
+// Memory objects of one run at a time, in the order of the operands, then the scratch memory.
+struct Primitive::Arguments {
+  std::vector<dnnl::memory> memories;
+  std::vector<dnnl_exec_arg_t> list;
+};
+
+Primitive::Primitive(dnnl::primitive primitive, std::vector<std::pair<int, Desc>> operands,
+                     const Desc& scratch)
+    : primitive_(std::move(primitive)), operands_(std::move(operands)), scratch_(scratch) {
+  if (scratch_.get_size() != 0) operands_.emplace_back(DNNL_ARG_SCRATCHPAD, scratch_);
+}
+
+Primitive::~Primitive() { delete spare_.load(); }
+
+Primitive::Arguments* Primitive::take() const {
+  Arguments* spare = spare_.exchange(nullptr, std::memory_order_acq_rel);
+  if (spare != nullptr) return spare;
+  auto out = std::make_unique<Arguments>();
+  for (const auto& [argument, desc] : operands_) {
+    out->memories.emplace_back(desc, engine(), nullptr);
+    out->list.push_back({argument, out->memories.back().get()});
+  }
+  return out.release();
+}
+
+void Primitive::run(const Call& call, std::initializer_list<Operand> given,
+                    const std::vector<Operand>& more) const {
+  std::unique_ptr<Arguments> arguments(take());
+  const auto set = [&](const Operand& operand) {
+    for (const dnnl_exec_arg_t& item : arguments->list) {
+      if (item.arg == operand.argument) dnnl_memory_set_data_handle(item.memory, const_cast<void*>(operand.data));
+    }
+  };
+  for (const Operand& operand : given) set(operand);
+  for (const Operand& operand : more) set(operand);
+  const std::size_t scratch = scratch_.get_size();
+  if (scratch != 0) set({DNNL_ARG_SCRATCHPAD, call.scratch<char>(static_cast<std::int64_t>(scratch))});
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive_.get(), stream().get(),
+                             static_cast<int>(arguments->list.size()), arguments->list.data());
+  Arguments* none = nullptr;
+  if (spare_.compare_exchange_strong(none, arguments.get(), std::memory_order_acq_rel)) arguments.release();
+  if (status == dnnl_out_of_memory) throw std::bad_alloc();
+  if (status != dnnl_success) fail(TF_INTERNAL, "oneDNN failed with status " + std::to_string(status));
+}
+
+std::unique_ptr<Primitive> make_reorder(const Desc& from, const Desc& to) {
+  const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, attributes());
+  return std::make_unique<Primitive>(
+      dnnl::reorder(pd), std::vector<std::pair<int, Desc>>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+      pd.scratchpad_desc());
+}
+
+}  // namespace drystone::cpu::dnnl_part

@@ -1,0 +1,130 @@
+// Products and convolutions by oneDNN: registered here, made by a library of their own, which is
+// opened with the first of them. oneDNN is large: who needs none of it does not load it.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "dnnl/entry.h"
+#include "plain/plain.h"
+
+namespace drystone::cpu {
+namespace {
+
+using dnnl_part::Entry;
+using Find = const Entry* (*)(const char*);
+
+std::string library_file() {
+  static const char here = 0;
+  Dl_info info{};
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string file = info.dli_fname;
+  const std::size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? "." : file.substr(0, slash)) +
+         "/../drystone_cpu/libdrystone_cpu_dnnl.so";
+}
+
+// A variable of the environment that is set for a scope, unless it has a value.
+class DefaultVariable {
+ public:
+  DefaultVariable(const char* name, const char* value) : name_(name), set_(std::getenv(name) == nullptr) {
+    if (set_) setenv(name, value, 1);
+  }
+  ~DefaultVariable() {
+    if (set_) unsetenv(name_);
+  }
+  DefaultVariable(const DefaultVariable&) = delete;
+  DefaultVariable& operator=(const DefaultVariable&) = delete;
+
+ private:
+  const char* name_;
+  bool set_;
+};
+
+// Opened once; it stays open. Threads of OpenMP that wait must sleep: they share the cores with the
+// host's, and the library reads these variables when it is opened.
+Find library() {
+  static std::mutex mutex;
+  static Find found = nullptr;
+  const std::lock_guard lock(mutex);
+  if (found != nullptr) return found;
+  const DefaultVariable policy("OMP_WAIT_POLICY", "passive");
+  const DefaultVariable spins("GOMP_SPINCOUNT", "0");
+  void* handle = dlopen(library_file().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* address = handle == nullptr ? nullptr : dlsym(handle, "drystone_cpu_dnnl_entry");
+  if (address == nullptr) {
+    const char* why = dlerror();
+    fail(TF_UNAVAILABLE, std::string("oneDNN's kernels cannot be loaded: ") + (why == nullptr ? "" : why));
+  }
+  found = reinterpret_cast<Find>(address);
+  return found;
+}
+
+struct Made {
+  const Entry* entry;
+  void* kernel;
+};
+
+void* make(const char* op, TF_OpKernelConstruction* construction) noexcept {
+  try {
+    const Entry* entry = library()(op);
+    if (entry == nullptr) fail(TF_INTERNAL, std::string("oneDNN's part has no kernel for ") + op);
+    auto made = std::make_unique<Made>(Made{entry, nullptr});
+    made->kernel = entry->create(construction);
+    return made->kernel == nullptr ? nullptr : made.release();
+  } catch (const std::exception& error) {
+    report(construction, &error);
+  }
+  return nullptr;
+}
+
+void compute(void* state, TF_OpKernelContext* context) {
+  const auto* made = static_cast<const Made*>(state);
+  made->entry->compute(made->kernel, context);
+}
+
+void destroy(void* state) {
+  const std::unique_ptr<Made> made(static_cast<Made*>(state));
+  if (made != nullptr && made->kernel != nullptr) made->entry->destroy(made->kernel);
+}
+
+struct Row {
+  const char* op;
+  const char* attrs[3];  // that must be float32
+};
+
+constexpr Row kRows[] = {
+    {"MatMul", {"T"}},
+    {"_FusedMatMul", {"T"}},
+    {"BatchMatMul", {"T"}},
+    {"BatchMatMulV2", {"T"}},
+    {"BatchMatMulV3", {"Ta", "Tb", "Tout"}},
+};
+
+template <std::size_t K>
+void add_row() {
+  std::vector<Constraint> constraints;
+  for (const char* attr : kRows[K].attrs) {
+    if (attr != nullptr) constraints.push_back({attr, {TF_FLOAT}});
+  }
+  add_kernel(
+      kRows[K].op, constraints,
+      [](TF_OpKernelConstruction* construction) { return make(kRows[K].op, construction); }, &compute,
+      &destroy);
+}
+
+template <std::size_t... K>
+void add_rows(std::index_sequence<K...>) {
+  (add_row<K>(), ...);
+}
+
+}  // namespace
+
+void add_products() {
+  if (access(library_file().c_str(), R_OK) != 0) return;  // built without oneDNN
+  add_rows(std::make_index_sequence<std::size(kRows)>());
+}
+
+}  // namespace drystone::cpu
