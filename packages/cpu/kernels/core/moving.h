@@ -58,7 +58,7 @@ template <class Number>
 struct [[gnu::may_alias, gnu::packed]] PackedBits {
   Number value;
 };
-struct Wide {
+struct TwoWords {
   std::uint64_t low;
   std::uint64_t high;
 };
@@ -71,7 +71,7 @@ void with_bits(std::size_t size, Body&& body) {
     case 2: return body(PackedBits<std::uint16_t>());
     case 4: return body(PackedBits<std::uint32_t>());
     case 8: return body(PackedBits<std::uint64_t>());
-    case 16: return body(PackedBits<Wide>());
+    case 16: return body(PackedBits<TwoWords>());
     default: fail(TF_UNIMPLEMENTED, "elements of this size are not known");
   }
 }

@@ -10,6 +10,9 @@ void add_plain_kernels() {
   add_joining();
   add_slicing();
   add_padding();
+  add_gathering();
+  add_scattering();
+  add_variables();
 }
 
 }  // namespace drystone::cpu

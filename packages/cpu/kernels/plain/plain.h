@@ -14,6 +14,9 @@ void add_transposing();
 void add_joining();
 void add_slicing();
 void add_padding();
+void add_gathering();
+void add_scattering();
+void add_variables();
 
 }  // namespace drystone::cpu
 
