@@ -215,6 +215,12 @@ void add_elementwise() {
   add_division();
   add_comparison();
   add_bitwise();
+  add_power();
+  add_rounding();
+  add_exponential();
+  add_trigonometric();
+  add_activation();
+  add_gradients();
 }
 
 }  // namespace drystone::cpu
