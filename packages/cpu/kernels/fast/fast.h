@@ -10,6 +10,7 @@ namespace drystone::cpu {
 // One per file of this folder: registers its kernels.
 void add_elementwise();
 void add_reductions();
+void add_softmax();
 
 }  // namespace drystone::cpu
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/widen.h"
 #include "core/reduction.h"
@@ -106,6 +107,18 @@ template <class T>
 struct SquaresFold : SumFold<T> {
   using State = Wide<T>;
   static State take(T x) { return widen(x) * widen(x); }
+};
+
+// NaN stays. In two steps, for otherwise the compiler makes branches of it.
+template <class T>
+struct MaxFold : SumFold<T> {
+  using State = Wide<T>;
+  using Limits = std::numeric_limits<State>;
+  static State neutral() { return Limits::has_infinity ? -Limits::infinity() : Limits::lowest(); }
+  static State join(State a, State b) {
+    const State one = b > a ? b : a;
+    return b != b ? b : one;
+  }
 };
 
 }  // namespace drystone::cpu

@@ -6,4 +6,5 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   using namespace drystone::cpu;
   add_elementwise();
   add_reductions();
+  add_softmax();
 }

@@ -43,21 +43,15 @@ struct ProdFold : SumFold<T> {
   static State join(State a, State b) { return static_cast<State>(a * b); }
 };
 
-// NaN stays.
-template <class T>
-struct MaxFold : SumFold<T> {
-  using State = Wide<T>;
-  using Limits = std::numeric_limits<State>;
-  static State neutral() { return Limits::has_infinity ? -Limits::infinity() : Limits::lowest(); }
-  static State join(State a, State b) { return (b > a) | (b != b) ? b : a; }
-};
-
 template <class T>
 struct MinFold : SumFold<T> {
   using State = Wide<T>;
   using Limits = std::numeric_limits<State>;
   static State neutral() { return Limits::has_infinity ? Limits::infinity() : Limits::max(); }
-  static State join(State a, State b) { return (b < a) | (b != b) ? b : a; }
+  static State join(State a, State b) {
+    const State one = b < a ? b : a;
+    return b != b ? b : one;
+  }
 };
 
 template <class T>
