@@ -14,9 +14,9 @@
 
 namespace drystone::host {
 
-void Dims::assign(const std::int64_t* dims, int count) {
+void Dims::assign_more(const std::int64_t* dims, int count) {
   std::vector<std::int64_t> more;
-  if (count > 4) more.assign(dims, dims + count);
+  if (count > kFew) more.assign(dims, dims + count);
   else if (count > 0) std::memmove(few_, dims, static_cast<std::size_t>(count) * sizeof *dims);
   more_ = std::move(more);
   count_ = count;
@@ -24,6 +24,7 @@ void Dims::assign(const std::int64_t* dims, int count) {
 
 std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept {
   constexpr int kMostDims = 254;
+  if (count == 0) return 1;
   if (count < 0 || count > kMostDims || (count > 0 && dims == nullptr)) return std::nullopt;
   if (std::any_of(dims, dims + count, [](std::int64_t dim) { return dim < 0; })) {
     return std::nullopt;
@@ -48,10 +49,22 @@ std::size_t stored_size(TF_DataType dtype) noexcept {
 
 namespace {
 
+// Bytes of an element by dtype: looked up more often than anything else.
+struct Sizes {
+  unsigned char of[64] = {};
+  Sizes() {
+    for (int k = 0; k < 64; ++k) {
+      of[k] = static_cast<unsigned char>(stored_size(static_cast<TF_DataType>(k)));
+    }
+  }
+};
+const Sizes sizes;
+
 // Bytes for dtype and dims; nothing when they are no valid tensor.
 std::optional<std::size_t> bytes_for(TF_DataType dtype, const std::int64_t* dims, int count) {
   const auto number = elements(dims, count);
-  const std::size_t size = stored_size(dtype);
+  const auto known = static_cast<unsigned>(dtype);
+  const std::size_t size = known < 64 ? sizes.of[known] : 0;
   std::size_t bytes = 0;
   if (!number || size == 0) return std::nullopt;
   if (__builtin_mul_overflow(static_cast<std::size_t>(*number), size, &bytes)) return std::nullopt;
@@ -122,10 +135,6 @@ TF_Tensor::~TF_Tensor() {
 
 void* TF_Tensor::operator new(std::size_t size) { return take_block(size); }
 void TF_Tensor::operator delete(void* tensor, std::size_t size) noexcept { give_block(tensor, size); }
-
-std::int64_t TF_Tensor::count() const noexcept {
-  return elements(dims.data(), dims.rank()).value_or(0);
-}
 
 extern "C" {
 

@@ -27,10 +27,22 @@ struct Memory {
   std::atomic<TF_Tensor*> adapted{nullptr};             // what libraries' kernels get in its place
   bool ours = false;                                    // allocated by the host, behind this struct
   bool opaque = false;                                  // `data` is the embedder's object
+  bool constant = false;                                // a plan holds it: worth working ahead for
 };
 
-void retain(Memory* memory) noexcept;
-void release(Memory* memory) noexcept;  // NULL is accepted
+void free_memory(Memory* memory) noexcept;  // that nobody refers to any more
+
+inline void retain(Memory* memory) noexcept {
+  if (memory != nullptr) memory->references.fetch_add(1, std::memory_order_relaxed);
+}
+// NULL is accepted.
+inline void release(Memory* memory) noexcept {
+  if (memory == nullptr) return;
+  if (memory->references.load(std::memory_order_acquire) == 1 ||
+      memory->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    free_memory(memory);
+  }
+}
 
 // Memory of the host's, aligned; zeroed where the dtype needs it. Throws bad_alloc.
 Memory* allocate(TF_DataType dtype, std::size_t length);
@@ -39,14 +51,21 @@ Memory* allocate(TF_DataType dtype, std::size_t length);
 class Dims {
  public:
   Dims() = default;
-  void assign(const std::int64_t* dims, int count);
+  void assign(const std::int64_t* dims, int count) {
+    if (count > kFew || !more_.empty()) return assign_more(dims, count);
+    for (int k = 0; k < count; ++k) few_[k] = dims[k];
+    count_ = count;
+  }
   int rank() const { return count_; }
   const std::int64_t* data() const { return more_.empty() ? few_ : more_.data(); }
   std::int64_t operator[](int k) const { return data()[k]; }
 
  private:
+  static constexpr int kFew = 4;
+  void assign_more(const std::int64_t* dims, int count);
+
   int count_ = 0;
-  std::int64_t few_[4] = {};
+  std::int64_t few_[kFew];
   std::vector<std::int64_t> more_;
 };
 
@@ -68,7 +87,13 @@ struct TF_Tensor {
   TF_Tensor(const TF_Tensor&) = delete;
   TF_Tensor& operator=(const TF_Tensor&) = delete;
 
-  std::int64_t count() const noexcept;  // elements
+  // Elements. Dims were checked when they were set.
+  std::int64_t count() const noexcept {
+    std::uint64_t product = 1;  // wraps beside a dimension of 0
+    const std::int64_t* dim = dims.data();
+    for (int k = 0; k < dims.rank(); ++k) product *= static_cast<std::uint64_t>(dim[k]);
+    return static_cast<std::int64_t>(product);
+  }
 
   static void* operator new(std::size_t size);
   static void operator delete(void* tensor, std::size_t size) noexcept;

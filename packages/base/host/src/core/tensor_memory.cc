@@ -67,14 +67,7 @@ void free_block(Memory* memory) noexcept {
 
 }  // namespace
 
-void retain(Memory* memory) noexcept {
-  if (memory != nullptr) memory->references.fetch_add(1, std::memory_order_relaxed);
-}
-
-void release(Memory* memory) noexcept {
-  if (memory == nullptr) return;
-  if (memory->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_block(memory);
-}
+void free_memory(Memory* memory) noexcept { free_block(memory); }
 
 Memory* allocate(TF_DataType dtype, std::size_t length) {
   if (length > static_cast<std::size_t>(-1) - 2 * kHead) throw std::bad_alloc();

@@ -119,6 +119,7 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
          in.kernel->title() + ": input " + std::to_string(k) + ": " +
              (status_.message.empty() ? "a value that only the embedder knows" : status_.message));
   }
+  if (opaque->memory->constant && out->memory != nullptr) out->memory->constant = true;
   hold(out);
   if (!opaque->memory->adapted.compare_exchange_strong(known, out, std::memory_order_acq_rel)) {
     drop(out);
@@ -162,7 +163,10 @@ void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs)
   const std::lock_guard lock(plan_.mutex);
   auto& kept = plan_.kept[number];
   if (plan_.generation != now || !kept.empty()) return;
-  for (std::int32_t k = 0; k < in.outputs.count; ++k) kept.push_back(hold(outputs[k]));
+  for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+    if (outputs[k]->memory != nullptr) outputs[k]->memory->constant = true;
+    kept.push_back(hold(outputs[k]));
+  }
 }
 
 }  // namespace drystone::host::executor

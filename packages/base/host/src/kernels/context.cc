@@ -90,9 +90,14 @@ void TF_OpKernelContext::begin(const DS_KernelCall& facts, TF_Tensor* const* giv
   call = facts;
   inputs = given;
   if (call.input_variables != nullptr) input_variables = references(call, kernel.inputs);
-  for (std::size_t i = 0; i < kernel.inputs.types.size(); ++i) {
-    if (const VariablePtr reference = variable(i)) check_reference(kernel, i, *reference);
-    else check_input(kernel, i, given[i]);
+  const std::size_t count = kernel.inputs.types.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!input_variables.empty() && input_variables[i] != nullptr) {
+      check_reference(kernel, i, *input_variables[i]);
+    } else if (given[i] == nullptr || given[i]->memory == nullptr ||
+               given[i]->dtype != kernel.inputs.types[i]) {
+      check_input(kernel, i, given[i]);
+    }
   }
   if (call.deadline_ms > 0) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that adding it cannot overflow

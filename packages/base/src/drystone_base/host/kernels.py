@@ -109,7 +109,7 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKe
     Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
     and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
     """
-    chosen = chosen_kernel(node)
+    chosen = chosen_kernel(node, own=False)
     if chosen is None:
         return None
     attrs = node.full_attrs()
@@ -117,11 +117,14 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKe
     return PluginKernel(chosen, node, definition, attrs, steady)
 
 
-def chosen_kernel(node: Node) -> Candidate | None:
-    """Which kernel of a plugin runs the node; None and errors as for :func:`kernel_of`."""
+def chosen_kernel(node: Node, *, own: bool = True) -> Candidate | None:
+    """Which kernel of a plugin runs the node; None and errors as for :func:`kernel_of`.
+
+    Without ``own``, kernels of drystone's own plugins are left out.
+    """
     attrs = node.full_attrs()
     label = attrs.get("_kernel", "")
-    chosen = select(node.op, "CPU", attrs, label)
+    chosen = select(node.op, "CPU", attrs, label, own=own)
     if chosen is None:
         raise _none_fits(node, explain(node.op, "CPU", attrs, label))
     return None if chosen.is_reference else chosen

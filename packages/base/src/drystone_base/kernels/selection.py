@@ -3,7 +3,8 @@
 The rule: of the kernels for the CPU whose label is the node's ``_kernel`` attribute and whose type
 constraints hold, the one of highest priority. Reference kernels have no label, fit every dtype and
 count as priority -1, so that a plugin's 0 (the default) beats them and its -2 yields. Of equals the
-one that was registered first runs. Control flow is the executor's own: no kernel runs it.
+one that was registered first runs. The reference executor leaves out drystone's own plugins, which
+are held against it. Control flow is the executor's own: no kernel runs it.
 :func:`explain` shows how the rule comes out, candidate by candidate. A session asks once for each
 set of fetches and feeds: what it has run before keeps its kernels when a plugin is loaded later.
 
@@ -117,18 +118,22 @@ def _dtypes(numbers: list[int]) -> tuple[DType, ...]:
 
 
 def candidates(
-    op: str, device_type: str, attrs: Mapping[str, Any], label: str = ""
+    op: str, device_type: str, attrs: Mapping[str, Any], label: str = "", *, own: bool = True
 ) -> list[Candidate]:
-    """The kernels that fit a node of ``op`` with these attributes, the one that runs it first."""
-    fitting = [k for k in _all(op) if not _misfit(k, device_type, attrs, label)]
+    """The kernels that fit a node of ``op`` with these attributes, the one that runs it first.
+
+    Without ``own``, kernels of drystone's own plugins are left out.
+    """
+    known = _all(op) if own else _without_own(_all(op))
+    fitting = [k for k in known if not _misfit(k, device_type, attrs, label)]
     return sorted(fitting, key=lambda k: -k.priority)  # stable: of equals the first registered
 
 
 def select(
-    op: str, device_type: str, attrs: Mapping[str, Any], label: str = ""
+    op: str, device_type: str, attrs: Mapping[str, Any], label: str = "", *, own: bool = True
 ) -> Candidate | None:
-    """The kernel that runs a node, None when there is none."""
-    found = candidates(op, device_type, attrs, label)
+    """The kernel that runs a node, None when there is none; ``own`` as for :func:`candidates`."""
+    found = candidates(op, device_type, attrs, label, own=own)
     return found[0] if found else None
 
 
@@ -161,6 +166,13 @@ def _all(op: str) -> list[Candidate]:
             )
         )  # fmt: skip
     return found
+
+
+def _without_own(known: list[Candidate]) -> list[Candidate]:
+    from drystone_base.plugins._manager import manager
+
+    own = manager.own_libraries()
+    return [k for k in known if k.library not in own]
 
 
 def _misfit(

@@ -10,6 +10,7 @@ from typing import Final
 
 from drystone_base.errors import HostError, PluginError
 from drystone_base.plugins._discover import Discovery, discover, from_path
+from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import take_manifest
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._platform import check_platform
@@ -247,6 +248,12 @@ class Manager:
             if plugin.state != "loaded":
                 raise plugin.error or _not_loaded(plugin)
         return plugins
+
+    def own_libraries(self) -> frozenset[str]:
+        """Files of loaded plugins whose manifest names a distribution of drystone's own."""
+        return frozenset(
+            p.path for p in self.found.plugins if p.state == "loaded" and p.package in DISTRIBUTIONS
+        )
 
     def _load_one(self, plugin: Plugin, settings: Settings) -> Plugin:
         """The record of a loaded plugin that is this file, else a new one."""
