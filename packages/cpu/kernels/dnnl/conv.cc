@@ -1,5 +1,120 @@
+// Convolutions, with what is fused to them.
+#include <algorithm>
+
 #include "dnnl/entry.h"
+#include "dnnl/fusion.h"
+#include "dnnl/weights.h"
+#include "dnnl/window.h"
+
 namespace drystone::cpu::dnnl_part {
-void list_convolutions(std::vector<Entry>&) {}
-void list_convolution_gradients(std::vector<Entry>&) {}
+namespace {
+
+struct Plan {
+  std::unique_ptr<Primitive> primitive;
+  std::unique_ptr<Packing> packing;
+};
+
+std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const Fusion& fusion) {
+  const bool first = windows.channels_first();
+  const Desc x = image(g, g.spatial, g.channels, first);
+  const Desc y = image(g, g.out, g.count, first);
+  std::vector<std::pair<int, Desc>> operands;
+  dnnl::primitive_attr attr = attributes();
+  Shape channel(g.spatial.size() + 2, 1);
+  channel[1] = g.count;
+  fusion.attach(attr, operands, dense(channel), y);
+  const dnnl::convolution_forward::primitive_desc pd(
+      engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x, free_filter(g),
+      y, g.strides, g.dilations, g.before, g.after, attr);
+  operands.insert(operands.end(),
+                  {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, y}});
+  auto plan = std::make_unique<Plan>();
+  plan->packing = std::make_unique<Packing>(filter(g, windows.is_depthwise()), pd.weights_desc());
+  plan->primitive = std::make_unique<Primitive>(dnnl::convolution_forward(pd), std::move(operands),
+                                                pd.scratchpad_desc());
+  return plan;
 }
+
+// Each channel `times` times: so that a depthwise convolution has one filter per channel.
+void repeat_channels(const float* x, std::int64_t outer, std::int64_t inner, std::int64_t times, float* out) {
+  parallel(outer, 1 + inner * times, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) {
+      for (std::int64_t j = 0; j < times; ++j) {
+        if (inner == 1) out[k * times + j] = x[k];
+        else std::copy_n(x + k * inner, inner, out + (k * times + j) * inner);
+      }
+    }
+  });
+}
+
+template <std::size_t kSpatial, bool kIsDepthwise>
+class Convolution {
+ public:
+  explicit Convolution(const Node& node) : windows_(node, kSpatial, kIsDepthwise), fusion_(node) {
+    if (node.has("filter_format") && node.string("filter_format") != "HWIO") {
+      fail(TF_UNIMPLEMENTED, "filters must be in HWIO order");
+    }
+  }
+
+  void compute(Call& call) {
+    const Tensor x = call.input(0);
+    const Tensor w = call.input(1);
+    Geometry g = windows_.place(x.dims(), w.dims());
+    const bool first = windows_.channels_first();
+    const Dims result = g.output(first);
+    const std::int64_t area = product(g.out);
+    const Placed placed{first ? g.batch : g.batch * area, g.count, first ? area : 1};
+    const std::vector<Tensor> more = fusion_.inputs(call, 2, result, placed);
+    const Tensor y = call.output(0, result);
+    if (y.count() == 0) return;
+    if (x.count() == 0 || w.count() == 0) {
+      std::fill_n(y.write<float>(), y.count(), 0.0F);
+      fusion_.finish(more, y.write<float>(), placed, false);
+      return;
+    }
+    run(call, x, w, y, g, more);
+    fusion_.finish(more, y.write<float>(), placed, true);
+  }
+
+ private:
+  void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
+           const std::vector<Tensor>& more) {
+    Key key;
+    key << x.dims() << w.dims() << follow_host_threads();
+    const void* source = x.data();
+    if (kIsDepthwise && g.count != g.channels) {
+      const std::int64_t times = g.count / g.channels;
+      const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
+      auto* wide = call.scratch<float>(x.count() * times);
+      repeat_channels(x.as<float>(), x.count() / inner, inner, times, wide);
+      source = wide;
+      g.channels = g.groups = g.count;
+    }
+    plans_.with(
+        key, [&] { return make_plan(g, windows_, fusion_); },
+        [&](const Plan& plan) {
+          const void* weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          plan.primitive->run(
+              call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y.data()}},
+              fusion_.operands(call, more));
+        });
+  }
+
+  Windows windows_;
+  Fusion fusion_;
+  Plans<Plan> plans_;
+  Weights weights_;
+};
+
+}  // namespace
+
+void list_convolutions(std::vector<Entry>& out) {
+  out.push_back(entry<Convolution<2, false>>("Conv2D"));
+  out.push_back(entry<Convolution<2, false>>("_FusedConv2D"));
+  out.push_back(entry<Convolution<3, false>>("Conv3D"));
+  out.push_back(entry<Convolution<3, false>>("_FusedConv3D"));
+  out.push_back(entry<Convolution<2, true>>("DepthwiseConv2dNative"));
+  out.push_back(entry<Convolution<2, true>>("_FusedDepthwiseConv2dNative"));
+}
+
+}  // namespace drystone::cpu::dnnl_part

@@ -101,6 +101,18 @@ constexpr Row kRows[] = {
     {"BatchMatMul", {"T"}},
     {"BatchMatMulV2", {"T"}},
     {"BatchMatMulV3", {"Ta", "Tb", "Tout"}},
+    {"Conv2D", {"T"}},
+    {"_FusedConv2D", {"T"}},
+    {"Conv3D", {"T"}},
+    {"_FusedConv3D", {"T"}},
+    {"DepthwiseConv2dNative", {"T"}},
+    {"_FusedDepthwiseConv2dNative", {"T"}},
+    {"Conv2DBackpropInput", {"T"}},
+    {"Conv2DBackpropFilter", {"T"}},
+    {"Conv3DBackpropInputV2", {"T"}},
+    {"Conv3DBackpropFilterV2", {"T"}},
+    {"DepthwiseConv2dNativeBackpropInput", {"T"}},
+    {"DepthwiseConv2dNativeBackpropFilter", {"T"}},
 };
 
 template <std::size_t K>

@@ -1,0 +1,55 @@
+// Weights in the order that a primitive wants, kept where they are constants.
+#ifndef DRYSTONE_CPU_DNNL_WEIGHTS_H_
+#define DRYSTONE_CPU_DNNL_WEIGHTS_H_
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dnnl/primitive.h"
+
+namespace drystone::cpu::dnnl_part {
+
+// Turns weights from the order that they are given in into a primitive's, or does nothing when that
+// is the same.
+class Packing {
+ public:
+  Packing(const Desc& given, const Desc& wanted);
+  const Desc& wanted() const { return wanted_; }
+  bool is_needed() const { return reorder_ != nullptr; }
+  void run(const Call& call, const void* from, void* to) const;
+
+ private:
+  Desc wanted_;
+  std::unique_ptr<Primitive> reorder_;
+};
+
+// Packed constants of a kernel. The input stays held, so that its memory means these elements for as
+// long as this lives. Few are kept: a kernel that is called with ever new shapes may want ever new
+// orders.
+class Weights {
+ public:
+  // The elements of input `i`, which are at `data`, packed: for the call at least.
+  const void* packed(const Call& call, int i, const void* data, const Packing& packing);
+
+ private:
+  static constexpr std::size_t kMost = 2;
+  struct Kept {
+    const void* data;
+    TF_Tensor* held;
+    dnnl::memory memory;
+    Kept(const void* data_, TF_Tensor* held_, dnnl::memory memory_)
+        : data(data_), held(held_), memory(std::move(memory_)) {}
+    ~Kept() { TF_DeleteTensor(held); }
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+  };
+  const Kept* find(const void* data, const Desc& wanted) const;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Kept>> kept_;
+};
+
+}  // namespace drystone::cpu::dnnl_part
+
+#endif  // DRYSTONE_CPU_DNNL_WEIGHTS_H_
