@@ -248,9 +248,12 @@ def sampling_dataset(call: Call, source: Array, rate: Array, seed: Array, seed2:
     return handle_array(Sampled(call, dataset_of(source), float(rate), seeds))
 
 
-@kernel("DummySeedGenerator", "DummyMemoryCache")
+@kernel(
+    "DummySeedGenerator", "DummyMemoryCache", "ThreadPoolHandle", "ExperimentalThreadPoolHandle",
+    "StatsAggregatorHandle", "StatsAggregatorHandleV2", "ExperimentalStatsAggregatorHandle",
+)  # fmt: skip
 def dummy(call: Call) -> Array:
-    """A handle to nothing."""
+    """A handle to nothing: threads and statistics change no element."""
     return handle_array(ResourceHandle(call.op, call.node, "", None))
 
 

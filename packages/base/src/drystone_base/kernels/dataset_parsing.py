@@ -45,7 +45,7 @@ class Parsed(Unary):
 
     def __init__(self, call: Call, source: Dataset, defaults: Sequence[Array]) -> None:
         super().__init__(call, source)
-        a = call.attrs
+        a = {"ragged_keys": [], "ragged_value_types": [], "ragged_split_types": [], **call.attrs}
         self.kinds = [(k, "sparse") for k in a["sparse_keys"]]
         self.kinds += [(k, "dense") for k in a["dense_keys"]]
         self.kinds += [(k, "ragged") for k in a["ragged_keys"]]

@@ -138,6 +138,8 @@ def dataset(c: ShapeCall) -> list[Shape]:
     "OptionalNone", "OptionalHasValue", "WrapDatasetVariant", "UnwrapDatasetVariant",
     "MultiDeviceIterator", "AnonymousMultiDeviceIteratorV3", "MultiDeviceIteratorInit",
     "MultiDeviceIteratorToStringHandle", "MultiDeviceIteratorFromStringHandle",
+    "ThreadPoolHandle", "ExperimentalThreadPoolHandle", "StatsAggregatorHandle",
+    "StatsAggregatorHandleV2", "ExperimentalStatsAggregatorHandle",
 )  # fmt: skip
 def scalar(_: ShapeCall) -> list[Shape]:
     """A scalar."""
