@@ -11,6 +11,8 @@ namespace drystone::cpu {
 void add_elementwise();
 void add_reductions();
 void add_softmax();
+void add_batch_norm();
+void add_lrn();
 
 }  // namespace drystone::cpu
 

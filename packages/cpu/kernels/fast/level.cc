@@ -7,4 +7,6 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_elementwise();
   add_reductions();
   add_softmax();
+  add_batch_norm();
+  add_lrn();
 }
