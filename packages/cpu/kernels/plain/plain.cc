@@ -13,6 +13,8 @@ void add_plain_kernels() {
   add_gathering();
   add_scattering();
   add_variables();
+  add_ordering();
+  add_distinct();
 }
 
 }  // namespace drystone::cpu

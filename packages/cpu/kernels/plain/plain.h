@@ -17,6 +17,8 @@ void add_padding();
 void add_gathering();
 void add_scattering();
 void add_variables();
+void add_ordering();
+void add_distinct();
 
 }  // namespace drystone::cpu
 
