@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -151,6 +152,34 @@ class Session:
 
         return call
 
+    def plan(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> bytes:
+        """A serialized PlanDef for programs without Python, of ``fetches`` from ``feeds``.
+
+        See ``drystone/session.h``. Raises as :meth:`run` does, and ``UnsupportedOp``
+        (``op-needs-python``) where a node has no kernel of a plugin.
+        """
+        from drystone_base.executor.native import standalone
+
+        described, plan, graph = self._lower_for(list(fetches), list(feeds), native=True)
+        return standalone(plan, [f.dtype for f in described], graph)
+
+    def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
+        """What the native executor runs for ``fetches``: blocks of instructions and their kernels.
+
+        Values as ``DS_DescribePlan`` in ``drystone/session.h`` gives them.
+        """
+        prepared = self._prepare(list(fetches), list(feeds))
+        if prepared.native is None:
+            raise BadRequest(
+                "only the native executor has plans to describe",
+                check="the session's executor must be the native one",
+                found=self.config.executor,
+                needed='SessionConfig(executor="native")',
+                code="no-native-plan",
+            )
+        described: dict[str, Any] = json.loads(prepared.native.describe())
+        return described
+
     # ---- preparing -----------------------------------------------------------------------------
 
     def _prepare(self, fetches: list[str], feeds: list[str]) -> _Prepared:
@@ -160,7 +189,10 @@ class Session:
                 self._prepared[key] = self._lower(fetches, feeds)
             return self._prepared[key]
 
-    def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+    def _lower_for(
+        self, fetches: list[str], feeds: list[str], *, native: bool
+    ) -> tuple[list[_Feed], Plan, Graph]:
+        """The plan of a signature, its feeds, and the graph that it was lowered from."""
         described = [self._describe_feed(name) for name in feeds]
         if len({f.output for f in described}) < len(described):
             raise BadRequest(
@@ -178,13 +210,18 @@ class Session:
             [graph[f.name] for f in found if isinstance(f, Node)],
             [(graph[f.output[0].name], f.output[1]) for f in described],
             call_function=call_function,
-            native=self.config.executor == "native",
+            native=native,
         )
+        return described, plan, graph
+
+    def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+        native_wanted = self.config.executor == "native"
+        described, plan, graph = self._lower_for(fetches, feeds, native=native_wanted)
         stateful = any(
             (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
         )
         caller = self._caller if graph is self.graph else FunctionCaller(graph.functions)
-        has_value = [isinstance(f, tuple) for f in found]
+        has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         native = self._load(plan, described, graph, caller, stateful)
         return _Prepared(plan, described, has_value, stateful, caller, native)
 

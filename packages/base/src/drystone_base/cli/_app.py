@@ -16,6 +16,7 @@ from drystone_base.cli._output import print_json, wants_json
 from drystone_base.cli.bench import bench
 from drystone_base.cli.diff import diff
 from drystone_base.cli.doctor import doctor
+from drystone_base.cli.explain import explain
 from drystone_base.cli.inspect import inspect
 from drystone_base.cli.plugins import plugins
 from drystone_base.cli.run import run
@@ -127,5 +128,5 @@ def app(ctx: click.Context, verbose: bool) -> None:
         ctx.meta["drystone.verbose"] = True
 
 
-for _command in (run, inspect, diff, bench, doctor, plugins):
+for _command in (run, inspect, explain, diff, bench, doctor, plugins):
     app.add_command(_command)

@@ -14,10 +14,11 @@ import numpy as np
 
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
 from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.errors import DrystoneError, UnsupportedOp
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
+from drystone_base.tensor import to_proto
 
 __all__ = ["Encoded", "encode"]
 
@@ -70,18 +71,26 @@ class Encoded:
 
 
 def encode(
-    plan: Plan, feed_types: Sequence[DType], lower_function: Lower, functions: Sequence[str]
+    plan: Plan,
+    feed_types: Sequence[DType],
+    lower_function: Lower,
+    functions: Sequence[str],
+    *,
+    alone: bool = False,
 ) -> Encoded:
     """The PlanDef of ``plan`` and of the functions that it may call.
 
     ``functions``: names in the graph's library, whose nodes are calls. A call of a function that
-    cannot be lowered is left to its kernel in Python, which says so when it runs.
+    cannot be lowered is left to its kernel in Python, which says so when it runs. ``alone``: the
+    PlanDef is to work without Python, so its constants are in it, and ``UnsupportedOp``
+    (``op-needs-python``) is raised for nodes that no plugin has a kernel for.
     """
-    return _Encoder(lower_function, frozenset(functions)).run(plan, feed_types)
+    return _Encoder(lower_function, frozenset(functions), alone).run(plan, feed_types)
 
 
 class _Encoder:
-    def __init__(self, lower_function: Lower, functions: frozenset[str]) -> None:
+    def __init__(self, lower_function: Lower, functions: frozenset[str], alone: bool) -> None:
+        self.alone = alone
         self.lower_function = lower_function
         self.functions = functions
         self.out = Encoded()
@@ -101,6 +110,8 @@ class _Encoder:
             name, body, index = self.waiting.pop()
             self.out.plan.blocks[index].name = name
             self._block(self.out.plan.blocks[index], body)
+        if self.alone and self.out.kernels:
+            raise _needs_python(self.out.kernels)
         return self.out
 
     def _function(self, function: FunctionRef) -> int:
@@ -153,6 +164,11 @@ class _Encoder:
         out.kind = PlanKind.PLAN_CONSTANT
         value = instruction.attrs["value"].aligned()
         dtype = instruction.attrs["dtype"].number
+        if self.alone:
+            proto = to_proto(value.astype(instruction.attrs["dtype"].np, copy=False))
+            proto.dtype = dtype
+            out.value = proto.SerializeToString()
+            return
         self.out.constants.append((value, dtype))
         out.constant = len(self.out.constants)
 
@@ -198,6 +214,18 @@ class _Encoder:
             self.op_numbers[id(definition)] = len(self.out.plan.op_defs)
             self.out.plan.op_defs.append(definition.to_proto().SerializeToString())
         return self.op_numbers[id(definition)]
+
+
+def _needs_python(kernels: Sequence[Instruction]) -> UnsupportedOp:
+    ops = sorted({k.op for k in kernels})
+    return UnsupportedOp(
+        f"the plan cannot run without Python: {len(kernels)} of its nodes have NumPy kernels only",
+        check="a plan for programs without Python must consist of kernels of plugins",
+        found=", ".join(ops),
+        needed="a plugin with kernels for these ops",
+        remedy="install drystone-cpu, or fetch a tensor that does not need them",
+        code="op-needs-python",
+    )
 
 
 class _Wiring:

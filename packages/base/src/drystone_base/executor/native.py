@@ -22,9 +22,9 @@ from drystone_base.kernels import Array
 from drystone_base.state import Variable
 
 if TYPE_CHECKING:
-    from drystone_base.graph import FunctionLibrary
+    from drystone_base.graph import FunctionLibrary, Graph
 
-__all__ = ["NativePlan", "NativeSession"]
+__all__ = ["NativePlan", "NativeSession", "standalone"]
 
 
 class NativeSession:
@@ -80,6 +80,15 @@ class NativePlan:
         """What the plan consists of, as JSON; see ``DS_DescribePlan``."""
         described: bytes = self._handle.describe()
         return described
+
+
+def standalone(plan: Plan, feed_types: Sequence[DType], graph: Graph) -> bytes:
+    """The plan as bytes that hold all that it needs; raises as :func:`encode` does."""
+    caller = FunctionCaller(graph.functions)
+    names = [function.name for function in graph.functions]
+    lower_function = partial(caller.plan, native=True)
+    encoded = encode(plan, feed_types, lower_function, names, alone=True)
+    return encoded.plan.SerializeToString()
 
 
 def _compute(

@@ -56,25 +56,19 @@ def segment_count(call: Call, num_segments: Array, ids: Array) -> int:
     return count
 
 
-@kernel(
-    "SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax",
-    "SegmentSumV2", "SegmentProdV2", "SegmentMinV2", "SegmentMaxV2",
-)  # fmt: skip
+@kernel("SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax")
 @quiet
-def sorted_segments(call: Call, data: Array, ids: Array, *num_segments: Array) -> Array:
+def sorted_segments(call: Call, data: Array, ids: Array) -> Array:
     """Rows of ``data`` with one id folded together: [segments, ...]; ids must not decrease.
 
-    Segments without rows are 0, for Prod 1. There are as many as given, or the last id plus one.
+    There are as many segments as the last id plus one; those without rows are 0, for Prod 1.
     """
     call.require(data.ndim > 0, "the data must have rows", found="a scalar")
     check_sorted(call, ids, data.shape[0])
-    if num_segments:
-        count = segment_count(call, num_segments[0], ids)
-    else:
-        count = int(ids[-1]) + 1 if ids.size else 0
+    count = int(ids[-1]) + 1 if ids.size else 0
     check_size(call, (count, *data.shape[1:]), data.dtype)
     check_size(call, (count,), np.dtype(np.int64))  # the sizes of the segments
-    name = call.op.removeprefix("Segment").removesuffix("V2")
+    name = call.op.removeprefix("Segment")
     function, fill = _FOLDS[name]
     out = fold_rows(function, widen(data), ids, count, fill)
     if name == "Mean":
@@ -117,14 +111,35 @@ def unsorted_segments(call: Call, data: Array, ids: Array, num_segments: Array) 
         "segment_ids must have the leading dimensions of the data",
         found=f"ids {list(ids.shape)}, data {list(data.shape)}",
     )
-    count = segment_count(call, num_segments, ids)
+    return _folded(call, data, ids, segment_count(call, num_segments, ids))
+
+
+@kernel("SegmentSumV2", "SegmentProdV2", "SegmentMinV2", "SegmentMaxV2")
+@quiet
+def segments_of_a_count(call: Call, data: Array, ids: Array, num_segments: Array) -> Array:
+    """As the unsorted ops; rows of every id that is no segment are dropped.
+
+    As TensorFlow's compiler has it, which alone runs these: ids in no order, beyond the count too.
+    """
+    call.require(data.ndim > 0, "the data must have rows", found="a scalar")
+    call.require(
+        ids.shape == data.shape[:1],
+        "there must be one segment id for each row",
+        found=f"ids {list(ids.shape)}, data {list(data.shape)}",
+    )
+    count = segment_count(call, num_segments, ids[:0])
+    return _folded(call, data, np.where(ids < count, ids, -1), count)
+
+
+def _folded(call: Call, data: Array, ids: Array, count: int) -> Array:
+    """Slices by their id, which is below ``count``; those of negative ids are dropped."""
     tail = data.shape[ids.ndim :]
     check_size(call, (count, *tail), data.dtype)
     flat = ids.reshape(-1)
     rows = data.reshape(flat.size, *tail)
     if (flat < 0).any():
         rows, flat = rows[flat >= 0], flat[flat >= 0]
-    name = call.op.removeprefix("UnsortedSegment")
+    name = call.op.removeprefix("Unsorted").removeprefix("Segment").removesuffix("V2")
     function, fill = _FOLDS[name]
     start = _extreme(data.dtype, highest=name == "Min") if name in ("Min", "Max") else fill
     out = fold_rows(function, widen(rows), flat, count, start)

@@ -1,0 +1,107 @@
+"""``drystone explain``: the plan that the native executor runs, and which kernel each node has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from drystone_base.cli._inputs import (
+    access_options,
+    input_options,
+    load,
+    load_options,
+    request,
+)
+from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+
+__all__ = ["explain"]
+
+EPILOG = """\b
+Examples:
+  drystone explain saved_model/
+  drystone explain model.pb --fetch Identity:0 --nodes
+  drystone explain model.pb --plan model.plan
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("model", type=click.Path(path_type=Path))
+@input_options
+@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
+              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
+@click.option("--nodes", is_flag=True, help="List every node in the order in which it runs.")
+@click.option("--plan", "output", metavar="OUT.PLAN",
+              type=click.Path(path_type=Path, dir_okay=False),
+              help="Save the plan for a program without Python (drystone/session.h).")  # fmt: skip
+@load_options
+@access_options
+@common_options
+def explain(
+    model: Path,
+    inputs: Path | None,
+    signature: str | None,
+    seed: int,
+    shapes: tuple[str, ...],
+    fetches: tuple[str, ...],
+    nodes: bool,
+    output: Path | None,
+    tags: tuple[str, ...],
+    checkpoint: Path | None,
+    allow_read: tuple[str, ...],
+    allow_write: tuple[str, ...],
+) -> None:
+    """Show the plan of MODEL: blocks, instructions, and whose kernels they run.
+
+    A block is the graph or the body of a function. Nodes whose kernel is "NumPy" run in Python;
+    a plugin with kernels, such as drystone-cpu, takes them over.
+    """
+    loaded = load(model, tags, checkpoint, allow_read, allow_write)
+    wanted = request(
+        loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
+    )
+    names, feeds = list(wanted.fetches.values()), list(wanted.feeds)
+    described = loaded.session.describe(names, feeds)
+    if wants_json():
+        print_json(described)
+    else:
+        _print(described, nodes)
+    if output is not None:
+        output.write_bytes(loaded.session.plan(names, feeds))
+        note(f"saved the plan to {output}")
+
+
+def _print(described: dict[str, Any], nodes: bool) -> None:
+    blocks = described["blocks"]
+    rows = [_row(block) for block in blocks]
+    columns = ("block", "nodes", "native", "NumPy", "executor", "runs")
+    print_table("", columns, rows, right=("nodes", "native", "NumPy", "executor"))
+    if nodes:
+        for block in blocks:
+            listed = [[i["node"], i["op"], i["kind"], _kernel(i)] for i in block["instructions"]]
+            print_table(block["name"] or "(the graph)", ("node", "op", "kind", "kernel"), listed)
+    slow = Counter(i["op"] for b in blocks for i in b["instructions"] if "callback" in i)
+    if slow:
+        shown = ", ".join(f"{op} ({n})" for op, n in slow.most_common(12))
+        note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
+
+
+def _row(block: dict[str, Any]) -> list[Any]:
+    instructions = block["instructions"]
+    runs = "frames" if block["has_frames"] else "in order"
+    return [block["name"] or "(the graph)", len(instructions), *_counts(instructions), runs]
+
+
+def _counts(instructions: list[dict[str, Any]]) -> tuple[int, int, int]:
+    """Nodes with a plugin's kernel, with a NumPy kernel, and those the executor does itself."""
+    native = sum("library" in i for i in instructions)
+    numpy = sum("callback" in i for i in instructions)
+    return native, numpy, len(instructions) - native - numpy
+
+
+def _kernel(instruction: dict[str, Any]) -> str:
+    if "library" in instruction:
+        return f"{instruction['kernel']} of {Path(instruction['library']).name}"
+    return "NumPy" if "callback" in instruction else "the executor's own"

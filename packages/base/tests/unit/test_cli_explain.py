@@ -1,0 +1,49 @@
+"""``drystone explain``: blocks and kernels of a plan, as a table and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tiny_models import affine, write
+
+from drystone_base.cli._app import app
+from drystone_base.host import available
+
+if not available():
+    pytest.skip("the host library is not built", allow_module_level=True)
+
+
+def drystone(*arguments: str, executor: str = "native") -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"DRYSTONE_EXECUTOR": executor})
+
+
+def test_the_plan_is_listed_node_by_node(tmp_path: Path) -> None:
+    done = drystone("explain", write(affine(), tmp_path / "m.pb"), "--nodes")
+    assert done.exit_code == 0, done.output
+    assert "(the graph)" in done.output
+    assert "in order" in done.output
+
+
+def test_the_plan_as_json_has_an_instruction_for_each_node(tmp_path: Path) -> None:
+    done = drystone("explain", write(affine(), tmp_path / "m.pb"), "--json")
+    assert done.exit_code == 0, done.output
+    blocks = json.loads(done.stdout)["blocks"]
+    assert len(blocks) == 1
+    assert {"node", "op", "kind"} <= set(blocks[0]["instructions"][0])
+
+
+def test_a_plan_for_programs_needs_kernels_of_plugins(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("explain", model, "--plan", str(tmp_path / "m.plan"))
+    if done.exit_code:
+        assert done.exit_code == 4
+        assert "op-needs-python" in done.output
+    else:  # drystone-cpu is installed
+        assert (tmp_path / "m.plan").stat().st_size > 0
+
+
+def test_the_reference_executor_has_no_plan(tmp_path: Path) -> None:
+    done = drystone("explain", write(affine(), tmp_path / "m.pb"), executor="reference")
+    assert done.exit_code == 2
+    assert "no-native-plan" in done.output
