@@ -2,8 +2,8 @@
 
 Wheels build them by themselves; this is for work on a checkout, where `libdrystone_host.so` and the
 extension `_native.abi3.so` then lie beside the Python files. With --sanitize the library is built
-with ASan and UBSan elsewhere, and the path is printed, for DRYSTONE_HOST_LIBRARY. Needs cmake, ninja
-or make, and a C++ compiler.
+with ASan and UBSan elsewhere, and the path is printed, for DRYSTONE_HOST_LIBRARY. Needs cmake,
+ninja or make, and a C++ compiler.
 """
 
 from __future__ import annotations
