@@ -55,17 +55,6 @@ struct SoftsignOp {
   T operator()(T x) const { return x / (std::fabs(x) + 1); }
 };
 
-// Elements as they are calculated with.
-inline float wide(float x) { return x; }
-inline double wide(double x) { return x; }
-inline float wide(Half x) { return to_float(x); }
-inline float wide(BFloat16 x) { return to_float(x); }
-template <class T>
-T as_held(decltype(wide(T{})) x) {
-  if constexpr (sizeof(T) == 2) return from_float<T>(x);
-  else return x;
-}
-
 constexpr std::int64_t kBlock = 1024;  // elements that a thread takes at least
 
 // LeakyRelu, and its gradient: the slope is an attribute.
@@ -89,7 +78,7 @@ class Leaky {
 
  private:
   void run(T* out, const T* factor, const T* x, std::int64_t begin, std::int64_t end) const {
-    const auto alpha = static_cast<decltype(wide(T{}))>(alpha_);
+    const auto alpha = static_cast<Wide<T>>(alpha_);
 #pragma GCC ivdep
     for (std::int64_t k = begin; k < end; ++k) {
       const auto value = wide(factor[k]);

@@ -110,10 +110,13 @@ void straight(const BinarySpec& spec, const Call& call, const Tensor& a, const T
   });
 }
 
-void general(const BinarySpec& spec, const Call& call, const Tensor& a, const Tensor& b) {
+}  // namespace
+
+void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a, const Tensor& b,
+                      DimsView b_dims) {
   const Sizes bytes(spec);
   Walk<2> shape;
-  walk<2>({a.dims(), b.dims()}, shape);
+  walk<2>({a.dims(), b_dims}, shape);
   const bool reuses = bytes.in == bytes.out;
   const int from = !reuses ? -1 : equal(a.dims(), shape.out) ? 0 : equal(b.dims(), shape.out) ? 1 : -1;
   const Tensor out = call.output(0, shape.out, from);
@@ -127,6 +130,8 @@ void general(const BinarySpec& spec, const Call& call, const Tensor& a, const Te
     });
   });
 }
+
+namespace {
 
 void fill_binary(const BinarySpec& spec, const Call& call) {
   const Tensor a = call.input(0);
@@ -144,7 +149,7 @@ void fill_binary(const BinarySpec& spec, const Call& call) {
     *call.output(0, {}).write<bool>() = spec.unequal;
     return;
   }
-  general(spec, call, a, b);
+  broadcast_binary(spec, call, a, b, b.dims());
 }
 
 // A failure does not pass through the host's code.
@@ -176,6 +181,8 @@ void run_unary(const UnarySpec& spec, char* out, const char* x, std::int64_t cou
   spec.run(out, x, count);
 }
 
+namespace {
+
 void fill_unary(const UnarySpec& spec, const Call& call) {
   const Tensor x = call.input(0);
   const std::int64_t in = spec.narrow == Narrow::no ? spec.bytes : 2;
@@ -185,6 +192,8 @@ void fill_unary(const UnarySpec& spec, const Call& call) {
     run_unary(spec, out.write<char>() + begin * result, x.as<char>() + begin * in, end - begin);
   });
 }
+
+}  // namespace
 
 void compute_binary(void* spec, TF_OpKernelContext* context) {
   guarded(context, [spec](const Call& call) { fill_binary(*static_cast<BinarySpec*>(spec), call); });
@@ -221,6 +230,10 @@ void add_elementwise() {
   add_trigonometric();
   add_activation();
   add_gradients();
+  add_select();
+  add_cast();
+  add_filling();
+  add_sums();
 }
 
 }  // namespace drystone::cpu

@@ -42,6 +42,21 @@ template <> inline constexpr TF_DataType kType<bool> = TF_BOOL;
 template <> inline constexpr TF_DataType kType<Half> = TF_HALF;
 template <> inline constexpr TF_DataType kType<BFloat16> = TF_BFLOAT16;
 
+// Elements as they are calculated with, and back.
+inline float wide(Half x) { return to_float(x); }
+inline float wide(BFloat16 x) { return to_float(x); }
+template <class T>
+T wide(T x) {
+  return x;
+}
+template <class T>
+using Wide = decltype(wide(T{}));
+template <class T>
+T as_held(Wide<T> x) {
+  if constexpr (std::is_same_v<T, Wide<T>>) return x;
+  else return from_float<T>(x);
+}
+
 template <class... T>
 struct Types {};
 using Floats = Types<float, double>;
@@ -94,8 +109,9 @@ struct UnarySpec {
 void run_binary(const BinarySpec& spec, char* out, const char* a, const char* b, std::int64_t count,
                 std::int64_t a_step, std::int64_t b_step);
 void run_unary(const UnarySpec& spec, char* out, const char* x, std::int64_t count);
-// The kernel's calculation, given its tensors; by threads where that pays.
-void fill_unary(const UnarySpec& spec, const Call& call);
+// Output 0 of two inputs that need not have one shape; `b` has the elements of these dims.
+void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a, const Tensor& b,
+                      DimsView b_dims);
 
 void compute_binary(void* spec, TF_OpKernelContext* context);
 void compute_unary(void* spec, TF_OpKernelContext* context);
