@@ -89,15 +89,6 @@ def test_gathered_segments(rows: list[tuple[int, int]]) -> None:
             np.testing.assert_allclose(got[s], want, rtol=1e-12)
 
 
-def test_sorted_segments_with_a_given_count() -> None:
-    """SegmentSumV2 and its kin have no CPU kernel in TensorFlow."""
-    data, ids = np.array([1, 2, 3, 4], I32), np.array([0, 0, 2, 2], I32)
-    got = {op: run_op(f"Segment{op}V2", data, ids, I32(4))[0].tolist()
-           for op in ("Sum", "Prod", "Min", "Max")}  # fmt: skip
-    assert got == {"Sum": [3, 0, 7, 0], "Prod": [2, 1, 12, 1], "Min": [1, 0, 3, 0],
-                   "Max": [2, 0, 4, 0]}  # fmt: skip
-
-
 @FEW
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 8))
 def test_counts(values: list[int], size: int) -> None:
