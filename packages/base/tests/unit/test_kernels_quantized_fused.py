@@ -44,7 +44,8 @@ def test_bias_and_relu_in_eight_bits() -> None:
 
 @pytest.mark.parametrize("signed", [False, True])
 def test_the_sum_with_another_tensor(signed: bool) -> None:
-    op = f"QuantizedConv2DWithBias{'Signed' if signed else ''}SumAndReluAndRequantize"
+    op = "QuantizedConv2DWithBiasSumAndReluAndRequantize"
+    op = "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize" if signed else op
     kind = "qint8" if signed else "quint8"
     other = RNG.integers(-100 if signed else 0, 100, real().shape).astype(kind[1:])
     value = other / (127 if signed else 255) * 4.0
