@@ -364,12 +364,8 @@ def saved_in_parts(p: Program) -> None:
 
 @scenario()
 def files_that_are_missing(p: Program) -> None:
-    p.step(p("ImmutableConst", dtype="float32", shape=[2], memory_region_name="/none/at/all"))
-
-
-@scenario()
-def records_of_no_file(p: Program) -> None:
     p.step(p("RecordInput", file_pattern="/none/at/all*", batch_size=1))
+    p.step(p("ImmutableConst", dtype="float32", shape=[2], memory_region_name="/none/at/all"))
 
 
 # ---- lists -----------------------------------------------------------------------------------
@@ -445,6 +441,7 @@ def lists_and_arrays(p: Program) -> None:
     back = run(p, "_ArrayToList", [a, b], out_types=["float32", "float32"])
     p.step((back, 0), (back, 1))
     p.step(run(p, "_EagerConst", b))
+    p.step(p("XlaSpmdShardToFullShape", b, manual_sharding="", full_shape=[2]))
 
 
 @scenario()
@@ -491,12 +488,6 @@ def fused_convolutions(p: Program, rng: np.random.Generator) -> None:
     p.step(run(p, "_FusedConv2D", x, w, more, [], num_args=count, fused_ops=ops, epsilon=0.01,
                strides=[1, stride, stride, 1], padding=pick(rng, ["SAME", "VALID"]),
                num_host_args=0, T="float32", leakyrelu_alpha=0.3))  # fmt: skip
-
-
-@scenario()
-def shares_of_one_device(p: Program) -> None:
-    x = f32([[1, 2]])
-    p.step(p("XlaSpmdShardToFullShape", x, manual_sharding="", full_shape=[1, 2]))
 
 
 @scenario(draws=4)
