@@ -16,7 +16,8 @@ from ci.scripts.coverage_generate import OpState
 from ci.scripts.project import ROOT
 
 STATES = [
-    OpState("Add", "arithmetic", kernel=True, shapes=True, golden=7),
+    OpState("Add", "arithmetic", True, True, 7, random=5, scenarios=3, dtypes="4 of 6"),
+    OpState("Abort", "arithmetic", kernel=True, shapes=True, golden=0, unit=True),
     OpState("Fft", "signal", kernel=False, shapes=True, golden=0),
     OpState("Zeta", "", kernel=False, shapes=False, golden=0),
 ]
@@ -69,9 +70,11 @@ def test_models_beyond_what_is_allowed_stand_out() -> None:
 
 def test_ops_are_listed_by_family_and_the_rest_as_missing() -> None:
     page = coverage_generate.render(recorded(), STATES)
-    assert "| ops with a kernel | 1 |" in page
+    assert "| ops with a kernel | 2 |" in page
+    assert "| ops with a kernel held by none of these | 1 |" in page
+    assert "| of these named by a unit test | 1 |" in page
     assert "### arithmetic\n\n" in page
-    assert "| `Add` | yes | yes | 7 | 2 |" in page
+    assert "| `Add` | yes | yes | 7 | 5 | 3 | 4 of 6 | 2 |" in page
     assert "| `Fft` | - | yes |  |  |" in page
     assert page.rstrip().endswith("`Zeta`")
     assert "`Fft`" not in page.split("## Known, not implemented")[1]

@@ -53,7 +53,7 @@ EXPECTED = frozenset(
         "ran", "kernel-failed", "bad-shape", "bad-attr", "bad-resource", "bad-tensor",
         "wrong-fan-in", "missing-attr", "unknown-function", "uninitialized-variable",
         "dtype-mismatch", "placeholder-not-fed", "dead-fetch", "queue-would-block",
-        "access-denied", "deadline-exceeded",
+        "access-denied", "deadline-exceeded", "bad-graphdef",
     }
 )  # fmt: skip
 
@@ -154,7 +154,7 @@ def _little_memory() -> Iterator[None]:
 @pytest.mark.parametrize("name", all_ops())
 def test_any_input(name: str) -> None:
     op = op_def(name)
-    start = time.monotonic()
+    start = time.process_time()
     ends = {attempt(op, zlib.crc32(f"{name}{k}".encode())) for k in range(ROUNDS)}
     assert ends <= EXPECTED, f"{name} ended with {ends - EXPECTED}"
-    assert time.monotonic() - start < SECONDS, f"{name} took too long on nonsense"
+    assert time.process_time() - start < SECONDS, f"{name} took too long on nonsense"

@@ -11,6 +11,10 @@ LISTS = "hand-made cases only: several lists, whose lengths inputs alone do not 
 MESSAGES = "hand-made cases only: keys, types and messages must fit one another"
 
 REASONS = {
+    "DeserializeManySparse": "scenarios only: indices, values and shape must fit one another",
+    "DeserializeSparse": "scenarios only: indices, values and shape must fit one another",
+    "SerializeManySparse": "scenarios only: indices, values and shape must fit one another",
+    "SerializeSparse": "scenarios only: indices, values and shape must fit one another",
     "Const": "its value is an attribute: nothing is computed",
     "HostConst": "its value is an attribute: nothing is computed",
     "ControlTrigger": "computes nothing",

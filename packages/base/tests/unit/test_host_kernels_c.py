@@ -96,7 +96,7 @@ def test_bench_of_a_call_prints_nanoseconds_per_kernel(compile_program: Compile)
     done = subprocess.run([program, "2000"], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     figures = dict(line.split() for line in done.stdout.splitlines())
-    assert list(figures) == ["no-op", "get-input-set-output", "allocate-output", "async"]
+    assert list(figures) == ["no-op", "get-input-set-output", "allocate-output", "views", "async"]
     assert all(0 < int(ns) < 1_000_000 for ns in figures.values())
 
 
