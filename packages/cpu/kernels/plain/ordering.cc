@@ -132,8 +132,7 @@ std::uint64_t meaning_bits(TF_DataType dtype) {
 }
 
 template <class E>
-void put_places(const Tensor& x, E mask, std::int64_t* out) {
-  const E* at = x.as<E>();
+void put_places(const Tensor& x, const E* at, E mask, std::int64_t* out) {
   const int last = x.rank() - 1;
   const std::int64_t width = x.dim(last);
   Dims place(static_cast<std::size_t>(x.rank()), 0);
@@ -151,14 +150,13 @@ void put_places(const Tensor& x, E mask, std::int64_t* out) {
 }
 
 template <class E>
-void where_of(const Call& call, const Tensor& x, std::uint64_t meaning) {
+void where_of(const Call& call, const Tensor& x, const E* at, std::uint64_t meaning) {
   const E mask = static_cast<E>(meaning);
-  const E* at = x.as<E>();
   std::int64_t count = 0;
   for (std::int64_t k = 0; k < x.count(); ++k) count += (at[k] & mask) != 0 ? 1 : 0;
   const std::int64_t dims[] = {count, x.rank()};
   const Tensor y = call.output(0, dims);
-  if (count > 0) put_places(x, mask, y.write<std::int64_t>());
+  if (count > 0) put_places(x, at, mask, y.write<std::int64_t>());
 }
 
 void where(Call& call) {
@@ -166,11 +164,15 @@ void where(Call& call) {
   require(x.rank() >= 1, "WhereOp: input must be at least a vector");
   const std::uint64_t meaning = meaning_bits(x.dtype());
   switch (element_size(x.dtype())) {
-    case 1: return where_of<std::uint8_t>(call, x, meaning);
-    case 2: return where_of<std::uint16_t>(call, x, meaning);
-    case 4: return where_of<std::uint32_t>(call, x, meaning);
-    default: return where_of<std::uint64_t>(call, x, meaning);
+    case 1: return where_of(call, x, x.as<std::uint8_t>(), meaning);
+    case 2: return where_of(call, x, x.as<std::uint16_t>(), meaning);
+    case 4: return where_of(call, x, x.as<std::uint32_t>(), meaning);
+    case 8: return where_of(call, x, x.as<std::uint64_t>(), meaning);
+    default: break;
   }
+  auto* flags = call.scratch<std::uint8_t>(x.count());
+  for (std::int64_t k = 0; k < x.count(); ++k) flags[k] = x.as<double>()[2 * k] != 0 || x.as<double>()[2 * k + 1] != 0;
+  where_of<std::uint8_t>(call, x, flags, 1);
 }
 
 template <class T>
@@ -350,8 +352,7 @@ void add_ordering() {
   types.push_back(TF_BOOL);
   add<arg_extreme<true>>("ArgMax", {{"T", types}});
   add<arg_extreme<false>>("ArgMin", {{"T", types}});
-  types.push_back(TF_COMPLEX64);
-  add<where>("Where", {{"T", types}});
+  add<where>("Where", {{"T", plain_types()}});
   add_scan<Sum>("Cumsum");
   add_scan<Product>("Cumprod");
   add<InTopK>("InTopK");

@@ -15,6 +15,8 @@ void add_plain_kernels() {
   add_variables();
   add_ordering();
   add_distinct();
+  add_segments();
+  add_blocks();
 }
 
 }  // namespace drystone::cpu

@@ -19,6 +19,8 @@ void add_scattering();
 void add_variables();
 void add_ordering();
 void add_distinct();
+void add_segments();
+void add_blocks();
 
 }  // namespace drystone::cpu
 
