@@ -51,8 +51,21 @@ bool go_together(DimsView a, DimsView b) {
   return true;
 }
 
+// All inputs have the same dims: one run.
+template <std::size_t N>
+void walk_straight(DimsView dims, Walk<N>& out) {
+  for (const std::int64_t dim : dims) out.out.push_back(dim);
+  const std::int64_t count = product(dims);
+  out.dims.push_back(count);
+  for (FewDims& stride : out.stride) stride.push_back(count == 1 ? 0 : 1);
+}
+
 template <std::size_t N>
 void walk(const std::array<DimsView, N>& inputs, Walk<N>& out) {
+  if (std::all_of(inputs.begin(), inputs.end(),
+                  [&](DimsView dims) { return std::ranges::equal(dims, inputs[0]); })) {
+    return walk_straight(inputs[0], out);
+  }
   join(inputs, out.out);
   const std::size_t rank = out.out.size();
   std::array<std::int64_t, N> step;

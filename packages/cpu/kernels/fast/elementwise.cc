@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/broadcast.h"
 #include "fast/fast.h"
@@ -110,6 +111,71 @@ void straight(const BinarySpec& spec, const Call& call, const Tensor& a, const T
   });
 }
 
+// Rows that are too short for a loop each: of one input that is walked through, and another that is
+// the same in all rows, or one element for a row.
+struct ShortRows {
+  bool first;   // the one that is walked through is the first input
+  bool column;  // the other has one element for a row
+  std::int64_t rows;
+  std::int64_t width;
+};
+
+std::optional<ShortRows> short_rows(const Walk<2>& shape) {
+  constexpr std::int64_t kLong = 64;
+  const std::int64_t width = shape.width();
+  if (shape.dims.size() != 2 || width > kLong || shape.dims[0] < 8) return std::nullopt;
+  const auto walks = [&](std::size_t i) { return shape.stride[i][0] == width && shape.step(i) == 1; };
+  if (!walks(0) && !walks(1)) return std::nullopt;
+  const std::size_t other = walks(0) ? 1 : 0;
+  return ShortRows{walks(0), shape.step(other) == 0, shape.dims[0], width};
+}
+
+template <class Bits>
+void spread(void* to, const char* from, std::int64_t rows, std::int64_t width) {
+  Bits* out = static_cast<Bits*>(to);
+  for (std::int64_t r = 0; r < rows; ++r, from += sizeof(Bits)) {
+    Bits each;
+    std::memcpy(&each, from, sizeof(each));
+    for (std::int64_t k = 0; k < width; ++k) *out++ = each;
+  }
+}
+
+// Each element of a column as often as a row is wide.
+void spread_column(void* to, const char* from, std::int64_t rows, std::int64_t width,
+                   std::int64_t bytes) {
+  switch (bytes) {
+    case 1: return spread<std::uint8_t>(to, from, rows, width);
+    case 2: return spread<std::uint16_t>(to, from, rows, width);
+    case 4: return spread<std::uint32_t>(to, from, rows, width);
+    default: return spread<std::uint64_t>(to, from, rows, width);
+  }
+}
+
+// The other input is written out for as many rows as fit, so that one loop does them all.
+void run_short_rows(const BinarySpec& spec, const ShortRows& shape, const Tensor& out,
+                    const Tensor& a, const Tensor& b) {
+  constexpr std::int64_t kRoom = 4096;
+  const Sizes bytes(spec);
+  const char* walked = (shape.first ? a : b).as<char>();
+  const char* other = (shape.first ? b : a).as<char>();
+  const std::int64_t width = shape.width;
+  const std::int64_t fit = kRoom / (width * bytes.in);
+  const std::int64_t cost = 1 + width * spec.cost / 10;
+  parallel(shape.rows, cost, [&](std::int64_t first, std::int64_t last) {
+    alignas(64) char room[kRoom];
+    for (std::int64_t k = 0; !shape.column && k < fit; ++k) {
+      std::memcpy(room + k * width * bytes.in, other, static_cast<std::size_t>(width * bytes.in));
+    }
+    for (std::int64_t row = first; row < last; row += fit) {
+      const std::int64_t rows = std::min(fit, last - row);
+      if (shape.column) spread_column(room, other + row * bytes.in, rows, width, bytes.in);
+      const char* through = walked + row * width * bytes.in;
+      run_binary(spec, out.write<char>() + row * width * bytes.out, shape.first ? through : room,
+                 shape.first ? room : through, rows * width, 1, 1);
+    }
+  });
+}
+
 }  // namespace
 
 void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a, const Tensor& b,
@@ -122,6 +188,7 @@ void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a,
   const Tensor out = call.output(0, shape.out, from);
   if (out.count() == 0) return;
   const std::int64_t width = shape.width();
+  if (const auto rows = short_rows(shape)) return run_short_rows(spec, *rows, out, a, b);
   const std::int64_t cost = std::min<std::int64_t>(3 + width * spec.cost / 10, 1 << 20);
   parallel(out.count() / width, cost, [&](std::int64_t first, std::int64_t last) {
     for_each_row(shape, first, last, [&](std::int64_t at, const std::array<std::int64_t, 2>& in) {

@@ -39,7 +39,10 @@ inline T poly(T x, T first, Rest... rest) {
   else return mad(x, poly(x, rest...), first);
 }
 
-inline float pow2(std::int32_t n) { return std::bit_cast<float>((n + 127) << 23); }
+// 2^n; of an n that is out of range the result does not count.
+inline float pow2(std::int32_t n) {
+  return std::bit_cast<float>((static_cast<std::uint32_t>(n) + 127U) << 23);
+}
 
 // x = power * ln 2 + rest with |rest| <= ln 2 / 2.
 struct Reduced {
@@ -89,9 +92,9 @@ struct Parts {
   std::int32_t power;
 };
 inline Parts split(float x) {
-  const auto bits = std::bit_cast<std::int32_t>(x);
-  const std::int32_t power = (bits - 0x3f3504f3) >> 23;
-  const auto moved = static_cast<std::uint32_t>(bits) - (static_cast<std::uint32_t>(power) << 23);
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::int32_t power = static_cast<std::int32_t>(bits - 0x3f3504f3U) >> 23;
+  const std::uint32_t moved = bits - (static_cast<std::uint32_t>(power) << 23);
   return {std::bit_cast<float>(moved), power};
 }
 // power * ln 2 + f + more
