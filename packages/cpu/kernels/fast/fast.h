@@ -13,6 +13,8 @@ void add_reductions();
 void add_softmax();
 void add_batch_norm();
 void add_lrn();
+void add_pooling();
+void add_updates();
 
 }  // namespace drystone::cpu
 

@@ -9,4 +9,6 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_softmax();
   add_batch_norm();
   add_lrn();
+  add_pooling();
+  add_updates();
 }

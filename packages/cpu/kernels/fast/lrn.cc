@@ -4,6 +4,7 @@
 
 #include "core/kernel.h"
 #include "fast/fast.h"
+#include "fast/widened.h"
 
 namespace drystone::cpu {
 namespace {
@@ -58,6 +59,7 @@ class Lrn {
   float beta_;
 };
 
+template <class T>
 class Normalize : public Lrn {
  public:
   using Lrn::Lrn;
@@ -67,11 +69,13 @@ class Normalize : public Lrn {
     const Tensor out = call.output(0, x.dims());
     const std::int64_t depth = x.dim(3);
     if (x.count() == 0) return;
+    const float* from_all = wide<T>(call, x);
+    float* to_all = wide_output<T>(call, out);
     float* norms = call.scratch<float>(x.count());
     parallel(x.count() / depth, depth * (2 + std::min(radius_, depth)), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
-        const float* from = x.as<float>() + row * depth;
-        float* to = out.write<float>() + row * depth;
+        const float* from = from_all + row * depth;
+        float* to = to_all + row * depth;
         float* norm = norms + row * depth;
         norms_of(from, depth, to, norm);
         negative_power(norm, depth, beta_);
@@ -79,9 +83,11 @@ class Normalize : public Lrn {
         for (std::int64_t k = 0; k < depth; ++k) to[k] = from[k] * norm[k];
       }
     });
+    finish<T>(out, to_all);
   }
 };
 
+template <class T>
 class Gradient : public Lrn {
  public:
   using Lrn::Lrn;
@@ -94,14 +100,18 @@ class Gradient : public Lrn {
     const Tensor out = call.output(0, x.dims());
     const std::int64_t depth = x.dim(3);
     if (x.count() == 0) return;
+    const float* ups = wide<T>(call, dy);
+    const float* ins = wide<T>(call, x);
+    const float* results = wide<T>(call, y);
+    float* tos = wide_output<T>(call, out);
     float* norms = call.scratch<float>(x.count());
     float* spreads = call.scratch<float>(x.count());
     parallel(x.count() / depth, depth * (4 + std::min(radius_, depth)), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin * depth; row < end * depth; row += depth) {
-        const float* up = dy.as<float>() + row;
-        const float* in = x.as<float>() + row;
-        const float* result = y.as<float>() + row;
-        float* to = out.write<float>() + row;
+        const float* up = ups + row;
+        const float* in = ins + row;
+        const float* result = results + row;
+        float* to = tos + row;
         float* norm = norms + row;
         float* spread = spreads + row;
         norms_of(in, depth, to, norm);
@@ -115,14 +125,19 @@ class Gradient : public Lrn {
         }
       }
     });
+    finish<T>(out, tos);
   }
 };
 
 }  // namespace
 
 void add_lrn() {
-  add<Normalize>("LRN", {{"T", {TF_FLOAT}}});
-  add<Gradient>("LRNGrad", {{"T", {TF_FLOAT}}});
+  add<Normalize<float>>("LRN", {{"T", {TF_FLOAT}}});
+  add<Normalize<Half>>("LRN", {{"T", {TF_HALF}}});
+  add<Normalize<BFloat16>>("LRN", {{"T", {TF_BFLOAT16}}});
+  add<Gradient<float>>("LRNGrad", {{"T", {TF_FLOAT}}});
+  add<Gradient<Half>>("LRNGrad", {{"T", {TF_HALF}}});
+  add<Gradient<BFloat16>>("LRNGrad", {{"T", {TF_BFLOAT16}}});
 }
 
 }  // namespace drystone::cpu

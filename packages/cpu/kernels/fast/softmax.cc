@@ -4,6 +4,7 @@
 #include "fast/fast.h"
 #include "fast/folds.h"
 #include "fast/vector_math.h"
+#include "fast/widened.h"
 
 namespace drystone::cpu {
 namespace {
@@ -44,33 +45,6 @@ void log_softmax_row(const T* x, std::int64_t count, T* out) {
   const T total = std::log(FoldLoops<PowersFold<T>>::run(out, count));
 #pragma GCC ivdep
   for (std::int64_t k = 0; k < count; ++k) out[k] -= total;
-}
-
-// The elements in the type to calculate in; in memory of the call when that is another.
-template <class T>
-const Wide<T>* wide(Call& call, const Tensor& x) {
-  if constexpr (kIsNarrow<T>) {
-    auto* out = call.scratch<float>(x.count());
-    const T* from = x.as<T>();
-    for (std::int64_t k = 0; k < x.count(); ++k) out[k] = widen(from[k]);
-    return out;
-  } else {
-    return x.as<T>();
-  }
-}
-
-template <class T>
-Wide<T>* wide_output(Call& call, const Tensor& out) {
-  if constexpr (kIsNarrow<T>) return call.scratch<float>(out.count());
-  else return out.write<T>();
-}
-
-template <class T>
-void finish(const Tensor& out, const Wide<T>* values) {
-  if constexpr (kIsNarrow<T>) {
-    T* to = out.write<T>();
-    for (std::int64_t k = 0; k < out.count(); ++k) to[k] = narrow<T>(values[k]);
-  }
 }
 
 template <class T, bool kLog>
