@@ -17,6 +17,8 @@ void add_plain_kernels() {
   add_distinct();
   add_segments();
   add_blocks();
+  add_resizing();
+  add_suppression();
 }
 
 }  // namespace drystone::cpu

@@ -21,6 +21,8 @@ void add_ordering();
 void add_distinct();
 void add_segments();
 void add_blocks();
+void add_resizing();
+void add_suppression();
 
 }  // namespace drystone::cpu
 
