@@ -52,6 +52,11 @@ def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
     values = [as_array(v) for v in inputs]
     types = {n for n, a in definition.attrs.items() if a.type == "type"}
     given = {k: as_dtype(v) if k in types else v for k, v in attrs.items()}
+    for arg, value in zip(definition.inputs, values, strict=False):
+        if arg.is_list:
+            break
+        if arg.type_attr and not isinstance(value, Variable):  # also where the op has a default
+            given.setdefault(arg.type_attr, from_numpy(value.dtype))
     filled = _infer_attrs(definition, values, given)
     graph = Graph()
     wanted = definition.input_types(filled)

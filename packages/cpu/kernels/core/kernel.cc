@@ -1,6 +1,7 @@
 // Attributes, registration, failures: see core/kernel.h.
 #include "core/kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace drystone::cpu {
@@ -132,7 +133,7 @@ std::vector<std::string> Node::strings(const char* attr) const {
   const auto [items, bytes] = size_of(construction_, attr);
   std::vector<char*> starts(static_cast<std::size_t>(items));
   std::vector<std::size_t> sizes(starts.size());
-  std::string room(static_cast<std::size_t>(bytes), '\0');
+  std::string room(static_cast<std::size_t>(std::max(bytes, 0)), '\0');  // none: -1
   const Status status;
   TF_OpKernelConstruction_GetAttrStringList(construction_, attr, starts.data(), sizes.data(), items,
                                             room.data(), room.size(), status.get());

@@ -1,0 +1,294 @@
+// Average and maximum pooling.
+#include <limits>
+
+#include "core/pool_window.h"
+#include "core/widen.h"
+#include "fast/fast.h"
+
+namespace drystone::cpu {
+namespace {
+
+// Images of the op's rank: [N, H, W, C], or with one more dimension where `kSpatial` is 3.
+template <int kSpatial>
+void check_rank(const Tensor& x) {
+  require(x.rank() == kSpatial + 2, "the input's rank must fit");
+}
+
+// body(image, window) for all windows of all images. Cost: of an output's channels.
+template <class Body>
+void each_window(const Pool& p, Body&& body) {
+  const std::int64_t windows = p.windows();
+  parallel(p.batch * windows, 5 + p.taps() * p.channels / 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) body(k / windows, k % windows);
+  });
+}
+
+template <class T>
+T lowest() {
+  if constexpr (std::is_same_v<T, Half>) return narrow<T>(-65504.0F);
+  else if constexpr (std::is_same_v<T, BFloat16>) return narrow<T>(-0x1.fep127F);
+  else return std::numeric_limits<T>::lowest();
+}
+
+template <class T>
+T greater(T best, T x) {
+  const Wide<T> wide = widen(x);
+  if constexpr (std::is_integral_v<T>) return x > best ? x : best;
+  else return wide > widen(best) || wide != wide ? x : best;
+}
+
+template <class T>
+void max_windows(const Pool& p, const T* __restrict x, T* __restrict y) {
+  const std::int64_t channels = p.channels;
+  each_window(p, [&](std::int64_t image, std::int64_t window) {
+    T* out = y + (image * p.windows() + window) * channels;
+    std::fill_n(out, channels, lowest<T>());
+    p.each(p.part(window), [&](std::int64_t place) {
+      const T* from = x + (image * p.places() + place) * channels;
+      for (std::int64_t c = 0; c < channels; ++c) out[c] = greater(out[c], from[c]);
+    });
+  });
+}
+
+// The maximum over runs of channels.
+template <class T>
+void max_channels(const Call& call, const Tensor& x, const Dims& ksize, const Dims& strides) {
+  const std::size_t last = ksize.size() - 1;
+  const std::int64_t run = ksize[last];
+  bool fits = strides.size() == ksize.size() && strides[last] == run && x.dim(x.rank() - 1) % run == 0;
+  for (std::size_t k = 0; fits && k < last; ++k) fits = ksize[k] == 1 && strides[k] == 1;
+  if (!fits) {
+    fail(TF_UNIMPLEMENTED, "pooling over channels needs windows of channels only that divide them evenly");
+  }
+  Dims dims(x.dims().begin(), x.dims().end());
+  dims.back() /= run;
+  const Tensor y = call.output(0, dims);
+  for (std::int64_t k = 0; k < y.count(); ++k) {
+    const T* from = x.as<T>() + k * run;
+    T best = from[0];
+    for (std::int64_t j = 1; j < run; ++j) best = greater(best, from[j]);
+    y.write<T>()[k] = best;
+  }
+}
+
+// Sizes of the windows that an input holds.
+Dims four(const Tensor& input) {
+  require(input.rank() == 1 && input.count() == 4, "ksize and strides must hold 4 values");
+  return {input.as<std::int32_t>(), input.as<std::int32_t>() + 4};
+}
+
+template <class T, int kSpatial>
+class MaxPool {
+ public:
+  explicit MaxPool(const Node& node) : windows_(node) {}
+
+  void compute(Call& call) const {
+    const Tensor x = call.input(0);
+    check_rank<kSpatial>(x);
+    const bool given = call.inputs() == 3;
+    const Dims ksize = given ? four(call.input(1)) : windows_.ksize();
+    const Dims strides = given ? four(call.input(2)) : windows_.strides();
+    const std::size_t channel = windows_.channels_first() ? 1 : kSpatial + 1;
+    if (!windows_.channels_first() && ksize.size() == kSpatial + 2 && ksize[channel] > 1) {
+      max_channels<T>(call, x, ksize, strides);
+      return;
+    }
+    const Pool p = windows_.place(x.dims(), ksize, strides);
+    max_windows(p, x.as<T>(), call.output(0, p.result).template write<T>());
+  }
+
+ private:
+  PoolWindows windows_;
+};
+
+template <class T, int kSpatial>
+class AvgPool {
+ public:
+  explicit AvgPool(const Node& node) : windows_(node) {}
+
+  void compute(Call& call) const {
+    const Tensor x = call.input(0);
+    check_rank<kSpatial>(x);
+    const Pool p = windows_.place(x.dims());
+    average(p, x.as<T>(), call.output(0, p.result).template write<T>());
+  }
+
+ private:
+  static void average(const Pool& p, const T* __restrict x, T* __restrict y) {
+    const std::int64_t channels = p.channels;
+    each_window(p, [&](std::int64_t image, std::int64_t window) {
+      T* out = y + (image * p.windows() + window) * channels;
+      const Pool::Part part = p.part(window);
+      std::fill_n(out, channels, T{0});
+      p.each(part, [&](std::int64_t place) {
+        const T* from = x + (image * p.places() + place) * channels;
+        for (std::int64_t c = 0; c < channels; ++c) out[c] += from[c];
+      });
+      const T count = static_cast<T>(part.count());
+      for (std::int64_t c = 0; c < channels; ++c) out[c] /= count;
+    });
+  }
+
+  PoolWindows windows_;
+};
+
+void check_gradient(const Tensor& dy, const Pool& p) {
+  if (std::ranges::equal(dy.dims(), p.result)) return;
+  fail(TF_INVALID_ARGUMENT, "the gradient must have the shape of the pooled output: " + text(dy.dims()) +
+                                " instead of " + text(p.result));
+}
+
+// body(image) for all images: windows that overlap add to the same elements, so that an image stays
+// with one thread.
+template <class Body>
+void each_image(const Pool& p, Body&& body) {
+  parallel(p.batch, 1 + p.windows() * p.taps() * p.channels / 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t image = begin; image < end; ++image) body(image);
+  });
+}
+
+// The gradient goes to each window's first maximum.
+template <class T>
+class MaxPoolGrad {
+ public:
+  explicit MaxPoolGrad(const Node& node) : windows_(node) {}
+
+  void compute(Call& call) const {
+    const Tensor x = call.input(0);
+    const Tensor dy = call.input(2);
+    check_rank<2>(x);
+    const bool given = call.inputs() == 5;
+    const Pool p = given ? windows_.place(x.dims(), four(call.input(3)), four(call.input(4)))
+                         : windows_.place(x.dims());
+    check_gradient(dy, p);
+    check_gradient(call.input(1), p);
+    const Tensor dx = call.output(0, x.dims());
+    each_image(p, [&](std::int64_t image) {
+      const std::int64_t at = image * p.places() * p.channels;
+      const T* grad = dy.as<T>() + image * p.windows() * p.channels;
+      T* to = dx.write<T>() + at;
+      if constexpr (kIsNarrow<T>) {
+        std::vector<float> sums(static_cast<std::size_t>(p.places() * p.channels));
+        spread(p, x.as<T>() + at, grad, sums.data());
+        std::transform(sums.begin(), sums.end(), to, [](float sum) { return narrow<T>(sum); });
+      } else {
+        spread(p, x.as<T>() + at, grad, to);
+      }
+    });
+  }
+
+ private:
+  static void spread(const Pool& p, const T* __restrict x, const T* __restrict dy,
+                     Wide<T>* __restrict dx) {
+    const std::int64_t channels = p.channels;
+    std::vector<Wide<T>> best(static_cast<std::size_t>(channels));
+    std::vector<std::int64_t> where(best.size());
+    std::fill_n(dx, p.places() * channels, Wide<T>{0});
+    for (std::int64_t window = 0; window < p.windows(); ++window) {
+      bool is_first = true;
+      p.each(p.part(window), [&](std::int64_t place) {
+        const T* from = x + place * channels;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const auto k = static_cast<std::size_t>(c);
+          const Wide<T> value = widen(from[c]);
+          const bool better = is_first || best[k] < value;
+          best[k] = better ? value : best[k];
+          where[k] = better ? place : where[k];
+        }
+        is_first = false;
+      });
+      if (is_first) continue;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        dx[where[static_cast<std::size_t>(c)] * channels + c] += widen(dy[window * channels + c]);
+      }
+    }
+  }
+
+  PoolWindows windows_;
+};
+
+template <class T, int kSpatial>
+class AvgPoolGrad {
+ public:
+  explicit AvgPoolGrad(const Node& node) : windows_(node) {}
+
+  void compute(Call& call) const {
+    const Tensor sizes = call.input(0);
+    const Tensor dy = call.input(1);
+    check_rank<kSpatial>(dy);
+    require(sizes.rank() == 1 && sizes.count() == kSpatial + 2,
+            "orig_input_shape must have one entry per dimension");
+    const Dims dims(sizes.as<std::int32_t>(), sizes.as<std::int32_t>() + sizes.count());
+    for (const std::int64_t dim : dims) require(dim >= 0, "orig_input_shape must not be negative");
+    const Pool p = windows_.place(dims);
+    check_gradient(dy, p);
+    const Tensor dx = call.output(0, dims);
+    each_image(p, [&](std::int64_t image) {
+      spread(p, dy.as<T>() + image * p.windows() * p.channels,
+             dx.write<T>() + image * p.places() * p.channels);
+    });
+  }
+
+ private:
+  static void spread(const Pool& p, const T* __restrict dy, T* __restrict dx) {
+    const std::int64_t channels = p.channels;
+    std::vector<T> share(static_cast<std::size_t>(channels));
+    std::fill_n(dx, p.places() * channels, T{0});
+    for (std::int64_t window = 0; window < p.windows(); ++window) {
+      const Pool::Part part = p.part(window);
+      const T count = static_cast<T>(part.count());
+      const T* grad = dy + window * channels;
+      for (std::int64_t c = 0; c < channels; ++c) share[static_cast<std::size_t>(c)] = grad[c] / count;
+      p.each(part, [&](std::int64_t place) {
+        T* to = dx + place * channels;
+        for (std::int64_t c = 0; c < channels; ++c) to[c] += share[static_cast<std::size_t>(c)];
+      });
+    }
+  }
+
+  PoolWindows windows_;
+};
+
+template <class T>
+void add_max(TF_DataType dtype) {
+  add<MaxPool<T, 2>>("MaxPool", {{"T", {dtype}}});
+  add<MaxPool<T, 2>>("MaxPoolV2", {{"T", {dtype}}});
+}
+
+template <class T>
+void add_max_with_gradient(TF_DataType dtype) {
+  if (dtype != TF_UINT32 && dtype != TF_UINT64) add_max<T>(dtype);
+  add<MaxPoolGrad<T>>("MaxPoolGrad", {{"T", {dtype}}});
+  add<MaxPoolGrad<T>>("MaxPoolGradV2", {{"T", {dtype}}});
+}
+
+template <class T>
+void add_average(TF_DataType dtype) {
+  add<AvgPool<T, 2>>("AvgPool", {{"T", {dtype}}});
+  add<AvgPool<T, 3>>("AvgPool3D", {{"T", {dtype}}});
+  add<AvgPoolGrad<T, 2>>("AvgPoolGrad", {{"T", {dtype}}});
+  add<AvgPoolGrad<T, 3>>("AvgPool3DGrad", {{"T", {dtype}}});
+}
+
+}  // namespace
+
+void add_pooling() {
+  add_average<float>(TF_FLOAT);
+  add_average<double>(TF_DOUBLE);
+  add<MaxPool<float, 3>>("MaxPool3D", {{"T", {TF_FLOAT}}});
+  add_max_with_gradient<float>(TF_FLOAT);
+  add_max_with_gradient<double>(TF_DOUBLE);
+  add_max_with_gradient<Half>(TF_HALF);
+  add_max_with_gradient<BFloat16>(TF_BFLOAT16);
+  add_max_with_gradient<std::int8_t>(TF_INT8);
+  add_max<std::int8_t>(TF_QINT8);
+  add_max_with_gradient<std::uint8_t>(TF_UINT8);
+  add_max_with_gradient<std::int16_t>(TF_INT16);
+  add_max_with_gradient<std::uint16_t>(TF_UINT16);
+  add_max_with_gradient<std::int32_t>(TF_INT32);
+  add_max_with_gradient<std::uint32_t>(TF_UINT32);
+  add_max_with_gradient<std::int64_t>(TF_INT64);
+  add_max_with_gradient<std::uint64_t>(TF_UINT64);
+}
+
+}  // namespace drystone::cpu

@@ -1,0 +1,225 @@
+"""Products, convolutions and pooling held against the NumPy reference on drawn shapes and attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import native_ops
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from drystone_base.dtypes import as_dtype
+from drystone_base.errors import DrystoneError
+from drystone_base.kernels._testing import run_op
+
+pytestmark = pytest.mark.skipif(
+    "Conv2D" not in native_ops.native_ops(), reason="drystone-cpu was built without oneDNN"
+)
+DRAWN = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+FUSIONS: list[list[str]] = [
+    [],
+    ["BiasAdd"],
+    *[
+        ["BiasAdd", name]
+        for name in (
+            "Relu",
+            "Relu6",
+            "Elu",
+            "Selu",
+            "LeakyRelu",
+            "Tanh",
+            "Sigmoid",
+            "Softplus",
+            "Softsign",
+            "GeluApproximate",
+        )
+    ],
+    ["BiasAdd", "Add"],
+    ["BiasAdd", "Add", "Relu"],
+    ["BiasAdd", "Tanh", "Add", "Relu6"],
+    ["FusedBatchNorm"],
+    ["FusedBatchNorm", "Relu"],
+    ["FusedBatchNorm", "Elu", "BiasAdd"],
+]
+
+
+def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def _same(op: str, *inputs: Any, exact: bool = False, **attrs: Any) -> None:
+    """Both answer alike, or both refuse with the same status."""
+    try:
+        want = run_op(op, *inputs, **attrs)
+    except DrystoneError as refusal:
+        with pytest.raises(DrystoneError) as found:
+            native_ops.run_native(op, *inputs, **attrs)
+        assert found.value.status == refusal.status
+        return
+    found_all = native_ops.run_native(op, *inputs, **attrs)
+    for one, other in zip(found_all, want, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        if exact:
+            np.testing.assert_array_equal(one, other)
+        else:
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+def _fused(
+    rng: np.random.Generator, steps: list[str], shape: tuple[int, ...], first: bool
+) -> list[Any]:
+    channels = shape[1 if first and len(shape) > 2 else -1]
+    out = []
+    for step in steps:
+        if step == "BiasAdd":
+            out.append(_numbers(rng, (channels,)))
+        elif step == "Add":
+            out.append(_numbers(rng, shape))
+        elif step == "FusedBatchNorm":
+            out += [_numbers(rng, (channels,)) for _ in range(3)]
+            out.append(rng.random(channels).astype(np.float32) + np.float32(0.1))
+    return out
+
+
+dims = st.integers(0, 9) | st.sampled_from([16, 17, 33, 64])
+
+
+@DRAWN
+@given(dims, dims, dims, st.booleans(), st.booleans(), st.sampled_from(FUSIONS), st.booleans())
+def test_products(
+    m: int, k: int, n: int, flip_a: bool, flip_b: bool, steps: list[str], odd: bool
+) -> None:
+    rng = np.random.default_rng(m * 100 + k * 10 + n)
+    a = _numbers(rng, (k, m) if flip_a else (m, k))
+    b = _numbers(rng, (n, k + odd) if flip_b else (k + odd, n))
+    flips = {"transpose_a": flip_a, "transpose_b": flip_b}
+    if not steps:
+        _same("MatMul", a, b, **flips)
+        return
+    args = _fused(rng, steps, (m, n), first=False)
+    _same("_FusedMatMul", a, b, *args, num_args=len(args), fused_ops=steps, **flips)
+
+
+@DRAWN
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.sampled_from("abAB=")), max_size=6),
+    st.integers(0, 3), st.integers(0, 3), dims, dims, dims, st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_batches(
+    lead: list[tuple[int, str]],
+    skip_a: int,
+    skip_b: int,
+    m: int,
+    k: int,
+    n: int,
+    flip_a: bool,
+    flip_b: bool,
+) -> None:
+    rng = np.random.default_rng(len(lead))
+    la = [1 if kind == "a" else size for size, kind in lead]
+    lb = [1 if kind == "b" else size for size, kind in lead]
+    la, lb = (la[skip_a:], lb) if skip_a else (la, lb[skip_b:])
+    a = _numbers(rng, (*la, k, m) if flip_a else (*la, m, k))
+    b = _numbers(rng, (*lb, n, k) if flip_b else (*lb, k, n))
+    _same("BatchMatMulV2", a, b, adj_x=flip_a, adj_y=flip_b)
+    _same("BatchMatMul", a, b, adj_x=flip_a, adj_y=flip_b)
+
+
+@st.composite
+def windows(draw: st.DrawFn, rank: int) -> dict[str, Any]:
+    """Attributes of a convolution, and its shapes."""
+    first = draw(st.booleans())
+    spatial = [draw(st.integers(0, 7)) for _ in range(rank)]
+    size = [draw(st.integers(1, 4)) for _ in range(rank)]
+    groups, depth, each = (
+        draw(st.sampled_from(values)) for values in ([1, 1, 2, 3], [1, 3, 8, 16], [1, 4, 16])
+    )
+    padding = draw(st.sampled_from(["SAME", "VALID"] + ["EXPLICIT"] * (rank == 2)))
+    inner = lambda values: [1, 1, *values] if first else [1, *values, 1]  # noqa: E731
+    strides = [draw(st.integers(1, 3)) for _ in range(rank)]
+    rates = [draw(st.integers(1, 2)) for _ in range(rank)]
+    pads = [[0, 0], *[[draw(st.integers(0, 3)) for _ in range(2)] for _ in range(rank)]]
+    pads = [*pads[:1], [0, 0], *pads[1:]] if first else [*pads, [0, 0]]
+    names = ("NCHW", "NHWC") if rank == 2 else ("NCDHW", "NDHWC")
+    attrs = {
+        "strides": inner(strides), "dilations": inner(rates), "padding": padding,
+        "data_format": names[0] if first else names[1],
+    }  # fmt: skip
+    if padding == "EXPLICIT":
+        attrs["explicit_paddings"] = [v for pair in pads for v in pair]
+    channels, batch = groups * depth, draw(st.integers(0, 3))
+    x = (batch, channels, *spatial) if first else (batch, *spatial, channels)
+    return {"attrs": attrs, "x": x, "filter": (*size, depth, groups * each), "first": first,
+            "depthwise": (*size, channels, each)}  # fmt: skip
+
+
+def _output(op: str, *inputs: Any, **attrs: Any) -> Any:
+    try:
+        return run_op(op, *inputs, **attrs)[0]
+    except DrystoneError:
+        return None
+
+
+def _check_convolution(case: dict[str, Any], op: str, filters: Any, steps: list[str]) -> None:
+    rng = np.random.default_rng(7)
+    attrs, x = case["attrs"], _numbers(rng, case["x"])
+    w = _numbers(rng, filters)
+    _same(op, x, w, **attrs)
+    y = _output(op, x, w, **attrs)
+    if y is None:
+        return
+    if steps and ("explicit_paddings" not in attrs or op == "Conv2D"):
+        args = _fused(rng, steps, y.shape, case["first"])
+        kinds = {"TArgs": [as_dtype("float32")] * len(args)} if op == "Conv2D" else {}
+        _same("_Fused" + op, x, w, *args, num_args=len(args), fused_ops=steps, **kinds, **attrs)
+    dy = _numbers(rng, y.shape)
+    ending = "V2" if op == "Conv3D" else ""
+    _same(f"{op}BackpropInput{ending}", np.array(x.shape, np.int32), w, dy, **attrs)
+    _same(f"{op}BackpropFilter{ending}", x, np.array(w.shape, np.int32), dy, **attrs)
+
+
+@DRAWN
+@given(windows(2), st.sampled_from(FUSIONS))
+def test_convolutions(case: dict[str, Any], steps: list[str]) -> None:
+    _check_convolution(case, "Conv2D", case["filter"], steps)
+
+
+@DRAWN
+@given(windows(2), st.sampled_from(FUSIONS))
+def test_depthwise_convolutions(case: dict[str, Any], steps: list[str]) -> None:
+    _check_convolution(case, "DepthwiseConv2dNative", case["depthwise"], steps)
+
+
+@settings(DRAWN, max_examples=30)
+@given(windows(3), st.sampled_from(FUSIONS))
+def test_volumes(case: dict[str, Any], steps: list[str]) -> None:
+    _check_convolution(case, "Conv3D", case["filter"], steps)
+
+
+@DRAWN
+@given(st.sampled_from([2, 3]).flatmap(lambda r: st.tuples(st.just(r), windows(r))))
+def test_pooling(drawn: tuple[int, dict[str, Any]]) -> None:
+    rank, case = drawn
+    rng = np.random.default_rng(11)
+    attrs = {k: v for k, v in case["attrs"].items() if k != "dilations"}
+    size = list(case["filter"][:rank])
+    attrs["ksize"] = [1, 1, *size] if case["first"] else [1, *size, 1]
+    x = rng.integers(-2, 3, case["x"]).astype(np.float32)  # with ties
+    x[rng.random(x.shape) < 0.02] = np.nan
+    ending = "3D" if rank == 3 else ""
+    _same("MaxPool" + ending, x, exact=True, **attrs)
+    y = _output("MaxPool" + ending, x, **attrs)
+    if y is None:
+        return
+    dy = _numbers(rng, y.shape)
+    if rank == 2:
+        _same("MaxPoolGrad", x, y, dy, **attrs)
+    if attrs["padding"] == "EXPLICIT":
+        return
+    _same("AvgPool" + ending, x, **attrs)
+    _same(f"AvgPool{ending}Grad", np.array(x.shape, np.int32), dy, **attrs)
