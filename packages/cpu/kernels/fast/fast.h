@@ -15,6 +15,7 @@ void add_batch_norm();
 void add_lrn();
 void add_pooling();
 void add_updates();
+void add_random();
 
 }  // namespace drystone::cpu
 

@@ -11,4 +11,5 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_lrn();
   add_pooling();
   add_updates();
+  add_random();
 }
