@@ -41,7 +41,7 @@ Fetches: TypeAlias = Any
 
 def _default_executor() -> Any:
     """``$DRYSTONE_EXECUTOR``, else the default."""
-    return os.environ.get("DRYSTONE_EXECUTOR") or "reference"
+    return os.environ.get("DRYSTONE_EXECUTOR") or "native"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import pytest
 
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Graph
+from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.session import Session
 
@@ -33,7 +34,9 @@ def test_a_constant_is_a_view_of_the_file_and_aligned_when_it_runs(length: int) 
     assert first.flags.aligned
     assert not first.flags.writeable
     assert np.shares_memory(first, second)
-    assert np.shares_memory(first, seen) == seen.flags.aligned
+    # The native executor aligns what kernels of plugins may read: constants are copied once else.
+    kept = seen.ctypes.data % 64 == 0 if available() else seen.flags.aligned
+    assert np.shares_memory(first, seen) == kept
 
 
 def test_some_places_in_a_file_are_not_aligned() -> None:

@@ -181,7 +181,7 @@ def test_constants_are_mapped_from_files_that_may_be_read(tmp_path: Path) -> Non
     with pytest.raises(ds.KernelError, match="may not read") as caught:
         Session(mapped(path, (2, 3))).run("c")
     assert caught.value.code == "access-denied"
-    config = SessionConfig(access=Access().with_read(tmp_path))
+    config = SessionConfig(executor="reference", access=Access().with_read(tmp_path))
 
     def read(*args: Any) -> Any:
         return Session(mapped(*args), config).run("c")

@@ -217,6 +217,10 @@ class DataflowRun {
 
   void choose(const Instruction& in, TF_Tensor** inputs) {
     const TF_Tensor& choice = *inputs[1];
+    if (choice.count() != 1) {
+      fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' (" + in.op + "): its choice has " +
+                                    std::to_string(choice.count()) + " elements, it must have one");
+    }
     std::int32_t chosen = 0;
     if (choice.dtype == TF_INT32 && choice.count() == 1) {
       std::memcpy(&chosen, choice.memory->data, sizeof chosen);

@@ -107,6 +107,9 @@ _PLUGIN: Final = re.compile(
 )
 
 
+_NODE: Final = re.compile(r"node '(?P<node>[^']*)' \((?P<op>\w+)\): ")
+
+
 def _raise(code: int, message: bytes) -> None:
     """Raise what a failed run says: of a plugin's kernel, of time or memory, or of a fetch."""
     text = message.decode("utf-8", "replace").removeprefix("DS_RunPlan: ")
@@ -119,6 +122,16 @@ def _raise(code: int, message: bytes) -> None:
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
             text[blamed.end() :], status, verb=verb,
         )  # fmt: skip
+    failed = _NODE.match(text)
+    if failed is not None:
+        raise KernelError(
+            f"node {failed['node']!r} ({failed['op']}) failed",
+            check="a node's inputs must be what its op is defined for",
+            found=text[failed.end() :],
+            needed="inputs that the op is defined for",
+            remedy="check the shapes of the feeds; `drystone inspect` shows what the graph expects",
+            status=status,
+        )
     if text.startswith("tensor ") and " has no value: " in text:
         raise _dead_fetch(text.partition(" has no value: ")[0])
     if status == "DEADLINE_EXCEEDED":
