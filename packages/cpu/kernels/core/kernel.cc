@@ -33,6 +33,15 @@ std::pair<std::int32_t, std::int32_t> size_of(TF_OpKernelConstruction* construct
   return {items, bytes};
 }
 
+// A field of a protocol buffer that holds bytes.
+std::string field(int number, const std::string& bytes) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  std::size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
+  out += static_cast<char>(size);
+  return out + bytes;
+}
+
 }  // namespace
 
 void fail(TF_Code code, std::string message) { throw Failure(code, std::move(message)); }
@@ -145,18 +154,17 @@ std::vector<std::string> Node::strings(const char* attr) const {
 
 void add_kernel(const char* op, const std::vector<Constraint>& constraints, Create create,
                 Compute compute, Delete destroy) {
-  std::size_t combinations = 1;
-  for (const Constraint& constraint : constraints) combinations *= constraint.types.size();
-  for (std::size_t k = 0; k < combinations; ++k) {
-    TF_KernelBuilder* builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
-    const Status status;
-    std::size_t rest = k;
-    for (const Constraint& constraint : constraints) {
-      TF_KernelBuilder_TypeConstraint(builder, constraint.attr, constraint.types[rest % constraint.types.size()], status.get());
-      rest /= constraint.types.size();
-    }
-    TF_RegisterKernelBuilder(op, builder, status.get());
+  // One kernel whose constraints list their types: a kernel for each type would make the host's
+  // list several times as long. The bytes are those of a KernelDef: see the interface.
+  std::string definition = field(1, op) + field(2, "CPU");
+  for (const Constraint& constraint : constraints) {
+    std::string types;
+    for (const TF_DataType type : constraint.types) types += static_cast<char>(type);
+    definition += field(3, field(1, constraint.attr) + field(2, field(1, field(6, types))));
   }
+  TF_KernelBuilder* builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
+  const Status status;
+  TF_RegisterKernelBuilderWithKernelDef(definition.c_str(), op, builder, status.get());
 }
 
 void report(TF_OpKernelContext* context, const std::exception* error) noexcept {
