@@ -74,6 +74,11 @@ TF_CAPI_EXPORT extern TF_Bool DS_AssignVariable(TF_OpKernelContext* ctx, int i, 
 /* Make output `i` the value of the variable of input `input`: nothing is copied. */
 TF_CAPI_EXPORT extern TF_Bool DS_ShareVariableValue(TF_OpKernelContext* ctx, int i, int input);
 
+/* Whether input `i` is likely to be the same in every call, as constants of a graph are: what a kernel
+ * calculates from it alone is worth keeping. A kernel that does so must hold the input (TF_GetInput)
+ * for as long: while it does, nobody changes these elements, and other elements are elsewhere. */
+TF_CAPI_EXPORT extern TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i);
+
 /* Memory for intermediate results, aligned to 64 bytes, until the call ends. NULL, and the call
  * fails, without memory. */
 TF_CAPI_EXPORT extern void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes);
