@@ -15,8 +15,8 @@ NUMBERS = [
     "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "bool", "float16", "bfloat16",
 ]  # fmt: skip
-EDGES = [0, -0.0, np.inf, -np.inf, np.nan, 2.0**31, -(2.0**31), 2.0**31 - 1, -(2.0**31) - 1, 2.0**63,
-         -(2.0**63), 1.5, 2.5, 65504, 65519.99, 65520, 1e-8, 6e-8, 5.96e-8]  # fmt: skip
+EDGES = [0, -0.0, np.inf, -np.inf, np.nan, 2.0**31, -(2.0**31), 2.0**31 - 1, -(2.0**31) - 1,
+         2.0**63, -(2.0**63), 1.5, 2.5, 65504, 65519.99, 65520, 1e-8, 6e-8, 5.96e-8]  # fmt: skip
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -40,9 +40,9 @@ class FewDims {
 // How N inputs are walked to fill an output. Neighbouring dims that all walk alike are one.
 template <std::size_t N>
 struct Walk {
-  FewDims out;                       // dims of the output
-  FewDims dims;                      // the same, merged; never empty
-  std::array<FewDims, N> stride;     // elements that a step in a merged dim moves an input by
+  FewDims out;                    // dims of the output
+  FewDims dims;                   // the same, merged; never empty
+  std::array<FewDims, N> stride;  // elements that a step in a merged dim moves an input by
   std::int64_t width() const { return dims.back(); }
   std::int64_t step(std::size_t input) const { return stride[input].back(); }  // 0 or 1
 };

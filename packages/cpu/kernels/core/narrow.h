@@ -23,8 +23,7 @@ inline float to_float(Half x) {
   const std::uint32_t sign = (x.bits & 0x8000u) << 16;
   const std::uint32_t rest = (x.bits & 0x7fffu) << 13;
   // A multiplication moves the exponent, and makes denormals normal.
-  const std::uint32_t number =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) * 0x1p112f);
+  const std::uint32_t number = std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) * 0x1p112f);
   const std::uint32_t size = rest >= 0x0f800000u ? rest | 0x7f800000u : number;
   return std::bit_cast<float>(sign | size);
 }
@@ -55,9 +54,13 @@ inline Half to_half(float x) {
 template <class T>
 T from_float(float x);
 template <>
-inline Half from_float<Half>(float x) { return to_half(x); }
+inline Half from_float<Half>(float x) {
+  return to_half(x);
+}
 template <>
-inline BFloat16 from_float<BFloat16>(float x) { return to_bfloat16(x); }
+inline BFloat16 from_float<BFloat16>(float x) {
+  return to_bfloat16(x);
+}
 
 }  // namespace drystone::cpu
 

@@ -13,7 +13,9 @@ namespace vm = vector_math;
 // NaN stays in all of these.
 struct ReluOp {
   template <class T>
-  T operator()(T x) const { return x < T(0) ? T(0) : x; }
+  T operator()(T x) const {
+    return x < T(0) ? T(0) : x;
+  }
 };
 struct Relu6Op {
   template <class T>
@@ -52,7 +54,9 @@ struct SoftplusOp {
 };
 struct SoftsignOp {
   template <class T>
-  T operator()(T x) const { return x / (std::fabs(x) + 1); }
+  T operator()(T x) const {
+    return x / (std::fabs(x) + 1);
+  }
 };
 
 constexpr std::int64_t kBlock = 1024;  // elements that a thread takes at least
@@ -66,8 +70,8 @@ class Leaky {
     const Tensor factor = call.input(0);
     const Tensor x = is_gradient ? call.input(1) : factor;
     if (!std::ranges::equal(factor.dims(), x.dims())) {
-      fail(TF_INVALID_ARGUMENT, "Inputs must have the same shape: " + text(factor.dims()) + " vs. " +
-                                    text(x.dims()));
+      fail(TF_INVALID_ARGUMENT,
+           "Inputs must have the same shape: " + text(factor.dims()) + " vs. " + text(x.dims()));
     }
     T* out = call.output(0, x.dims(), 0).template write<T>();
     const std::int64_t count = x.count();

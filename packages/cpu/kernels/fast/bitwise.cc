@@ -8,19 +8,27 @@ namespace {
 
 struct AndOp {
   template <class T>
-  T operator()(T a, T b) const { return a & b; }
+  T operator()(T a, T b) const {
+    return a & b;
+  }
 };
 struct OrOp {
   template <class T>
-  T operator()(T a, T b) const { return a | b; }
+  T operator()(T a, T b) const {
+    return a | b;
+  }
 };
 struct XorOp {
   template <class T>
-  T operator()(T a, T b) const { return a ^ b; }
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
 };
 struct InvertOp {
   template <class T>
-  T operator()(T x) const { return static_cast<T>(~x); }
+  T operator()(T x) const {
+    return static_cast<T>(~x);
+  }
 };
 
 // Distances are held inside the width of the type.
@@ -38,7 +46,9 @@ struct LeftShiftOp {
 };
 struct RightShiftOp {
   template <class T>
-  T operator()(T a, T b) const { return static_cast<T>(a >> distance(b)); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(a >> distance(b));
+  }
 };
 
 template <class Op>

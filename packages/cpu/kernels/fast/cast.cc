@@ -63,7 +63,8 @@ void copy_run(void* to, const void* from, std::int64_t count) {
 
 template <class D, class S>
 Run run_of() {
-  constexpr bool integers = std::is_integral_v<S> && std::is_integral_v<D> && !std::is_same_v<D, bool>;
+  constexpr bool integers =
+      std::is_integral_v<S> && std::is_integral_v<D> && !std::is_same_v<D, bool>;
   if constexpr (integers && sizeof(S) == sizeof(D)) return copy_run<S>;
   else if constexpr (integers) return cast_run<std::make_unsigned_t<D>, S>;
   else if constexpr (std::is_same_v<D, bool> && std::is_integral_v<S> && sizeof(S) > 1)
@@ -146,7 +147,11 @@ void chop_run(void* to, const void* from, std::int64_t count, int drop, Bits inf
 }
 
 int mantissa(TF_DataType type) {
-  return type == TF_DOUBLE ? 52 : type == TF_FLOAT ? 23 : type == TF_HALF ? 10 : type == TF_BFLOAT16 ? 7 : 0;
+  return type == TF_DOUBLE     ? 52
+         : type == TF_FLOAT    ? 23
+         : type == TF_HALF     ? 10
+         : type == TF_BFLOAT16 ? 7
+                               : 0;
 }
 
 bool is_short(TF_DataType type) { return type == TF_HALF || type == TF_BFLOAT16; }
@@ -228,8 +233,8 @@ class Cast {
 }  // namespace
 
 void add_cast() {
-  const std::vector<TF_DataType> numbers = {TF_FLOAT, TF_DOUBLE, TF_INT8,   TF_INT16, TF_INT32,
-                                            TF_INT64, TF_UINT8,  TF_UINT16, TF_UINT32, TF_UINT64,
+  const std::vector<TF_DataType> numbers = {TF_FLOAT, TF_DOUBLE, TF_INT8,    TF_INT16,  TF_INT32,
+                                            TF_INT64, TF_UINT8,  TF_UINT16,  TF_UINT32, TF_UINT64,
                                             TF_BOOL,  TF_HALF,   TF_BFLOAT16};
   add<Cast>("Cast", {{"SrcT", numbers}, {"DstT", numbers}});
 }

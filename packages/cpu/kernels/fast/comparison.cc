@@ -6,27 +6,39 @@ namespace {
 
 struct LessOp {
   template <class T>
-  bool operator()(T a, T b) const { return a < b; }
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
 };
 struct LessEqualOp {
   template <class T>
-  bool operator()(T a, T b) const { return a <= b; }
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
 };
 struct EqualOp {
   template <class T>
-  bool operator()(T a, T b) const { return a == b; }
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
 };
 struct NotEqualOp {
   template <class T>
-  bool operator()(T a, T b) const { return a != b; }
+  bool operator()(T a, T b) const {
+    return a != b;
+  }
 };
 struct GreaterOp {
   template <class T>
-  bool operator()(T a, T b) const { return a > b; }
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
 };
 struct GreaterEqualOp {
   template <class T>
-  bool operator()(T a, T b) const { return a >= b; }
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
 };
 // Of bytes: a byte that is neither 0 nor 1 is true.
 struct AndOp {
@@ -58,7 +70,8 @@ struct Equality {
   static constexpr BinarySpec kLenient = lenient(kStrict, unequal);
   static void* create(TF_OpKernelConstruction* construction) {
     try {
-      if (Node(construction).boolean("incompatible_shape_error")) return give<kStrict>(construction);
+      if (Node(construction).boolean("incompatible_shape_error"))
+        return give<kStrict>(construction);
     } catch (const std::exception& error) {
       report(construction, &error);
       return nullptr;

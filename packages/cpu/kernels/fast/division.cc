@@ -43,15 +43,21 @@ struct Checked {
 
 struct RealDivOp {
   template <class T>
-  T operator()(T a, T b) const { return a / b; }
+  T operator()(T a, T b) const {
+    return a / b;
+  }
 };
 struct DivNoNanOp {
   template <class T>
-  T operator()(T a, T b) const { return b == 0 ? T(0) : a / b; }
+  T operator()(T a, T b) const {
+    return b == 0 ? T(0) : a / b;
+  }
 };
 struct XdivyOp {
   template <class T>
-  T operator()(T a, T b) const { return a == 0 ? a : a / b; }
+  T operator()(T a, T b) const {
+    return a == 0 ? a : a / b;
+  }
 };
 template <TF_Code code>
 struct TruncateDivOp : Checked<code> {
@@ -78,7 +84,9 @@ struct FloorDivOp : Checked<TF_INVALID_ARGUMENT> {
 template <TF_Code code>
 struct TruncateModOp : Checked<code> {
   template <class T>
-  T operator()(T a, T b) const { return remainder(a, b); }
+  T operator()(T a, T b) const {
+    return remainder(a, b);
+  }
 };
 // The result takes the divisor's sign.
 struct FloorModOp : Checked<TF_INVALID_ARGUMENT> {

@@ -2,6 +2,7 @@
 #include "fast/elementwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -124,7 +125,9 @@ std::optional<ShortRows> short_rows(const Walk<2>& shape) {
   constexpr std::int64_t kLong = 64;
   const std::int64_t width = shape.width();
   if (shape.dims.size() != 2 || width > kLong || shape.dims[0] < 8) return std::nullopt;
-  const auto walks = [&](std::size_t i) { return shape.stride[i][0] == width && shape.step(i) == 1; };
+  const auto walks = [&](std::size_t i) {
+    return shape.stride[i][0] == width && shape.step(i) == 1;
+  };
   if (!walks(0) && !walks(1)) return std::nullopt;
   const std::size_t other = walks(0) ? 1 : 0;
   return ShortRows{walks(0), shape.step(other) == 0, shape.dims[0], width};
@@ -147,7 +150,8 @@ void spread_column(void* to, const char* from, std::int64_t rows, std::int64_t w
     case 1: return spread<std::uint8_t>(to, from, rows, width);
     case 2: return spread<std::uint16_t>(to, from, rows, width);
     case 4: return spread<std::uint32_t>(to, from, rows, width);
-    default: return spread<std::uint64_t>(to, from, rows, width);
+    case 8: return spread<std::uint64_t>(to, from, rows, width);
+    default: return spread<std::array<std::uint64_t, 2>>(to, from, rows, width);
   }
 }
 
@@ -184,7 +188,10 @@ void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a,
   Walk<2> shape;
   walk<2>({a.dims(), b_dims}, shape);
   const bool reuses = bytes.in == bytes.out;
-  const int from = !reuses ? -1 : equal(a.dims(), shape.out) ? 0 : equal(b.dims(), shape.out) ? 1 : -1;
+  const int from = !reuses                      ? -1
+                   : equal(a.dims(), shape.out) ? 0
+                   : equal(b.dims(), shape.out) ? 1
+                                                : -1;
   const Tensor out = call.output(0, shape.out, from);
   if (out.count() == 0) return;
   const std::int64_t width = shape.width();
@@ -205,13 +212,16 @@ void fill_binary(const BinarySpec& spec, const Call& call) {
   const Tensor b = call.input(1);
   if (spec.check != nullptr) spec.check(a.data(), b.data(), a.count(), b.count());
   if (equal(a.dims(), b.dims())) return straight(spec, call, a, b, a.dims(), false, false);
-  if (spec.shapes == Shapes::equal || (spec.shapes == Shapes::equal_count && a.count() != b.count())) {
+  if (spec.shapes == Shapes::equal ||
+      (spec.shapes == Shapes::equal_count && a.count() != b.count())) {
     fail(TF_INVALID_ARGUMENT,
          "Inputs must have the same shape: " + text(a.dims()) + " vs. " + text(b.dims()));
   }
   if (spec.shapes == Shapes::equal_count) return straight(spec, call, a, b, a.dims(), false, false);
-  if (b.count() == 1 && b.rank() <= a.rank()) return straight(spec, call, a, b, a.dims(), false, true);
-  if (a.count() == 1 && a.rank() <= b.rank()) return straight(spec, call, a, b, b.dims(), true, false);
+  if (b.count() == 1 && b.rank() <= a.rank())
+    return straight(spec, call, a, b, a.dims(), false, true);
+  if (a.count() == 1 && a.rank() <= b.rank())
+    return straight(spec, call, a, b, b.dims(), true, false);
   if (spec.shapes == Shapes::lenient && !go_together(a.dims(), b.dims())) {
     *call.output(0, {}).write<bool>() = spec.unequal;
     return;
@@ -263,7 +273,8 @@ void fill_unary(const UnarySpec& spec, const Call& call) {
 }  // namespace
 
 void compute_binary(void* spec, TF_OpKernelContext* context) {
-  guarded(context, [spec](const Call& call) { fill_binary(*static_cast<BinarySpec*>(spec), call); });
+  guarded(context,
+          [spec](const Call& call) { fill_binary(*static_cast<BinarySpec*>(spec), call); });
 }
 
 void compute_unary(void* spec, TF_OpKernelContext* context) {
@@ -282,9 +293,7 @@ void add_plain_binary(const char* op, Create give) {
   add_kernel(op, {}, give, compute_binary, keep);
 }
 
-void add_plain_unary(const char* op, Create give) {
-  add_kernel(op, {}, give, compute_unary, keep);
-}
+void add_plain_unary(const char* op, Create give) { add_kernel(op, {}, give, compute_unary, keep); }
 
 void add_elementwise() {
   add_arithmetic();
@@ -301,6 +310,7 @@ void add_elementwise() {
   add_cast();
   add_filling();
   add_sums();
+  add_complex_numbers();
 }
 
 }  // namespace drystone::cpu

@@ -26,21 +26,34 @@ void add_select();
 void add_cast();
 void add_filling();
 void add_sums();
+void add_complex_numbers();
 
 template <class T>
 inline constexpr TF_DataType kType = TF_FLOAT;
-template <> inline constexpr TF_DataType kType<double> = TF_DOUBLE;
-template <> inline constexpr TF_DataType kType<std::int8_t> = TF_INT8;
-template <> inline constexpr TF_DataType kType<std::int16_t> = TF_INT16;
-template <> inline constexpr TF_DataType kType<std::int32_t> = TF_INT32;
-template <> inline constexpr TF_DataType kType<std::int64_t> = TF_INT64;
-template <> inline constexpr TF_DataType kType<std::uint8_t> = TF_UINT8;
-template <> inline constexpr TF_DataType kType<std::uint16_t> = TF_UINT16;
-template <> inline constexpr TF_DataType kType<std::uint32_t> = TF_UINT32;
-template <> inline constexpr TF_DataType kType<std::uint64_t> = TF_UINT64;
-template <> inline constexpr TF_DataType kType<bool> = TF_BOOL;
-template <> inline constexpr TF_DataType kType<Half> = TF_HALF;
-template <> inline constexpr TF_DataType kType<BFloat16> = TF_BFLOAT16;
+template <>
+inline constexpr TF_DataType kType<double> = TF_DOUBLE;
+template <>
+inline constexpr TF_DataType kType<std::int8_t> = TF_INT8;
+template <>
+inline constexpr TF_DataType kType<std::int16_t> = TF_INT16;
+template <>
+inline constexpr TF_DataType kType<std::int32_t> = TF_INT32;
+template <>
+inline constexpr TF_DataType kType<std::int64_t> = TF_INT64;
+template <>
+inline constexpr TF_DataType kType<std::uint8_t> = TF_UINT8;
+template <>
+inline constexpr TF_DataType kType<std::uint16_t> = TF_UINT16;
+template <>
+inline constexpr TF_DataType kType<std::uint32_t> = TF_UINT32;
+template <>
+inline constexpr TF_DataType kType<std::uint64_t> = TF_UINT64;
+template <>
+inline constexpr TF_DataType kType<bool> = TF_BOOL;
+template <>
+inline constexpr TF_DataType kType<Half> = TF_HALF;
+template <>
+inline constexpr TF_DataType kType<BFloat16> = TF_BFLOAT16;
 
 // Elements as they are calculated with, and back.
 inline float wide(Half x) { return to_float(x); }
@@ -88,11 +101,11 @@ enum class Shapes : std::uint8_t { broadcast, lenient, equal, equal_count };
 
 struct BinarySpec {
   BinaryRun run;
-  Check check;           // or null
-  std::uint8_t bytes;    // of an element of an input, as `run` sees it
-  std::uint8_t result;   // of the output
-  std::uint16_t cost;    // about how many tenths of a nanosecond an element takes
-  Narrow narrow;         // inputs are converted to float, and the result unless it is bool
+  Check check;          // or null
+  std::uint8_t bytes;   // of an element of an input, as `run` sees it
+  std::uint8_t result;  // of the output
+  std::uint16_t cost;   // about how many tenths of a nanosecond an element takes
+  Narrow narrow;        // inputs are converted to float, and the result unless it is bool
   Shapes shapes;
   bool unequal = false;  // lenient: what shapes that do not go together give
 };
@@ -175,10 +188,12 @@ constexpr Shapes shapes_of() {
 }
 
 template <class Op, class T, class R, Narrow narrow>
-inline constexpr BinarySpec kBinary{binary_loop<Op, T, R>, check_of<Op, T>(), sizeof(T), sizeof(R),
-                                    cost_of<Op>(), narrow, shapes_of<Op>()};
+inline constexpr BinarySpec kBinary{
+    binary_loop<Op, T, R>, check_of<Op, T>(), sizeof(T), sizeof(R), cost_of<Op>(), narrow,
+    shapes_of<Op>()};
 template <class Op, class T, class R, Narrow narrow>
-inline constexpr UnarySpec kUnary{unary_loop<Op, T, R>, sizeof(T), sizeof(R), cost_of<Op>(), narrow};
+inline constexpr UnarySpec kUnary{unary_loop<Op, T, R>, sizeof(T), sizeof(R), cost_of<Op>(),
+                                  narrow};
 
 template <class Op, class T>
 using ResultOf = std::invoke_result_t<Op, T, T>;

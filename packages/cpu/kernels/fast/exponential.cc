@@ -51,32 +51,44 @@ struct ErfOp {
 struct ErfcOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::erfc(x); }
+  T operator()(T x) const {
+    return std::erfc(x);
+  }
 };
 struct SinhOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::sinh(x); }
+  T operator()(T x) const {
+    return std::sinh(x);
+  }
 };
 struct CoshOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::cosh(x); }
+  T operator()(T x) const {
+    return std::cosh(x);
+  }
 };
 struct AsinhOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::asinh(x); }
+  T operator()(T x) const {
+    return std::asinh(x);
+  }
 };
 struct AcoshOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::acosh(x); }
+  T operator()(T x) const {
+    return std::acosh(x);
+  }
 };
 struct AtanhOp {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T x) const { return std::atanh(x); }
+  T operator()(T x) const {
+    return std::atanh(x);
+  }
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 void zeros_like(Call& call) {
   const Tensor x = call.input(0);
   const Tensor out = call.output(0, x.dims(), 0);
-  std::memset(out.write<void>(), 0, static_cast<std::size_t>(out.count()) * element_size(x.dtype()));
+  std::memset(out.write<void>(), 0,
+              static_cast<std::size_t>(out.count()) * element_size(x.dtype()));
 }
 
 template <class T>
@@ -37,7 +38,8 @@ template <class T>
 T only(const Call& call, int input, const char* what) {
   const Tensor value = call.input(input);
   if (value.count() != 1) {
-    fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a scalar, not shape " + text(value.dims()));
+    fail(TF_INVALID_ARGUMENT,
+         std::string(what) + " must be a scalar, not shape " + text(value.dims()));
   }
   return *value.as<T>();
 }
@@ -45,17 +47,19 @@ T only(const Call& call, int input, const char* what) {
 template <class T>
 std::int64_t range_size(T first, T last, T step) {
   require(step != T(0), "Requires delta != 0");
-  require(step > T(0) ? first <= last : first >= last, "Requires delta to point from start to limit");
+  require(step > T(0) ? first <= last : first >= last,
+          "Requires delta to point from start to limit");
   if constexpr (std::is_integral_v<T>) {
     const auto from = static_cast<std::uint64_t>(step > 0 ? first : last);
     const std::uint64_t apart = static_cast<std::uint64_t>(step > 0 ? last : first) - from;
-    const auto by = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+    const auto by =
+        step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
     const std::uint64_t count = apart == 0 ? 0 : (apart - 1) / by + 1;
     require(count <= INT64_MAX, "a tensor's element count must fit in 63 bits");
     return static_cast<std::int64_t>(count);
   } else {
-    const double ratio =
-        std::ceil(std::fabs((static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step)));
+    const double ratio = std::ceil(std::fabs(
+        (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step)));
     require(ratio < 0x1p63, "the range must be finite");
     return static_cast<std::int64_t>(ratio);
   }
@@ -86,7 +90,8 @@ void add_range(Types<T...>) {
 
 template <class T>
 void linspace(Call& call) {
-  for (int k = 0; k < 3; ++k) require(call.input(k).rank() == 0, "start, stop and num must be scalars");
+  for (int k = 0; k < 3; ++k)
+    require(call.input(k).rank() == 0, "start, stop and num must be scalars");
   const auto first = static_cast<double>(wide(*call.input(0).as<T>()));
   const auto last = static_cast<double>(wide(*call.input(1).as<T>()));
   const std::int64_t count = integer_at(call.input(2), 0);

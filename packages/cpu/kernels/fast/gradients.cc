@@ -33,7 +33,9 @@ struct Relu6GradOp : Alike {
 struct SoftplusGradOp : Alike {
   static constexpr std::uint16_t kCost = 8;
   template <class T>
-  T operator()(T dy, T x) const { return dy / (exp_of(-x) + 1); }
+  T operator()(T dy, T x) const {
+    return dy / (exp_of(-x) + 1);
+  }
 };
 struct SoftsignGradOp : Alike {
   template <class T>
@@ -61,23 +63,33 @@ struct SeluGradOp : Alike {
 // Of the outputs and a gradient.
 struct SigmoidGradOp : AlikeInCount {
   template <class T>
-  T operator()(T y, T dy) const { return dy * y * (1 - y); }
+  T operator()(T y, T dy) const {
+    return dy * y * (1 - y);
+  }
 };
 struct TanhGradOp : AlikeInCount {
   template <class T>
-  T operator()(T y, T dy) const { return dy * (1 - y * y); }
+  T operator()(T y, T dy) const {
+    return dy * (1 - y * y);
+  }
 };
 struct SqrtGradOp : AlikeInCount {
   template <class T>
-  T operator()(T y, T dy) const { return dy * T(0.5) / y; }
+  T operator()(T y, T dy) const {
+    return dy * T(0.5) / y;
+  }
 };
 struct RsqrtGradOp : AlikeInCount {
   template <class T>
-  T operator()(T y, T dy) const { return dy * T(-0.5) * (y * y * y); }
+  T operator()(T y, T dy) const {
+    return dy * T(-0.5) * (y * y * y);
+  }
 };
 struct ReciprocalGradOp : AlikeInCount {
   template <class T>
-  T operator()(T y, T dy) const { return -dy * (y * y); }
+  T operator()(T y, T dy) const {
+    return -dy * (y * y);
+  }
 };
 
 }  // namespace

@@ -36,44 +36,64 @@ struct SquareOp {
 };
 struct SqrtOp {
   template <class T>
-  T operator()(T x) const { return std::sqrt(x); }
+  T operator()(T x) const {
+    return std::sqrt(x);
+  }
 };
 struct RsqrtOp {
   template <class T>
-  T operator()(T x) const { return 1 / std::sqrt(x); }
+  T operator()(T x) const {
+    return 1 / std::sqrt(x);
+  }
 };
 struct ReciprocalOp {
   template <class T>
-  T operator()(T x) const { return 1 / x; }
+  T operator()(T x) const {
+    return 1 / x;
+  }
 };
 struct FloorOp {
   template <class T>
-  T operator()(T x) const { return std::floor(x); }
+  T operator()(T x) const {
+    return std::floor(x);
+  }
 };
 struct CeilOp {
   template <class T>
-  T operator()(T x) const { return std::ceil(x); }
+  T operator()(T x) const {
+    return std::ceil(x);
+  }
 };
 // Ties go to the even number.
 struct RintOp {
   template <class T>
-  T operator()(T x) const { return std::rint(x); }
+  T operator()(T x) const {
+    return std::rint(x);
+  }
 };
 struct SameOp {
   template <class T>
-  T operator()(T x) const { return x; }
+  T operator()(T x) const {
+    return x;
+  }
 };
 struct IsNanOp {
   template <class T>
-  bool operator()(T x) const { return x != x; }
+  bool operator()(T x) const {
+    return x != x;
+  }
 };
 struct IsInfOp {
   template <class T>
-  bool operator()(T x) const { return std::fabs(x) == std::numeric_limits<T>::infinity(); }
+  bool operator()(T x) const {
+    return std::fabs(x) == std::numeric_limits<T>::infinity();
+  }
 };
 struct IsFiniteOp {
   template <class T>
-  bool operator()(T x) const { return std::fabs(x) < std::numeric_limits<T>::infinity(); }
+  bool operator()(T x) const {
+    return std::fabs(x) < std::numeric_limits<T>::infinity();
+  }
 };
 
 }  // namespace

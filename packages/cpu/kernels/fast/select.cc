@@ -67,28 +67,12 @@ SelectRun run_of(std::size_t size) {
   }
 }
 
-void select_as(const Call& call, DimsView which_dims) {
-  const Tensor which = call.input(0);
-  const Tensor a = call.input(1);
-  const Tensor b = call.input(2);
-  Walk<3> shape;
-  walk<3>({which_dims, a.dims(), b.dims()}, shape);
-  const DimsView dims = shape.out;
-  const bool one = which.count() == 1;
-  const int chosen = one && *which.as<std::uint8_t>() == 0 ? 2 : 1;
-  if (one && std::ranges::equal((chosen == 1 ? a : b).dims(), dims)) return call.share(0, chosen, dims);
-  const int from = std::ranges::equal(a.dims(), dims) ? 1 : std::ranges::equal(b.dims(), dims) ? 2 : -1;
-  const Tensor out = call.output(0, dims, from);
-  if (out.count() == 0) return;
-  const auto size = static_cast<std::int64_t>(element_size(out.dtype()));
-  const SelectRun run = run_of(static_cast<std::size_t>(size));
-  const auto piece = [&](std::int64_t at, const std::array<std::int64_t, 3>& in, std::int64_t count) {
-    run(out.write<char>() + at * size, which.as<std::uint8_t>() + in[0], a.as<char>() + in[1] * size,
-        b.as<char>() + in[2] * size, count, shape.step(0), shape.step(1), shape.step(2));
-  };
+// Pieces of the output, by threads where that pays.
+template <class Piece>
+void over_pieces(const Walk<3>& shape, std::int64_t count, Piece&& piece) {
   const std::int64_t width = shape.width();
   if (shape.dims.size() > 1) {
-    parallel(out.count() / width, 5 + width / 4, [&](std::int64_t first, std::int64_t last) {
+    parallel(count / width, 5 + width / 4, [&](std::int64_t first, std::int64_t last) {
       for_each_row(shape, first, last, [&](std::int64_t at, const std::array<std::int64_t, 3>& in) {
         piece(at, in, width);
       });
@@ -102,6 +86,31 @@ void select_as(const Call& call, DimsView which_dims) {
   });
 }
 
+void select_as(const Call& call, DimsView which_dims) {
+  const Tensor which = call.input(0);
+  const Tensor a = call.input(1);
+  const Tensor b = call.input(2);
+  Walk<3> shape;
+  walk<3>({which_dims, a.dims(), b.dims()}, shape);
+  const DimsView dims = shape.out;
+  const bool a_full = std::ranges::equal(a.dims(), dims);
+  const bool b_full = std::ranges::equal(b.dims(), dims);
+  if (which.count() == 1) {
+    const bool first = *which.as<std::uint8_t>() != 0;
+    if (first ? a_full : b_full) return call.share(0, first ? 1 : 2, dims);
+  }
+  const Tensor out = call.output(0, dims, a_full ? 1 : b_full ? 2 : -1);
+  if (out.count() == 0) return;
+  const auto size = static_cast<std::int64_t>(element_size(out.dtype()));
+  const SelectRun run = run_of(static_cast<std::size_t>(size));
+  over_pieces(shape, out.count(),
+              [&](std::int64_t at, const std::array<std::int64_t, 3>& in, std::int64_t count) {
+                run(out.write<char>() + at * size, which.as<std::uint8_t>() + in[0],
+                    a.as<char>() + in[1] * size, b.as<char>() + in[2] * size, count, shape.step(0),
+                    shape.step(1), shape.step(2));
+              });
+}
+
 void select_v2(Call& call) { select_as(call, call.input(0).dims()); }
 
 // The condition may be a vector that chooses rows.
@@ -109,14 +118,15 @@ void select(Call& call) {
   const Tensor which = call.input(0);
   const DimsView dims = call.input(1).dims();
   if (!std::ranges::equal(dims, call.input(2).dims())) {
-    fail(TF_INVALID_ARGUMENT, "Both branches must have one shape: " + text(dims) + " vs. " +
-                                  text(call.input(2).dims()));
+    fail(TF_INVALID_ARGUMENT,
+         "Both branches must have one shape: " + text(dims) + " vs. " + text(call.input(2).dims()));
   }
-  if (which.rank() == 0 || std::ranges::equal(which.dims(), dims)) return select_as(call, which.dims());
+  const bool fits = which.rank() == 0 || std::ranges::equal(which.dims(), dims);
+  if (fits) return select_as(call, which.dims());
   const bool rows = which.rank() == 1 && !dims.empty() && which.count() == dims[0];
   if (!rows) {
-    fail(TF_INVALID_ARGUMENT, "The condition must fit the branches: " + text(which.dims()) +
-                                  " vs. " + text(dims));
+    fail(TF_INVALID_ARGUMENT,
+         "The condition must fit the branches: " + text(which.dims()) + " vs. " + text(dims));
   }
   FewDims tall;
   tall.assign(dims.size(), 1);

@@ -18,7 +18,8 @@ struct AddOp {
 
 // Sixteen-bit floats are rounded once, at the end.
 template <class T>
-void sum_block(T* out, const std::vector<const T*>& inputs, std::int64_t begin, std::int64_t count) {
+void sum_block(T* out, const std::vector<const T*>& inputs, std::int64_t begin,
+               std::int64_t count) {
   Wide<T> sum[kBlock];
   for (std::int64_t k = 0; k < count; ++k) sum[k] = wide(inputs[0][begin + k]);
   for (std::size_t i = 1; i < inputs.size(); ++i) {
@@ -46,11 +47,12 @@ void add_n(Call& call) {
   }
   const std::int64_t count = first.count();
   T* out = call.output(0, first.dims(), from).template write<T>();
-  parallel((count + kBlock - 1) / kBlock, kBlock * inputs / 8, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t block = begin; block < end; ++block) {
-      sum_block(out, all, block * kBlock, std::min(kBlock, count - block * kBlock));
-    }
-  });
+  parallel((count + kBlock - 1) / kBlock, kBlock * inputs / 8,
+           [&](std::int64_t begin, std::int64_t end) {
+             for (std::int64_t block = begin; block < end; ++block) {
+               sum_block(out, all, block * kBlock, std::min(kBlock, count - block * kBlock));
+             }
+           });
 }
 
 bool channels_first(const Node& node) {

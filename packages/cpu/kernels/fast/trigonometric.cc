@@ -62,22 +62,30 @@ void add_angles(const char* op) {
 struct AsinOp {
   static constexpr std::uint16_t kCost = 100;
   template <class T>
-  T operator()(T x) const { return std::asin(x); }
+  T operator()(T x) const {
+    return std::asin(x);
+  }
 };
 struct AcosOp {
   static constexpr std::uint16_t kCost = 100;
   template <class T>
-  T operator()(T x) const { return std::acos(x); }
+  T operator()(T x) const {
+    return std::acos(x);
+  }
 };
 struct AtanOp {
   static constexpr std::uint16_t kCost = 100;
   template <class T>
-  T operator()(T x) const { return std::atan(x); }
+  T operator()(T x) const {
+    return std::atan(x);
+  }
 };
 struct Atan2Op {
   static constexpr std::uint16_t kCost = 200;
   template <class T>
-  T operator()(T y, T x) const { return std::atan2(y, x); }
+  T operator()(T y, T x) const {
+    return std::atan2(y, x);
+  }
 };
 
 }  // namespace

@@ -147,9 +147,9 @@ inline float erf(float x) {
                        5.197797167e-03F, -8.105965117e-04F, 8.215423699e-05F);
   const float near = mad(x, p, x);
   const float held = size > 4.0F ? 4.0F : size;
-  const float tail = poly(held, -1.705520382e-04F, 1.129495159e+00F, 6.333866465e-01F,
-                          1.082366194e-01F, -2.509149682e-02F, 4.160527007e-03F, -4.323030081e-04F,
-                          2.090955585e-05F);
+  const float tail =
+      poly(held, -1.705520382e-04F, 1.129495159e+00F, 6.333866465e-01F, 1.082366194e-01F,
+           -2.509149682e-02F, 4.160527007e-03F, -4.323030081e-04F, 2.090955585e-05F);
   const float far = std::copysign(1.0F - exp(-tail), x);
   return size < 0.95F ? near : far;
 }
@@ -165,14 +165,14 @@ inline Angle reduce_angle(float x) {
   const double wide = x;
   const double shifted = wide * 0.63661977236758134308 + kMagic;
   const double whole = shifted - kMagic;
-  const double rest =
-      (wide - whole * 1.57079632673412561417) - whole * 6.07710050650619224932e-11;
-  return {static_cast<float>(rest), static_cast<std::int32_t>(std::bit_cast<std::int64_t>(shifted))};
+  const double rest = (wide - whole * 1.57079632673412561417) - whole * 6.07710050650619224932e-11;
+  return {static_cast<float>(rest),
+          static_cast<std::int32_t>(std::bit_cast<std::int64_t>(shifted))};
 }
 inline float small_sin(float r) {
   const float u = r * r;
-  return mad(r * u, poly(u, -1.666666664e-01F, 8.333329383e-03F, -1.983933384e-04F, 2.718301926e-06F),
-             r);
+  return mad(r * u,
+             poly(u, -1.666666664e-01F, 8.333329383e-03F, -1.983933384e-04F, 2.718301926e-06F), r);
 }
 inline float small_cos(float r) {
   const float u = r * r;
@@ -210,8 +210,9 @@ inline double log2_of(double x) {
   const double whole = std::bit_cast<double>(power + 0x4338000000000000) - 6755399441055744.0;
   const double s = (m - 1.0) / (m + 1.0);
   const double u = s * s;
-  const double g = poly(u, 6.66666666665871266e-01, 4.00000000523442534e-01, 2.85714171184888843e-01,
-                        2.22233725302558943e-01, 1.81236118943113145e-01, 1.68202453263862184e-01);
+  const double g =
+      poly(u, 6.66666666665871266e-01, 4.00000000523442534e-01, 2.85714171184888843e-01,
+           2.22233725302558943e-01, 1.81236118943113145e-01, 1.68202453263862184e-01);
   return whole + mad(s * u, g, 2.0 * s) * 1.44269504088896340736;
 }
 // 2^x for |x| <= 1000.
@@ -219,7 +220,8 @@ inline double exp2_of(double x) {
   constexpr double kMagic = 6755399441055744.0;
   const double shifted = x + kMagic;
   const double f = x - (shifted - kMagic);
-  const std::int64_t power = std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kMagic);
+  const std::int64_t power =
+      std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kMagic);
   const double p = poly(f, 1.0, 6.93147180545931385e-01, 2.40226506954686447e-01,
                         5.55041094121002457e-02, 9.61812922837339788e-03, 1.33334505650316076e-03,
                         1.54034116889823880e-04, 1.53100800332169557e-05, 1.32640596581328425e-06);
