@@ -19,6 +19,8 @@ void add_plain_kernels() {
   add_blocks();
   add_resizing();
   add_suppression();
+  add_string_ops();
+  add_string_hash();
 }
 
 }  // namespace drystone::cpu

@@ -23,6 +23,8 @@ void add_segments();
 void add_blocks();
 void add_resizing();
 void add_suppression();
+void add_string_ops();
+void add_string_hash();
 
 }  // namespace drystone::cpu
 
