@@ -323,6 +323,7 @@ class Session:
             deadline=deadline,
             observer=self.observer,
             access=self.access,
+            producer=self.graph.producer,
         )
         fetched = iter(self._compute(prepared, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]

@@ -223,3 +223,9 @@ def test_a_constant_graph_reaches_an_abort() -> None:
     with pytest.raises(ds.KernelError, match="node 'stop'") as caught:
         Session(graph).run("y")
     assert caught.value.status == "ABORTED"
+
+
+def test_the_version_of_a_graph_is_its_producers() -> None:
+    graph = ds.Graph()
+    graph.add("GraphDefVersion", "v")
+    assert Session(graph).run("v").item() == graph.producer

@@ -48,6 +48,12 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 
+_REMEDIES: Final = {
+    "XlaCallModule": "its program is compiled for XLA: export the model again with "
+    "jax2tf.convert(f, native_serialization=False)",
+}
+
+
 def runs_itself(op: str) -> bool:
     """Whether the executor runs nodes of that op without a kernel."""
     return op in _KINDS
@@ -245,7 +251,7 @@ class _Lowering:
             check="every op that a fetch reaches must have a kernel",
             found=node.op,
             needed="an op with a kernel (docs/coverage.md lists them)",
-            remedy="fetch a tensor that does not need this node"
+            remedy=_REMEDIES.get(node.op, "fetch a tensor that does not need this node")
             + (f"; did you mean {', '.join(near)}?" if near else ""),
             code="op-not-implemented" if known else "op-unknown",
             inner=refused,

@@ -31,9 +31,12 @@ class Runtime:
     calls of each stateful random node, so that a session repeats itself from the same seed.
     ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``observer`` is
     put around every kernel, for profiles. ``access`` is what kernels ask before they open a file.
+    ``producer`` is the version of TensorFlow's graph format that the graph was written with.
     """
 
-    __slots__ = ("_invoke", "access", "deadline", "observer", "resources", "seeds", "step")
+    __slots__ = (
+        "_invoke", "access", "deadline", "observer", "producer", "resources", "seeds", "step"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,6 +47,7 @@ class Runtime:
         deadline: float | None = None,
         observer: Observer | None = None,
         access: Access | None = None,
+        producer: int = 0,
     ) -> None:
         self.resources = resources
         self.step = step or Step()
@@ -51,6 +55,7 @@ class Runtime:
         self.deadline = deadline
         self.observer = observer
         self.access = access or Access.nothing()
+        self.producer = producer
         self._invoke = invoke
 
     def invoke(

@@ -89,6 +89,12 @@ def abort(call: Call) -> tuple[()]:
     )
 
 
+@kernel("GraphDefVersion")
+def graph_def_version(call: Call) -> Array:
+    """The version that the graph was written with, int32 scalar."""
+    return np.array(call.runtime.producer, np.int32)
+
+
 @kernel("IsTensorFloat32Enabled")
 def is_tensor_float_32_enabled(_: Call) -> Array:
     """True, TensorFlow's default; there is nothing here that would round to that type."""

@@ -34,6 +34,12 @@ def fingerprint(c: ShapeCall) -> list[Shape]:
     return [(given[0] if given else UNKNOWN, 8)]
 
 
+@shape("GraphDefVersion")
+def graph_def_version(_: ShapeCall) -> list[Shape]:
+    """A scalar."""
+    return [()]
+
+
 @shape("Abort")
 def nothing(_: ShapeCall) -> list[Shape]:
     """No outputs."""
