@@ -261,3 +261,29 @@ def test_one_kernel_in_several_threads() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(0, 80, 20)))
+
+
+EQUATIONS = (
+    "ab,bc->ac", "ab,cb->ac", "ba,bc->ca", "abcd,cde->abe", "abc,cde->abde", "btnh,bfnh->bnft",
+    "bnft,btnh->bfnh", "abc,abc->", "abc,cb->a", "a,b->ab", "a,b->ba", "ab,ab->ab", "ab,b->a",
+    "abc,ad->cd", "aab,bc->ac", "abc,bd->ada", "ab->ba", "abc->b", "aab->ba", "ab->aab", "abc->",
+    "...ab,...bc->...ac", "a...,...b->...ab", "...a,a->...", "...ab->...ba", "...a->a",
+    "abd,cbd->acb",
+)  # fmt: skip
+
+
+@settings(DRAWN, max_examples=300)
+@given(st.sampled_from(EQUATIONS), st.data())
+def test_sums(equation: str, data: st.DataObject) -> None:
+    terms = equation.split("->")[0].split(",")
+    sizes = {k: data.draw(st.sampled_from([0, 1, 1, 2, 3, 5, 17])) for k in "abcdefhnt"}
+    lead = data.draw(st.lists(st.integers(1, 3), max_size=2))
+    rng = np.random.default_rng(5)
+    operands = []
+    for term in terms:
+        dots = [1 if data.draw(st.booleans()) else n for n in lead]
+        shape: list[int] = []
+        for letter in term.replace("...", "."):
+            shape += dots if letter == "." else [sizes[letter]]
+        operands.append(_numbers(rng, tuple(shape)))
+    _same("Einsum", *operands, equation=equation)

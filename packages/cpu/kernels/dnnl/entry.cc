@@ -9,6 +9,7 @@ extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> out;
     drystone::cpu::dnnl_part::list_products(out);
+    drystone::cpu::dnnl_part::list_sums(out);
     drystone::cpu::dnnl_part::list_convolutions(out);
     drystone::cpu::dnnl_part::list_convolution_gradients(out);
     return out;

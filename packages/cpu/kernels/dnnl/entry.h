@@ -45,6 +45,7 @@ Entry entry(const char* op) {
 
 // One per file: appends its kernels.
 void list_products(std::vector<Entry>& out);
+void list_sums(std::vector<Entry>& out);
 void list_convolutions(std::vector<Entry>& out);
 void list_convolution_gradients(std::vector<Entry>& out);
 

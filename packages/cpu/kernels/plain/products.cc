@@ -101,6 +101,7 @@ constexpr Row kRows[] = {
     {"BatchMatMul", {"T"}},
     {"BatchMatMulV2", {"T"}},
     {"BatchMatMulV3", {"Ta", "Tb", "Tout"}},
+    {"Einsum", {"T"}},
     {"Conv2D", {"T"}},
     {"_FusedConv2D", {"T"}},
     {"Conv3D", {"T"}},
