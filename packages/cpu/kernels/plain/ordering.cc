@@ -182,18 +182,26 @@ constexpr T worst_of(bool largest) {
   return largest ? Limits::lowest() : Limits::max();
 }
 
-// Place of the first extreme of n elements that are `step` apart; NaN counts as the worst.
+// Place of the first extreme of n neighbours; NaN counts as the worst.
 template <bool kLargest, class T>
-std::int64_t extreme_place(const T* at, std::int64_t n, std::int64_t step) {
+std::int64_t extreme_place(const T* at, std::int64_t n) {
+  constexpr std::int64_t kLanes = 16;  // several at a time, for registers of any width
   const T worst = worst_of<T>(kLargest);
-  T best = worst;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const T value = at[k * step];
-    best = (kLargest ? value > best : value < best) ? value : best;
+  T bests[kLanes];
+  std::fill_n(bests, kLanes, worst);
+  std::int64_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      const T value = at[k + i];
+      bests[i] = (kLargest ? value > bests[i] : value < bests[i]) ? value : bests[i];
+    }
   }
+  for (; k < n; ++k) bests[0] = (kLargest ? at[k] > bests[0] : at[k] < bests[0]) ? at[k] : bests[0];
+  T best = bests[0];
+  for (const T value : bests) best = (kLargest ? value > best : value < best) ? value : best;
   if (best == worst) return 0;
   std::int64_t place = 0;
-  while (at[place * step] != best) ++place;
+  while (at[place] != best) ++place;
   return place;
 }
 
@@ -231,7 +239,7 @@ void arg_extreme(Call& call) {
     parallel(y.count() / inner, n * inner, [=](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
         const T* at = all + k * n * inner;
-        if (inner == 1) places[k] = extreme_place<kLargest>(at, n, 1);
+        if (inner == 1) places[k] = extreme_place<kLargest>(at, n);
         else extreme_places<kLargest>(at, n, inner, best + k * inner, places + k * inner);
       }
     });
