@@ -19,8 +19,10 @@ void add_plain_kernels() {
   add_blocks();
   add_resizing();
   add_suppression();
+  add_rotating();
   add_string_ops();
   add_string_hash();
+  add_tokens();
 }
 
 }  // namespace drystone::cpu

@@ -23,8 +23,10 @@ void add_segments();
 void add_blocks();
 void add_resizing();
 void add_suppression();
+void add_rotating();
 void add_string_ops();
 void add_string_hash();
+void add_tokens();
 
 }  // namespace drystone::cpu
 

@@ -1,7 +1,6 @@
-// Strings: lengths, parts, joining, splitting, base64, and bytes read as numbers.
+// Strings: lengths, parts, joining, base64, and bytes read as numbers.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "core/text.h"
 #include "plain/plain.h"
@@ -140,72 +139,6 @@ class Join {
   std::string separator_;
 };
 
-class Split {
- public:
-  explicit Split(const Node& node) : limit_(node.integer("maxsplit")) {}
-  void compute(Call& call) const {
-    const Tensor strings = call.input(0);
-    const Tensor separator = call.input(1);
-    require(strings.rank() == 1, "input must be a vector");
-    require(separator.rank() == 0, "sep must be a scalar");
-    const Text by = text_of(separator, 0);
-    std::vector<Text> tokens;
-    std::vector<std::size_t> ends;
-    for (std::int64_t k = 0; k < strings.count(); ++k) {
-      const Text text = text_of(strings, k);
-      by.empty() ? words(text, tokens) : pieces(text, by, tokens);
-      ends.push_back(tokens.size());
-    }
-    write(call, tokens, ends);
-  }
-
- private:
-  static constexpr Text kSpace = " \t\n\r\x0b\x0c";
-
-  void pieces(Text text, Text by, std::vector<Text>& out) const {
-    std::int64_t left = limit_ < 0 ? std::numeric_limits<std::int64_t>::max() : limit_;
-    for (std::size_t at = 0; left-- > 0 && (at = text.find(by)) != Text::npos;) {
-      out.push_back(text.substr(0, at));
-      text.remove_prefix(at + by.size());
-    }
-    out.push_back(text);
-  }
-  // At most limit_ words between spaces, then what is left, which may be nothing.
-  void words(Text text, std::vector<Text>& out) const {
-    if (limit_ == 0) return out.push_back(text);
-    const auto skip = [&] { text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size())); };
-    skip();
-    for (std::int64_t found = 0; !text.empty();) {
-      const std::size_t size = std::min(text.find_first_of(kSpace), text.size());
-      out.push_back(text.substr(0, size));
-      text.remove_prefix(size);
-      skip();
-      if (++found == limit_) return out.push_back(text);
-    }
-  }
-  static void write(Call& call, const std::vector<Text>& tokens, const std::vector<std::size_t>& ends) {
-    const auto count = static_cast<std::int64_t>(tokens.size());
-    auto* indices = call.output(0, {{count, 2}}).write<std::int64_t>();
-    auto* values = call.output(1, {{count}}).write<TF_TString>();
-    auto* shape = call.output(2, {{2}}).write<std::int64_t>();
-    std::size_t begin = 0;
-    std::size_t longest = 0;
-    for (std::size_t row = 0; row < ends.size(); ++row) {
-      for (std::size_t k = begin; k < ends[row]; ++k) {
-        indices[2 * k] = static_cast<std::int64_t>(row);
-        indices[2 * k + 1] = static_cast<std::int64_t>(k - begin);
-        set_text(values + k, tokens[k]);
-      }
-      longest = std::max(longest, ends[row] - begin);
-      begin = ends[row];
-    }
-    shape[0] = static_cast<std::int64_t>(ends.size());
-    shape[1] = static_cast<std::int64_t>(longest);
-  }
-
-  std::int64_t limit_;
-};
-
 constexpr Text kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 class EncodeBase64 {
@@ -304,7 +237,6 @@ void add_string_ops() {
   add<Length>("StringLength");
   add<Substr>("Substr");
   add<Join>("StringJoin");
-  add<Split>("StringSplitV2");
   add<EncodeBase64>("EncodeBase64");
   add<decode_base64>("DecodeBase64");
   add<DecodeRaw>("DecodeRaw");

@@ -1,4 +1,4 @@
-"""Hash buckets of strings of every length against the reference kernels; parts of wide strings."""
+"""Strings: hash buckets of every length, parts that broadcast, sizes that are refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import native_ops
 import numpy as np
 import pytest
 
+from drystone_base.errors import KernelError
 from drystone_base.kernels._testing import run_op
 
 
@@ -27,3 +28,14 @@ def test_parts_broadcast() -> None:
         (found,) = native_ops.run_native("Substr", given, pos, length, unit="BYTE")
         (want,) = run_op("Substr", given, pos, length, unit="BYTE")
         assert found.tolist() == want.tolist()
+
+
+def test_absurd_n_grams_are_refused() -> None:
+    data, splits = np.array([b"a", b"b"], dtype=object), np.array([0, 2], np.int64)
+    for widths, pad in (([2**40], -1), ([2**62], 2**62 - 1), ([5, 2**62], 0), ([3], 2**62)):
+        attrs = {"separator": "", "left_pad": "", "right_pad": "", "ngram_widths": widths}
+        try:
+            native_ops.run_native("StringNGrams", data, splits, pad_width=pad,
+                                  preserve_short_sequences=True, **attrs)  # fmt: skip
+        except KernelError as error:
+            assert error.status == "RESOURCE_EXHAUSTED"
