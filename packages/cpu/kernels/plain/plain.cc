@@ -23,6 +23,7 @@ void add_plain_kernels() {
   add_string_ops();
   add_string_hash();
   add_tokens();
+  add_sparse_rows();
 }
 
 }  // namespace drystone::cpu

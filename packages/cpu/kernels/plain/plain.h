@@ -27,6 +27,7 @@ void add_rotating();
 void add_string_ops();
 void add_string_hash();
 void add_tokens();
+void add_sparse_rows();
 
 }  // namespace drystone::cpu
 
