@@ -236,11 +236,21 @@ Dims integers(const Tensor& tensor) {
   return out;
 }
 
+static void check_vector(const Tensor& tensor, const char* what) {
+  if (tensor.rank() == 1) return;
+  fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a vector, not of shape " + text(tensor.dims()));
+}
+
 Dims int_vector(const Tensor& tensor, const char* what) {
-  if (tensor.rank() != 1) {
-    fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a vector, not of shape " + text(tensor.dims()));
-  }
+  check_vector(tensor, what);
   return integers(tensor);
+}
+
+Sizes small_vector(const Tensor& tensor, const char* what) {
+  check_vector(tensor, what);
+  Sizes out;
+  for (std::int64_t k = 0; k < tensor.count(); ++k) out.push_back(integer_at(tensor, k));
+  return out;
 }
 
 std::int64_t scalar_int(const Tensor& tensor, const char* what) {
@@ -284,8 +294,22 @@ Dims steps_of(DimsView dims) {
   return out;
 }
 
+Sizes small_steps(DimsView dims, std::size_t size) {
+  Sizes out(dims.size());
+  auto step = static_cast<std::int64_t>(size);
+  for (std::size_t k = dims.size(); k-- > 0;) {
+    out[k] = step;
+    step *= dims[k];
+  }
+  return out;
+}
+
 void copy_bytes(void* out, const void* in, std::int64_t bytes) {
   constexpr std::int64_t kPiece = 1 << 16;
+  if (bytes <= kPiece) {
+    std::memcpy(out, in, static_cast<std::size_t>(bytes));
+    return;
+  }
   parallel((bytes + kPiece - 1) / kPiece, kPiece / 8, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * kPiece;
     std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
@@ -310,8 +334,7 @@ void move_box(std::size_t size, DimsView dims, void* out, DimsView out_steps, co
 }
 
 void gather_box(std::size_t size, DimsView dims, void* out, const void* in, DimsView in_steps) {
-  Dims steps = steps_of(dims);
-  for (std::int64_t& step : steps) step *= static_cast<std::int64_t>(size);
+  const Sizes steps = small_steps(dims, size);
   move_box(size, dims, out, steps, in, in_steps);
 }
 

@@ -15,6 +15,41 @@ const std::vector<TF_DataType>& plain_types();
 // float32, float64 and integers of all sizes.
 const std::vector<TF_DataType>& real_types();
 
+// A list of numbers that takes no memory of its own for up to eight.
+class Sizes {
+ public:
+  Sizes() = default;
+  explicit Sizes(std::size_t count, std::int64_t value = 0) {
+    for (std::size_t k = 0; k < count; ++k) push_back(value);
+  }
+  explicit Sizes(DimsView dims) {
+    for (const std::int64_t dim : dims) push_back(dim);
+  }
+  void push_back(std::int64_t value) {
+    if (count_ < kFew) {
+      few_[count_++] = value;
+      return;
+    }
+    if (count_ == kFew) many_.assign(few_, few_ + kFew);
+    many_.push_back(value);
+    ++count_;
+  }
+  std::size_t size() const { return count_; }
+  std::int64_t* begin() { return count_ <= kFew ? few_ : many_.data(); }
+  std::int64_t* end() { return begin() + count_; }
+  const std::int64_t* begin() const { return count_ <= kFew ? few_ : many_.data(); }
+  const std::int64_t* end() const { return begin() + count_; }
+  std::int64_t& operator[](std::size_t k) { return begin()[k]; }
+  std::int64_t operator[](std::size_t k) const { return begin()[k]; }
+  operator DimsView() const { return {begin(), count_}; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  static constexpr std::size_t kFew = 8;
+  std::size_t count_ = 0;
+  std::int64_t few_[kFew];
+  std::vector<std::int64_t> many_;
+};
+
 // Bytes of an element of a plain dtype.
 std::size_t element_size(TF_DataType dtype);
 
@@ -22,6 +57,7 @@ std::size_t element_size(TF_DataType dtype);
 Dims integers(const Tensor& tensor);
 // The same of a vector; fails for another rank.
 Dims int_vector(const Tensor& tensor, const char* what);
+Sizes small_vector(const Tensor& tensor, const char* what);
 // The only element of a tensor of integers; fails unless there is exactly one.
 std::int64_t scalar_int(const Tensor& tensor, const char* what);
 // The element at a place in a tensor of integers.
@@ -38,6 +74,8 @@ void check_dims(DimsView dims);
 
 // Elements between neighbours along each dim of a tensor of these dims.
 Dims steps_of(DimsView dims);
+// The same in units of `size` bytes.
+Sizes small_steps(DimsView dims, std::size_t size);
 
 // Copies the box of `dims` elements of `size` bytes from one layout to another: steps are in bytes,
 // may be negative, and 0 for what is repeated. The two must not overlap.

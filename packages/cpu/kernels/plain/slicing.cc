@@ -10,12 +10,12 @@ namespace {
 
 void slice(Call& call) {
   const Tensor x = call.input(0);
-  const Dims begin = int_vector(call.input(1), "begin");
-  Dims dims = int_vector(call.input(2), "size");
+  const Sizes begin = small_vector(call.input(1), "begin");
+  Sizes dims = small_vector(call.input(2), "size");
   require(begin.size() == dims.size() && static_cast<int>(dims.size()) == x.rank(),
           "begin and size must hold one number for each dimension");
-  const auto bytes = static_cast<std::int64_t>(element_size(x.dtype()));
-  Dims steps = steps_of(x.dims());
+  const std::size_t bytes = element_size(x.dtype());
+  const Sizes steps = small_steps(x.dims(), bytes);
   std::int64_t start = 0;
   bool whole = true;
   for (std::size_t k = 0; k < dims.size(); ++k) {
@@ -25,19 +25,18 @@ void slice(Call& call) {
       fail(TF_INVALID_ARGUMENT, "Expected begin[" + std::to_string(k) + "] in [0, " + std::to_string(d) +
                                     "] and a size inside the dimension, but got begin " + text(begin));
     }
-    steps[k] *= bytes;
     start += begin[k] * steps[k];
     whole = whole && dims[k] == d;
   }
   if (whole) return call.share(0, 0, dims);
   const Tensor y = call.output(0, dims);
-  gather_box(static_cast<std::size_t>(bytes), dims, y.write<char>(), x.as<char>() + start, steps);
+  gather_box(bytes, dims, y.write<char>(), x.as<char>() + start, steps);
 }
 
 // The region that a strided slice shows: its dims, and where each is in the tensor, in elements.
 struct Region {
-  Dims dims;
-  Dims steps;
+  Sizes dims;
+  Sizes steps;
   std::int64_t start = 0;
 };
 
@@ -58,8 +57,8 @@ struct Masks {
 class Slicer {
  public:
   Slicer(const Masks& masks, DimsView dims, const Call& call, int first)
-      : masks_(masks), dims_(dims), steps_(steps_of(dims)), low_(int_vector(call.input(first), "begin")),
-        high_(int_vector(call.input(first + 1), "end")), step_(int_vector(call.input(first + 2), "strides")) {
+      : masks_(masks), dims_(dims), steps_(small_steps(dims, 1)), low_(small_vector(call.input(first), "begin")),
+        high_(small_vector(call.input(first + 1), "end")), step_(small_vector(call.input(first + 2), "strides")) {
     require(low_.size() == high_.size() && low_.size() == step_.size(), "begin, end and strides must be of one length");
   }
   Region region() {
@@ -135,10 +134,10 @@ class Slicer {
 
   const Masks& masks_;
   DimsView dims_;
-  Dims steps_;
-  Dims low_;
-  Dims high_;
-  Dims step_;
+  Sizes steps_;
+  Sizes low_;
+  Sizes high_;
+  Sizes step_;
   std::size_t dim_ = 0;
   Region out_;
 };

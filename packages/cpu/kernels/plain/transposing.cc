@@ -7,29 +7,25 @@
 namespace drystone::cpu {
 namespace {
 
-Dims byte_steps(const Tensor& x) {
-  Dims out = steps_of(x.dims());
-  for (std::int64_t& step : out) step *= static_cast<std::int64_t>(element_size(x.dtype()));
-  return out;
-}
+Sizes byte_steps(const Tensor& x) { return small_steps(x.dims(), element_size(x.dtype())); }
 
-Dims permutation(const Tensor& given, int rank) {
-  Dims perm = int_vector(given, "perm");
+Sizes permutation(const Tensor& given, int rank) {
+  Sizes perm = small_vector(given, "perm");
   if (perm.size() != static_cast<std::size_t>(rank)) {
     fail(TF_INVALID_ARGUMENT, "transpose expects a vector of size " + std::to_string(rank) +
                                   ". But input(1) is a vector of size " + std::to_string(perm.size()));
   }
-  std::vector<bool> seen(perm.size(), false);
+  Sizes seen(perm.size());
   for (std::int64_t& axis : perm) {
     axis = wrap_axis(axis, rank, "perm");
-    require(!seen[static_cast<std::size_t>(axis)], "perm must hold each dimension once");
-    seen[static_cast<std::size_t>(axis)] = true;
+    require(seen[static_cast<std::size_t>(axis)] == 0, "perm must hold each dimension once");
+    seen[static_cast<std::size_t>(axis)] = 1;
   }
   return perm;
 }
 
 // Whether only dims of 1 change places.
-bool keeps_order(const Tensor& x, const Dims& perm) {
+bool keeps_order(const Tensor& x, const Sizes& perm) {
   std::int64_t last = -1;
   for (const std::int64_t axis : perm) {
     if (x.dim(static_cast<int>(axis)) == 1) continue;
@@ -48,10 +44,10 @@ void conjugate(const Tensor& y) {
 template <bool kConjugates>
 void transpose(Call& call) {
   const Tensor x = call.input(0);
-  const Dims perm = permutation(call.input(1), x.rank());
-  const Dims steps = byte_steps(x);
-  Dims dims;
-  Dims in_steps;
+  const Sizes perm = permutation(call.input(1), x.rank());
+  const Sizes steps = byte_steps(x);
+  Sizes dims;
+  Sizes in_steps;
   for (const std::int64_t axis : perm) {
     dims.push_back(x.dim(static_cast<int>(axis)));
     in_steps.push_back(steps[static_cast<std::size_t>(axis)]);
@@ -66,7 +62,7 @@ void transpose(Call& call) {
 
 void reversed(Call& call, const std::vector<bool>& backwards) {
   const Tensor x = call.input(0);
-  Dims steps = byte_steps(x);
+  Sizes steps = byte_steps(x);
   std::int64_t start = 0;
   bool changes = false;
   for (int k = 0; k < x.rank(); ++k) {
@@ -114,7 +110,7 @@ class ReverseSequence {
       require(length >= 0 && length <= x.dim(seq), "seq_lengths must lie in [0, the sequence's dimension]");
     }
     const Tensor y = call.output(0, x.dims());
-    const Dims steps = byte_steps(x);
+    const Sizes steps = byte_steps(x);
     Dims dims(x.dims().begin(), x.dims().end());
     const std::size_t size = element_size(x.dtype());
     for (std::int64_t b = 0; b < x.dim(batch) && x.count() > 0; ++b) {
@@ -123,7 +119,7 @@ class ReverseSequence {
       const std::int64_t start = b * steps[static_cast<std::size_t>(batch)];
       dims[static_cast<std::size_t>(batch)] = 1;
       dims[static_cast<std::size_t>(seq)] = length;
-      Dims back = steps;
+      Sizes back = steps;
       back[static_cast<std::size_t>(seq)] = -step;
       move_box(size, dims, y.write<char>() + start, steps, x.as<char>() + start + (length - 1) * step, back);
       dims[static_cast<std::size_t>(seq)] = x.dim(seq) - length;
@@ -172,7 +168,7 @@ class SpaceToDepth : DepthAndSpace {
     const std::int64_t width = x.dim(w()) / block_;
     const std::int64_t depth = x.dim(c());
     const Tensor y = call.output(0, shape(x.dim(0), height, width, depth * block_ * block_));
-    const Dims s = byte_steps(x);
+    const Sizes s = byte_steps(x);
     const std::int64_t sh = s[static_cast<std::size_t>(h())];
     const std::int64_t sw = s[static_cast<std::size_t>(w())];
     const std::int64_t sc = s[static_cast<std::size_t>(c())];
@@ -195,7 +191,7 @@ class DepthToSpace : DepthAndSpace {
     const std::int64_t height = x.dim(h());
     const std::int64_t width = x.dim(w());
     const Tensor y = call.output(0, shape(x.dim(0), height * block_, width * block_, depth));
-    const Dims s = byte_steps(x);
+    const Sizes s = byte_steps(x);
     const std::int64_t sh = s[static_cast<std::size_t>(h())];
     const std::int64_t sw = s[static_cast<std::size_t>(w())];
     const std::int64_t sc = s[static_cast<std::size_t>(c())];
