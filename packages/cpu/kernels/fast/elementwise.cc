@@ -289,6 +289,23 @@ void add_unary(const char* op, TF_DataType type, Create give) {
   add_kernel(op, {{"T", {type}}}, give, compute_unary, keep);
 }
 
+void add_binary(const char* op, const std::vector<TF_DataType>& types, Create give) {
+  add_kernel(op, {{"T", types}}, give, compute_binary, keep);
+}
+
+void add_unary(const char* op, const std::vector<TF_DataType>& types, Create give) {
+  add_kernel(op, {{"T", types}}, give, compute_unary, keep);
+}
+
+TF_DataType type_of(TF_OpKernelConstruction* construction) noexcept {
+  try {
+    return Node(construction).type("T");
+  } catch (const std::exception& error) {
+    report(construction, &error);
+    return {};
+  }
+}
+
 void add_plain_binary(const char* op, Create give) {
   add_kernel(op, {}, give, compute_binary, keep);
 }

@@ -128,8 +128,13 @@ void broadcast_binary(const BinarySpec& spec, const Call& call, const Tensor& a,
 
 void compute_binary(void* spec, TF_OpKernelContext* context);
 void compute_unary(void* spec, TF_OpKernelContext* context);
+// Register an op for types of its attribute T; `give` makes the spec.
 void add_binary(const char* op, TF_DataType type, Create give);
 void add_unary(const char* op, TF_DataType type, Create give);
+void add_binary(const char* op, const std::vector<TF_DataType>& types, Create give);
+void add_unary(const char* op, const std::vector<TF_DataType>& types, Create give);
+// The attribute T of a node; noted as the node's failure, and of no known type, without it.
+TF_DataType type_of(TF_OpKernelConstruction* construction) noexcept;
 void add_plain_binary(const char* op, Create give);  // ops without a type
 void add_plain_unary(const char* op, Create give);
 
@@ -198,27 +203,59 @@ inline constexpr UnarySpec kUnary{unary_loop<Op, T, R>, sizeof(T), sizeof(R), co
 template <class Op, class T>
 using ResultOf = std::invoke_result_t<Op, T, T>;
 
-// Register an op, a functor, for dtypes.
+// The spec for a node's type.
 template <class Op, class... T>
-void add_binary(const char* op, Types<T...>) {
-  (add_binary(op, kType<T>, give<kBinary<Op, T, ResultOf<Op, T>, Narrow::no>>), ...);
+void* choose_binary(TF_OpKernelConstruction* construction) {
+  const TF_DataType type = type_of(construction);
+  void* out = nullptr;
+  const auto fits = [&](TF_DataType other, Create spec) {
+    if (type == other) out = spec(construction);
+  };
+  (fits(kType<T>, give<kBinary<Op, T, ResultOf<Op, T>, Narrow::no>>), ...);
+  return out;
 }
 template <class Op, class... T>
-void add_unary(const char* op, Types<T...>) {
-  (add_unary(op, kType<T>, give<kUnary<Op, T, std::invoke_result_t<Op, T>, Narrow::no>>), ...);
+void* choose_unary(TF_OpKernelConstruction* construction) {
+  const TF_DataType type = type_of(construction);
+  void* out = nullptr;
+  const auto fits = [&](TF_DataType other, Create spec) {
+    if (type == other) out = spec(construction);
+  };
+  (fits(kType<T>, give<kUnary<Op, T, std::invoke_result_t<Op, T>, Narrow::no>>), ...);
+  return out;
 }
 // For float16 and bfloat16, calculated in float.
 template <class Op>
-void add_narrow_binary(const char* op) {
+void* choose_narrow_binary(TF_OpKernelConstruction* construction) {
   using R = ResultOf<Op, float>;
-  add_binary(op, TF_HALF, give<kBinary<Op, float, R, Narrow::half>>);
-  add_binary(op, TF_BFLOAT16, give<kBinary<Op, float, R, Narrow::bfloat16>>);
+  return type_of(construction) == TF_HALF
+             ? give<kBinary<Op, float, R, Narrow::half>>(construction)
+             : give<kBinary<Op, float, R, Narrow::bfloat16>>(construction);
+}
+template <class Op>
+void* choose_narrow_unary(TF_OpKernelConstruction* construction) {
+  using R = std::invoke_result_t<Op, float>;
+  return type_of(construction) == TF_HALF
+             ? give<kUnary<Op, float, R, Narrow::half>>(construction)
+             : give<kUnary<Op, float, R, Narrow::bfloat16>>(construction);
+}
+
+// Register an op, a functor, for dtypes.
+template <class Op, class... T>
+void add_binary(const char* op, Types<T...>) {
+  add_binary(op, std::vector<TF_DataType>{kType<T>...}, choose_binary<Op, T...>);
+}
+template <class Op, class... T>
+void add_unary(const char* op, Types<T...>) {
+  add_unary(op, std::vector<TF_DataType>{kType<T>...}, choose_unary<Op, T...>);
+}
+template <class Op>
+void add_narrow_binary(const char* op) {
+  add_binary(op, std::vector<TF_DataType>{TF_HALF, TF_BFLOAT16}, choose_narrow_binary<Op>);
 }
 template <class Op>
 void add_narrow_unary(const char* op) {
-  using R = std::invoke_result_t<Op, float>;
-  add_unary(op, TF_HALF, give<kUnary<Op, float, R, Narrow::half>>);
-  add_unary(op, TF_BFLOAT16, give<kUnary<Op, float, R, Narrow::bfloat16>>);
+  add_unary(op, std::vector<TF_DataType>{TF_HALF, TF_BFLOAT16}, choose_narrow_unary<Op>);
 }
 template <class Op>
 void add_float_binary(const char* op) {
