@@ -23,7 +23,8 @@ Slide slide(std::int64_t size, std::int64_t window, std::int64_t stride, const s
 
 }  // namespace
 
-PoolWindows::PoolWindows(const Node& node) : channels_first_(false), padding_(node.string("padding")) {
+PoolWindows::PoolWindows(const Node& node)
+    : channels_first_(false), padding_(node.string("padding")) {
   if (node.has("data_format")) channels_first_ = node.string("data_format").starts_with("NC");
   if (node.has("ksize")) ksize_ = node.integers("ksize");
   if (node.has("strides")) strides_ = node.integers("strides");

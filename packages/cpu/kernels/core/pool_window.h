@@ -10,8 +10,8 @@
 
 namespace drystone::cpu {
 
-// Pooling over [batch, 3 spatial dims, channels] in memory. Two-dimensional pooling has one more dim
-// of 1 in front; with channels first each channel is an image of its own.
+// Pooling over [batch, 3 spatial dims, channels] in memory. Two-dimensional pooling has one more
+// dim of 1 in front; with channels first each channel is an image of its own.
 struct Pool {
   using Three = std::array<std::int64_t, 3>;
   std::int64_t batch = 0;

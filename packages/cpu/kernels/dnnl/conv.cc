@@ -24,8 +24,8 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
   channel[1] = g.count;
   fusion.attach(attr, operands, dense(channel), y);
   const dnnl::convolution_forward::primitive_desc pd(
-      engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x, free_filter(g),
-      y, g.strides, g.dilations, g.before, g.after, attr);
+      engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x,
+      free_filter(g), y, g.strides, g.dilations, g.before, g.after, attr);
   operands.insert(operands.end(),
                   {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, y}});
   auto plan = std::make_unique<Plan>();
@@ -36,7 +36,8 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
 }
 
 // Each channel `times` times: so that a depthwise convolution has one filter per channel.
-void repeat_channels(const float* x, std::int64_t outer, std::int64_t inner, std::int64_t times, float* out) {
+void repeat_channels(const float* x, std::int64_t outer, std::int64_t inner, std::int64_t times,
+                     float* out) {
   parallel(outer, 1 + inner * times, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       for (std::int64_t j = 0; j < times; ++j) {

@@ -10,8 +10,17 @@ namespace {
 
 // The forward pass that the gradient belongs to, as oneDNN wants it said.
 dnnl::convolution_forward::primitive_desc hint(const Geometry& g, const Desc& x, const Desc& y) {
-  return {engine(), dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, x, free_filter(g),
-          y, g.strides, g.dilations, g.before, g.after, attributes()};
+  return {engine(),
+          dnnl::prop_kind::forward_training,
+          dnnl::algorithm::convolution_direct,
+          x,
+          free_filter(g),
+          y,
+          g.strides,
+          g.dilations,
+          g.before,
+          g.after,
+          attributes()};
 }
 
 struct Plan {
@@ -24,8 +33,8 @@ std::unique_ptr<Plan> plan_input(const Geometry& g, const Windows& windows) {
   const Desc x = image(g, g.spatial, g.channels, windows.channels_first());
   const Desc y = image(g, g.out, g.count, windows.channels_first());
   const dnnl::convolution_backward_data::primitive_desc pd(
-      engine(), dnnl::algorithm::convolution_direct, x, free_filter(g), y, g.strides, g.dilations, g.before,
-      g.after, hint(g, x, y), attributes());
+      engine(), dnnl::algorithm::convolution_direct, x, free_filter(g), y, g.strides, g.dilations,
+      g.before, g.after, hint(g, x, y), attributes());
   auto plan = std::make_unique<Plan>();
   plan->packing = std::make_unique<Packing>(filter(g, windows.is_depthwise()), pd.weights_desc());
   plan->primitive = std::make_unique<Primitive>(
@@ -40,8 +49,8 @@ std::unique_ptr<Plan> plan_filter(const Geometry& g, const Windows& windows) {
   const Desc x = image(g, g.spatial, g.channels, windows.channels_first());
   const Desc y = image(g, g.out, g.count, windows.channels_first());
   const dnnl::convolution_backward_weights::primitive_desc pd(
-      engine(), dnnl::algorithm::convolution_direct, x, free_filter(g), y, g.strides, g.dilations, g.before,
-      g.after, hint(g, x, y), attributes());
+      engine(), dnnl::algorithm::convolution_direct, x, free_filter(g), y, g.strides, g.dilations,
+      g.before, g.after, hint(g, x, y), attributes());
   auto plan = std::make_unique<Plan>();
   const Desc found = pd.diff_weights_desc();
   plan->bytes = static_cast<std::int64_t>(found.get_size());
@@ -61,7 +70,8 @@ Dims sizes(const Tensor& input, std::size_t rank, std::size_t least) {
           "sizes must be a vector with one entry per dimension");
   Dims out;
   for (std::size_t k = 0; k < count; ++k) {
-    out.push_back(input.dtype() == TF_INT64 ? input.as<std::int64_t>()[k] : input.as<std::int32_t>()[k]);
+    out.push_back(input.dtype() == TF_INT64 ? input.as<std::int64_t>()[k]
+                                            : input.as<std::int32_t>()[k]);
   }
   return out;
 }
@@ -107,11 +117,14 @@ class InputGradient {
     }
     Key key;
     key << DimsView(dims) << w.dims() << follow_host_threads();
-    plans_.with(key, [&] { return plan_input(g, windows_); }, [&](const Plan& plan) {
-      const void* weights = weights_.packed(call, 1, w.data(), *plan.packing);
-      plan.primitive->run(call, {{DNNL_ARG_DIFF_SRC, dx.data()}, {DNNL_ARG_WEIGHTS, weights},
-                                 {DNNL_ARG_DIFF_DST, dy.data()}});
-    });
+    plans_.with(
+        key, [&] { return plan_input(g, windows_); },
+        [&](const Plan& plan) {
+          const void* weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          plan.primitive->run(call, {{DNNL_ARG_DIFF_SRC, dx.data()},
+                                     {DNNL_ARG_WEIGHTS, weights},
+                                     {DNNL_ARG_DIFF_DST, dy.data()}});
+        });
   }
 
  private:
@@ -142,15 +155,19 @@ class FilterGradient {
     }
     Key key;
     key << x.dims() << DimsView(dims) << follow_host_threads();
-    plans_.with(key, [&] { return plan_filter(g, windows_); }, [&](const Plan& plan) { run(call, plan, x, dy, dw); });
+    plans_.with(
+        key, [&] { return plan_filter(g, windows_); },
+        [&](const Plan& plan) { run(call, plan, x, dy, dw); });
   }
 
  private:
-  static void run(const Call& call, const Plan& plan, const Tensor& x, const Tensor& dy, const Tensor& dw) {
+  static void run(const Call& call, const Plan& plan, const Tensor& x, const Tensor& dy,
+                  const Tensor& dw) {
     const bool packs = plan.packing->is_needed();
     void* found = packs ? call.scratch<char>(plan.bytes) : dw.write<void>();
-    plan.primitive->run(call, {{DNNL_ARG_SRC, x.data()}, {DNNL_ARG_DIFF_WEIGHTS, found},
-                               {DNNL_ARG_DIFF_DST, dy.data()}});
+    plan.primitive->run(
+        call,
+        {{DNNL_ARG_SRC, x.data()}, {DNNL_ARG_DIFF_WEIGHTS, found}, {DNNL_ARG_DIFF_DST, dy.data()}});
     if (packs) plan.packing->run(call, found, dw.write<void>());
   }
 

@@ -36,7 +36,9 @@ struct Plan {
   std::unique_ptr<Primitive> primitive;
 };
 
-bool has(const Labels& labels, Label label) { return std::ranges::find(labels, label) != labels.end(); }
+bool has(const Labels& labels, Label label) {
+  return std::ranges::find(labels, label) != labels.end();
+}
 
 Labels unique(const Labels& labels) {
   Labels out;
@@ -48,7 +50,8 @@ Labels unique(const Labels& labels) {
 
 class Planner {
  public:
-  Planner(std::vector<Labels> terms, const std::vector<Tensor>& operands, DimsView result, Steps sizes)
+  Planner(std::vector<Labels> terms, const std::vector<Tensor>& operands, DimsView result,
+          Steps sizes)
       : terms_(std::move(terms)), sizes_(std::move(sizes)) {
     for (std::size_t k = 0; k < operands.size(); ++k) {
       steps_.push_back(label_steps(terms_[k], operands[k].dims(), sizes_));
@@ -59,7 +62,8 @@ class Planner {
   // The one operand's elements, on their way to the result.
   Walk alone() const {
     Walk out;
-    for (const Label label : unique(terms_[1])) out.add(sizes_.at(label), steps_[0].at(label), steps_[1].at(label));
+    for (const Label label : unique(terms_[1]))
+      out.add(sizes_.at(label), steps_[0].at(label), steps_[1].at(label));
     for (const Label label : unique(terms_[0])) {
       if (!has(terms_[1], label)) out.add(sizes_.at(label), steps_[0].at(label), 0);
     }
@@ -70,7 +74,8 @@ class Planner {
     auto plan = std::make_unique<Plan>();
     const Labels output = unique(terms_[2]);
     // The result's last dimension becomes the product's columns.
-    plan->is_swapped = !output.empty() && has(terms_[0], output.back()) && !has(terms_[1], output.back());
+    plan->is_swapped =
+        !output.empty() && has(terms_[0], output.back()) && !has(terms_[1], output.back());
     const std::size_t first = plan->is_swapped ? 1 : 0;
     sort(*plan, unique(terms_[first]), unique(terms_[1 - first]), output);
     const bool repeats = output.size() != terms_[2].size();
@@ -190,7 +195,8 @@ class Planner {
     if (!is_last && std::string_view(pd.impl_info_str()).starts_with("ref")) return false;
     plan.primitive = std::make_unique<Primitive>(
         dnnl::matmul(pd),
-        std::vector<std::pair<int, Desc>>{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}},
+        std::vector<std::pair<int, Desc>>{
+            {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}},
         pd.scratchpad_desc());
     return true;
   }
@@ -225,26 +231,30 @@ class Einsum {
     }
     const Tensor y = call.output(0, dims);
     if (y.count() == 0) return;
-    const bool is_empty = std::ranges::any_of(operands, [](const Tensor& x) { return x.count() == 0; });
+    const bool is_empty =
+        std::ranges::any_of(operands, [](const Tensor& x) { return x.count() == 0; });
     const bool repeats = unique(terms.back()).size() != terms.back().size();
     if (is_empty || repeats || operands.size() == 1) std::fill_n(y.write<float>(), y.count(), 0.0F);
     if (is_empty) return;
-    if (operands.size() == 1) Planner(terms, operands, dims, sizes).alone().run(operands[0].as<float>(), y.write<float>());
+    if (operands.size() == 1)
+      Planner(terms, operands, dims, sizes).alone().run(operands[0].as<float>(), y.write<float>());
     else multiply(call, terms, operands, sizes, y);
   }
 
  private:
-  void multiply(const Call& call, const std::vector<Labels>& terms, const std::vector<Tensor>& operands,
-                const Steps& sizes, const Tensor& y) {
+  void multiply(const Call& call, const std::vector<Labels>& terms,
+                const std::vector<Tensor>& operands, const Steps& sizes, const Tensor& y) {
     Key key;
     key << operands[0].dims() << operands[1].dims() << follow_host_threads();
-    plans_.with(key, [&] { return Planner(terms, operands, y.dims(), sizes).pair(); }, [&](const Plan& plan) {
-      const float* a = in_order(call, plan.a, operands[plan.is_swapped ? 1 : 0]);
-      const float* b = in_order(call, plan.b, operands[plan.is_swapped ? 0 : 1]);
-      float* to = plan.y.copy ? call.scratch<float>(plan.y.count) : y.write<float>();
-      plan.primitive->run(call, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to}});
-      if (plan.y.copy) plan.y.copy->run(to, y.write<float>());
-    });
+    plans_.with(
+        key, [&] { return Planner(terms, operands, y.dims(), sizes).pair(); },
+        [&](const Plan& plan) {
+          const float* a = in_order(call, plan.a, operands[plan.is_swapped ? 1 : 0]);
+          const float* b = in_order(call, plan.b, operands[plan.is_swapped ? 0 : 1]);
+          float* to = plan.y.copy ? call.scratch<float>(plan.y.count) : y.write<float>();
+          plan.primitive->run(call, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to}});
+          if (plan.y.copy) plan.y.copy->run(to, y.write<float>());
+        });
   }
 
   Equation equation_;

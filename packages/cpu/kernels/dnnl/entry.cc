@@ -5,7 +5,8 @@
 
 using drystone::cpu::dnnl_part::Entry;
 
-extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl_entry(const char* op) {
+extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl_entry(
+    const char* op) {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> out;
     drystone::cpu::dnnl_part::list_products(out);

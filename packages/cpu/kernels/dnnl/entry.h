@@ -1,6 +1,7 @@
 // Kernels of this folder's library: how the plugin, which registers them, gets at them.
 //
-// The plugin knows their names (plain/products.cc) and opens the library when the first one is made.
+// The plugin knows their names (plain/products.cc) and opens the library when the first one is
+// made.
 #ifndef DRYSTONE_CPU_DNNL_ENTRY_H_
 #define DRYSTONE_CPU_DNNL_ENTRY_H_
 

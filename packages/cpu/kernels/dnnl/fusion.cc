@@ -16,9 +16,12 @@ float elu(float x, float) { return x < 0 ? std::expm1(x) : x; }
 float selu(float x, float) {
   constexpr double kAlpha = 1.6732632423543772;
   constexpr double kScale = 1.0507009873554805;
-  return x < 0 ? static_cast<float>(kScale * kAlpha) * std::expm1(x) : static_cast<float>(kScale) * x;
+  return x < 0 ? static_cast<float>(kScale * kAlpha) * std::expm1(x)
+               : static_cast<float>(kScale) * x;
 }
-float softplus(float x, float) { return (x > 0 ? x : x != x ? x : 0) + std::log1p(std::exp(-std::fabs(x))); }
+float softplus(float x, float) {
+  return (x > 0 ? x : x != x ? x : 0) + std::log1p(std::exp(-std::fabs(x)));
+}
 float softsign(float x, float) { return x / (std::fabs(x) + 1); }
 float sigmoid(float x, float) { return 1 / (1 + std::exp(-x)); }
 float tangent(float x, float) { return std::tanh(x); }
@@ -29,9 +32,9 @@ float gelu(float x, float) {
 
 Function function(const std::string& name) {
   static const std::pair<const char*, Function> table[] = {
-      {"Relu", relu}, {"Relu6", relu6}, {"LeakyRelu", leaky}, {"Elu", elu}, {"Selu", selu},
-      {"Softplus", softplus}, {"Softsign", softsign}, {"Sigmoid", sigmoid}, {"Tanh", tangent},
-      {"GeluApproximate", gelu}};
+      {"Relu", relu},    {"Relu6", relu6},         {"LeakyRelu", leaky},   {"Elu", elu},
+      {"Selu", selu},    {"Softplus", softplus},   {"Softsign", softsign}, {"Sigmoid", sigmoid},
+      {"Tanh", tangent}, {"GeluApproximate", gelu}};
   for (const auto& [known, out] : table) {
     if (name == known) return out;
   }
@@ -73,9 +76,12 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
   for (const Step& step : steps_) {
     const auto fits = [&](std::size_t k) { return out[step.first + k].count() == placed.channels; };
     switch (step.kind) {
-      case Kind::bias: require(fits(0), "bias must have one entry per channel"); break;
+      case Kind::bias:
+        require(fits(0), "bias must have one entry per channel");
+        break;
       case Kind::norm:
-        require(fits(0) && fits(1) && fits(2) && fits(3), "moments must have one entry per channel");
+        require(fits(0) && fits(1) && fits(2) && fits(3),
+                "moments must have one entry per channel");
         break;
       case Kind::add: {
         const DimsView dims = out[step.first].dims();
@@ -83,7 +89,8 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
                 "what is added must have the shape of the product");
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   for (const Tensor& input : out) {
@@ -136,7 +143,8 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
   return out;
 }
 
-void Fusion::norm(const std::vector<Tensor>& inputs, const Step& step, float* factor, float* shift) const {
+void Fusion::norm(const std::vector<Tensor>& inputs, const Step& step, float* factor,
+                  float* shift) const {
   const auto* scale = inputs[step.first].as<float>();
   const auto* offset = inputs[step.first + 1].as<float>();
   const auto* mean = inputs[step.first + 2].as<float>();

@@ -23,7 +23,8 @@ class Fusion {
 
   // The fusion's inputs from input `first` on, held against the result's dims. Fails with
   // INVALID_ARGUMENT.
-  std::vector<Tensor> inputs(const Call& call, int first, DimsView result, const Placed& placed) const;
+  std::vector<Tensor> inputs(const Call& call, int first, DimsView result,
+                             const Placed& placed) const;
 
   // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` has the
   // dims of the result with all but the channels 1; `whole` is the result.
@@ -33,7 +34,8 @@ class Fusion {
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs) const;
 
   // The other steps; all of them when nothing `was_attached`.
-  void finish(const std::vector<Tensor>& inputs, float* y, const Placed& placed, bool was_attached) const;
+  void finish(const std::vector<Tensor>& inputs, float* y, const Placed& placed,
+              bool was_attached) const;
 
   bool empty() const { return steps_.empty(); }
 
@@ -45,7 +47,8 @@ class Fusion {
     std::size_t first;  // of its inputs
   };
   void norm(const std::vector<Tensor>& inputs, const Step& step, float* factor, float* shift) const;
-  void apply(const Step& step, const std::vector<Tensor>& inputs, float* y, const Placed& placed) const;
+  void apply(const Step& step, const std::vector<Tensor>& inputs, float* y,
+             const Placed& placed) const;
 
   std::vector<Step> steps_;
   std::size_t attached_ = 0;  // how many steps oneDNN does

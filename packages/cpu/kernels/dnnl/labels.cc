@@ -14,7 +14,8 @@ std::string without_dots(std::string term) {
 }
 
 bool is_letters(const std::string& term) {
-  return std::ranges::all_of(term, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return std::ranges::all_of(
+      term, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
 Labels labels_of(const std::string& term, std::int64_t covered) {
@@ -68,7 +69,8 @@ std::vector<Labels> Equation::expand(const std::vector<Tensor>& operands) const 
   return out;
 }
 
-std::map<Label, std::int64_t> label_sizes(const std::vector<Labels>& terms, const std::vector<Tensor>& operands) {
+std::map<Label, std::int64_t> label_sizes(const std::vector<Labels>& terms,
+                                          const std::vector<Tensor>& operands) {
   std::map<Label, std::int64_t> sizes;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     for (std::size_t d = 0; d < terms[k].size(); ++d) {

@@ -32,15 +32,16 @@ class Equation {
 };
 
 // The size that each label stands for. Fails with INVALID_ARGUMENT.
-std::map<Label, std::int64_t> label_sizes(const std::vector<Labels>& terms, const std::vector<Tensor>& operands);
+std::map<Label, std::int64_t> label_sizes(const std::vector<Labels>& terms,
+                                          const std::vector<Tensor>& operands);
 
-// How far a step along each label moves in a tensor. A label that is there twice walks the diagonal;
-// one whose dimension is 1 where the label's size is not stays.
+// How far a step along each label moves in a tensor. A label that is there twice walks the
+// diagonal; one whose dimension is 1 where the label's size is not stays.
 std::map<Label, std::int64_t> label_steps(const Labels& labels, DimsView dims,
                                           const std::map<Label, std::int64_t>& sizes);
 
-// Copies elements from one order of labels to another: `to` is walked in order. Labels with a step of
-// 0 in `to` are summed; they come last.
+// Copies elements from one order of labels to another: `to` is walked in order. Labels with a step
+// of 0 in `to` are summed; they come last.
 struct Walk {
   Dims dims;
   Dims from;

@@ -28,11 +28,13 @@ Desc matrix(const Shape& dims, bool is_flipped) {
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
-std::unique_ptr<Primitive> make_product(const Product& p, bool flip_a, bool flip_b, const Fusion& fusion) {
+std::unique_ptr<Primitive> make_product(const Product& p, bool flip_a, bool flip_b,
+                                        const Fusion& fusion) {
   const Desc a = matrix(p.a, flip_a);
   const Desc b = matrix(p.b, flip_b);
   const Desc y = dense(p.y);
-  std::vector<std::pair<int, Desc>> operands{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}};
+  std::vector<std::pair<int, Desc>> operands{
+      {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}};
   dnnl::primitive_attr attr = attributes();
   Shape channel(p.y.size(), 1);
   channel.back() = p.y.back();
@@ -44,7 +46,8 @@ std::unique_ptr<Primitive> make_product(const Product& p, bool flip_a, bool flip
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
 class Multiplier {
  public:
-  Multiplier(const Node& node, bool flip_a, bool flip_b) : flip_a_(flip_a), flip_b_(flip_b), fusion_(node) {}
+  Multiplier(const Node& node, bool flip_a, bool flip_b)
+      : flip_a_(flip_a), flip_b_(flip_b), fusion_(node) {}
 
   void multiply(const Call& call, const Tensor& a, const Tensor& b, const Dims& result) {
     const Placed placed{product(DimsView(result).first(result.size() - 1)), result.back(), 1};
@@ -61,8 +64,10 @@ class Multiplier {
     plans_.with(
         key, [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, fusion_); },
         [&](const Primitive& primitive) {
-          primitive.run(call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, b.data()}, {DNNL_ARG_DST, y.data()}},
-                        fusion_.operands(call, more));
+          primitive.run(
+              call,
+              {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, b.data()}, {DNNL_ARG_DST, y.data()}},
+              fusion_.operands(call, more));
         });
     fusion_.finish(more, y.write<float>(), placed, true);
   }
@@ -83,7 +88,8 @@ Product Multiplier::merged(DimsView a, DimsView b) const {
     const std::int64_t p = k + a.size() >= rank ? a[k + a.size() - rank] : 1;
     const std::int64_t q = k + b.size() >= rank ? b[k + b.size() - rank] : 1;
     if (p == 1 && q == 1) continue;
-    const bool joins = !out.y.empty() && (p == 1) == (out.a.back() == 1) && (q == 1) == (out.b.back() == 1);
+    const bool joins =
+        !out.y.empty() && (p == 1) == (out.a.back() == 1) && (q == 1) == (out.b.back() == 1);
     if (!joins) {
       out.a.push_back(1);
       out.b.push_back(1);
@@ -100,12 +106,13 @@ Product Multiplier::merged(DimsView a, DimsView b) const {
     m *= out.y[0];
     out = {};
   }
-  for (const auto& [dims, rows, columns] : {std::tuple(&out.a, m, inner), std::tuple(&out.b, inner, n),
-                                            std::tuple(&out.y, m, n)}) {
+  for (const auto& [dims, rows, columns] :
+       {std::tuple(&out.a, m, inner), std::tuple(&out.b, inner, n), std::tuple(&out.y, m, n)}) {
     dims->push_back(rows);
     dims->push_back(columns);
   }
-  if (out.y.size() > DNNL_MAX_NDIMS) fail(TF_UNIMPLEMENTED, "a product that broadcasts too many dimensions");
+  if (out.y.size() > DNNL_MAX_NDIMS)
+    fail(TF_UNIMPLEMENTED, "a product that broadcasts too many dimensions");
   return out;
 }
 
@@ -113,14 +120,15 @@ void check_inner(const Tensor& a, const Tensor& b, bool flip_a, bool flip_b) {
   const std::int64_t columns = a.dim(a.rank() - (flip_a ? 2 : 1));
   const std::int64_t rows = b.dim(b.rank() - (flip_b ? 1 : 2));
   if (columns == rows) return;
-  fail(TF_INVALID_ARGUMENT, "the inner dimensions of a matrix product must be equal: " + text(a.dims()) +
-                                " and " + text(b.dims()));
+  fail(TF_INVALID_ARGUMENT, "the inner dimensions of a matrix product must be equal: " +
+                                text(a.dims()) + " and " + text(b.dims()));
 }
 
 class MatMul {
  public:
   explicit MatMul(const Node& node)
-      : flip_a_(node.boolean("transpose_a")), flip_b_(node.boolean("transpose_b")),
+      : flip_a_(node.boolean("transpose_a")),
+        flip_b_(node.boolean("transpose_b")),
         multiplier_(node, flip_a_, flip_b_) {}
 
   void compute(Call& call) {
@@ -141,7 +149,9 @@ template <bool kBroadcasts>
 class BatchMatMul {
  public:
   explicit BatchMatMul(const Node& node)
-      : flip_a_(node.boolean("adj_x")), flip_b_(node.boolean("adj_y")), multiplier_(node, flip_a_, flip_b_) {}
+      : flip_a_(node.boolean("adj_x")),
+        flip_b_(node.boolean("adj_y")),
+        multiplier_(node, flip_a_, flip_b_) {}
 
   void compute(Call& call) {
     const Tensor a = call.input(0);

@@ -34,7 +34,8 @@ dnnl::primitive_attr attributes() {
 
 Desc dense(const Shape& dims) {
   Shape strides(dims.size(), 1);
-  for (std::size_t k = dims.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<std::int64_t>(dims[k], 1);
+  for (std::size_t k = dims.size(); k-- > 1;)
+    strides[k - 1] = strides[k] * std::max<std::int64_t>(dims[k], 1);
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
@@ -72,26 +73,31 @@ void Primitive::run(const Call& call, std::initializer_list<Operand> given,
   std::unique_ptr<Arguments> arguments(take());
   const auto set = [&](const Operand& operand) {
     for (const dnnl_exec_arg_t& item : arguments->list) {
-      if (item.arg == operand.argument) dnnl_memory_set_data_handle(item.memory, const_cast<void*>(operand.data));
+      if (item.arg == operand.argument)
+        dnnl_memory_set_data_handle(item.memory, const_cast<void*>(operand.data));
     }
   };
   for (const Operand& operand : given) set(operand);
   for (const Operand& operand : more) set(operand);
   const std::size_t scratch = scratch_.get_size();
-  if (scratch != 0) set({DNNL_ARG_SCRATCHPAD, call.scratch<char>(static_cast<std::int64_t>(scratch))});
+  if (scratch != 0)
+    set({DNNL_ARG_SCRATCHPAD, call.scratch<char>(static_cast<std::int64_t>(scratch))});
   const dnnl_status_t status =
       dnnl_primitive_execute(primitive_.get(), stream().get(),
                              static_cast<int>(arguments->list.size()), arguments->list.data());
   Arguments* none = nullptr;
-  if (spare_.compare_exchange_strong(none, arguments.get(), std::memory_order_acq_rel)) arguments.release();
+  if (spare_.compare_exchange_strong(none, arguments.get(), std::memory_order_acq_rel))
+    arguments.release();
   if (status == dnnl_out_of_memory) throw std::bad_alloc();
-  if (status != dnnl_success) fail(TF_INTERNAL, "oneDNN failed with status " + std::to_string(status));
+  if (status != dnnl_success)
+    fail(TF_INTERNAL, "oneDNN failed with status " + std::to_string(status));
 }
 
 std::unique_ptr<Primitive> make_reorder(const Desc& from, const Desc& to) {
   const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, attributes());
   return std::make_unique<Primitive>(
-      dnnl::reorder(pd), std::vector<std::pair<int, Desc>>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+      dnnl::reorder(pd),
+      std::vector<std::pair<int, Desc>>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
       pd.scratchpad_desc());
 }
 

@@ -39,7 +39,8 @@ struct Operand {
 class Primitive {
  public:
   // Every argument that a run gives must be among `operands`.
-  Primitive(dnnl::primitive primitive, std::vector<std::pair<int, Desc>> operands, const Desc& scratch);
+  Primitive(dnnl::primitive primitive, std::vector<std::pair<int, Desc>> operands,
+            const Desc& scratch);
   ~Primitive();
   Primitive(const Primitive&) = delete;
   Primitive& operator=(const Primitive&) = delete;
@@ -76,7 +77,8 @@ class Key {
   bool fits() const { return count_ <= kMost; }
   bool operator==(const Key& other) const {
     return count_ == other.count_ &&
-           std::memcmp(values_, other.values_, sizeof values_[0] * static_cast<std::size_t>(count_)) == 0;
+           std::memcmp(values_, other.values_,
+                       sizeof values_[0] * static_cast<std::size_t>(count_)) == 0;
   }
 
  private:
@@ -85,8 +87,8 @@ class Key {
   std::int64_t values_[kMost];
 };
 
-// Plans of a kernel by their keys. The latest one is found without a lock. Once there are kMost, what
-// else comes is made for its call alone: oneDNN keeps such primitives for a while itself.
+// Plans of a kernel by their keys. The latest one is found without a lock. Once there are kMost,
+// what else comes is made for its call alone: oneDNN keeps such primitives for a while itself.
 template <class Plan>
 class Plans {
  public:

@@ -24,9 +24,9 @@ class Packing {
   std::unique_ptr<Primitive> reorder_;
 };
 
-// Packed constants of a kernel. The input stays held, so that its memory means these elements for as
-// long as this lives. Few are kept: a kernel that is called with ever new shapes may want ever new
-// orders.
+// Packed constants of a kernel. The input stays held, so that its memory means these elements for
+// as long as this lives. Few are kept: a kernel that is called with ever new shapes may want ever
+// new orders.
 class Weights {
  public:
   // The elements of input `i`, which are at `data`, packed: for the call at least.

@@ -8,7 +8,9 @@ namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;  // of an attribute: sums stay in range
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
 
 bool in_range(std::int64_t value) { return value > 0 && value < kLargest; }
 
@@ -23,9 +25,12 @@ Dims Geometry::dims(const Dims& inner, std::int64_t channel, bool channels_first
 }
 
 Windows::Windows(const Node& node, std::size_t spatial, bool is_depthwise)
-    : spatial_(spatial), is_depthwise_(is_depthwise),
-      channels_first_(node.string("data_format").starts_with("NC")), padding_(node.string("padding")),
-      strides_(node.integers("strides")), dilations_(node.integers("dilations")) {
+    : spatial_(spatial),
+      is_depthwise_(is_depthwise),
+      channels_first_(node.string("data_format").starts_with("NC")),
+      padding_(node.string("padding")),
+      strides_(node.integers("strides")),
+      dilations_(node.integers("dilations")) {
   if (node.has("explicit_paddings")) explicit_ = node.integers("explicit_paddings");
 }
 
@@ -65,7 +70,8 @@ void Windows::slide(Geometry& g, std::size_t k) const {
   std::int64_t after = 0;
   if (padding_ == "SAME") {
     count = (g.spatial[k] + stride - 1) / stride;
-    const std::int64_t total = std::max<std::int64_t>((count - 1) * stride + extent - g.spatial[k], 0);
+    const std::int64_t total =
+        std::max<std::int64_t>((count - 1) * stride + extent - g.spatial[k], 0);
     before = total / 2;
     after = total - before;
   } else {
@@ -98,8 +104,9 @@ Geometry Windows::place(DimsView input, DimsView filter) const {
     g.depth = 1;
     require(!__builtin_mul_overflow(depth, last, &g.count), "the filter is too large");
   } else {
-    require(g.channels > 0 && depth > 0 && g.channels % depth == 0 && last % (g.channels / depth) == 0,
-            "input channels must be a multiple of the filter's, and its outputs of the groups");
+    require(
+        g.channels > 0 && depth > 0 && g.channels % depth == 0 && last % (g.channels / depth) == 0,
+        "input channels must be a multiple of the filter's, and its outputs of the groups");
     g.groups = g.channels / depth;
     g.depth = depth;
     g.count = last;
@@ -139,7 +146,8 @@ Shape filter_dims(const Geometry& g) {
 }  // namespace
 
 Desc filter(const Geometry& g, bool is_depthwise) {
-  // In memory [size, depth, groups, count of a group]; of a depthwise one [size, groups, multiplier].
+  // In memory [size, depth, groups, count of a group]; of a depthwise one [size, groups,
+  // multiplier].
   const std::int64_t each = g.count / g.groups;
   Shape strides{each, 1, is_depthwise ? 1 : g.count};
   std::int64_t step = g.count * g.depth;

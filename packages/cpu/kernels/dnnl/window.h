@@ -13,13 +13,13 @@ struct Geometry {
   std::int64_t batch;
   std::int64_t channels;  // of the input
   std::int64_t groups;
-  std::int64_t depth;     // input channels of a group
-  std::int64_t count;     // output channels
-  Dims spatial;           // of the input
-  Dims size;              // of the filter
-  Dims out;               // of the output
+  std::int64_t depth;  // input channels of a group
+  std::int64_t count;  // output channels
+  Dims spatial;        // of the input
+  Dims size;           // of the filter
+  Dims out;            // of the output
   Shape strides;
-  Shape dilations;        // oneDNN's: 0 for dense filters
+  Shape dilations;  // oneDNN's: 0 for dense filters
   Shape before;
   Shape after;
 
@@ -31,7 +31,8 @@ struct Geometry {
 // Attributes of a node that slides windows.
 class Windows {
  public:
-  // Of windows with so many spatial dimensions. `is_depthwise`: the filter is [size, C, multiplier].
+  // Of windows with so many spatial dimensions. `is_depthwise`: the filter is [size, C,
+  // multiplier].
   Windows(const Node& node, std::size_t spatial, bool is_depthwise);
 
   // Fails with INVALID_ARGUMENT for shapes that do not go together.

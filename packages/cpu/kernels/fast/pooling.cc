@@ -18,9 +18,10 @@ void check_rank(const Tensor& x) {
 template <class Body>
 void each_window(const Pool& p, Body&& body) {
   const std::int64_t windows = p.windows();
-  parallel(p.batch * windows, 5 + p.taps() * p.channels / 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) body(k / windows, k % windows);
-  });
+  parallel(p.batch * windows, 5 + p.taps() * p.channels / 16,
+           [&](std::int64_t begin, std::int64_t end) {
+             for (std::int64_t k = begin; k < end; ++k) body(k / windows, k % windows);
+           });
 }
 
 template <class T>
@@ -55,10 +56,12 @@ template <class T>
 void max_channels(const Call& call, const Tensor& x, const Dims& ksize, const Dims& strides) {
   const std::size_t last = ksize.size() - 1;
   const std::int64_t run = ksize[last];
-  bool fits = strides.size() == ksize.size() && strides[last] == run && x.dim(x.rank() - 1) % run == 0;
+  bool fits =
+      strides.size() == ksize.size() && strides[last] == run && x.dim(x.rank() - 1) % run == 0;
   for (std::size_t k = 0; fits && k < last; ++k) fits = ksize[k] == 1 && strides[k] == 1;
   if (!fits) {
-    fail(TF_UNIMPLEMENTED, "pooling over channels needs windows of channels only that divide them evenly");
+    fail(TF_UNIMPLEMENTED,
+         "pooling over channels needs windows of channels only that divide them evenly");
   }
   Dims dims(x.dims().begin(), x.dims().end());
   dims.back() /= run;
@@ -134,17 +137,18 @@ class AvgPool {
 
 void check_gradient(const Tensor& dy, const Pool& p) {
   if (std::ranges::equal(dy.dims(), p.result)) return;
-  fail(TF_INVALID_ARGUMENT, "the gradient must have the shape of the pooled output: " + text(dy.dims()) +
-                                " instead of " + text(p.result));
+  fail(TF_INVALID_ARGUMENT, "the gradient must have the shape of the pooled output: " +
+                                text(dy.dims()) + " instead of " + text(p.result));
 }
 
 // body(image) for all images: windows that overlap add to the same elements, so that an image stays
 // with one thread.
 template <class Body>
 void each_image(const Pool& p, Body&& body) {
-  parallel(p.batch, 1 + p.windows() * p.taps() * p.channels / 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t image = begin; image < end; ++image) body(image);
-  });
+  parallel(p.batch, 1 + p.windows() * p.taps() * p.channels / 4,
+           [&](std::int64_t begin, std::int64_t end) {
+             for (std::int64_t image = begin; image < end; ++image) body(image);
+           });
 }
 
 // The gradient goes to each window's first maximum.
@@ -238,7 +242,8 @@ class AvgPoolGrad {
       const Pool::Part part = p.part(window);
       const T count = static_cast<T>(part.count());
       const T* grad = dy + window * channels;
-      for (std::int64_t c = 0; c < channels; ++c) share[static_cast<std::size_t>(c)] = grad[c] / count;
+      for (std::int64_t c = 0; c < channels; ++c)
+        share[static_cast<std::size_t>(c)] = grad[c] / count;
       p.each(part, [&](std::int64_t place) {
         T* to = dx + place * channels;
         for (std::int64_t c = 0; c < channels; ++c) to[c] += share[static_cast<std::size_t>(c)];

@@ -29,7 +29,8 @@ std::string library_file() {
 // A variable of the environment that is set for a scope, unless it has a value.
 class DefaultVariable {
  public:
-  DefaultVariable(const char* name, const char* value) : name_(name), set_(std::getenv(name) == nullptr) {
+  DefaultVariable(const char* name, const char* value)
+      : name_(name), set_(std::getenv(name) == nullptr) {
     if (set_) setenv(name, value, 1);
   }
   ~DefaultVariable() {
@@ -56,7 +57,8 @@ Find library() {
   void* address = handle == nullptr ? nullptr : dlsym(handle, "drystone_cpu_dnnl_entry");
   if (address == nullptr) {
     const char* why = dlerror();
-    fail(TF_UNAVAILABLE, std::string("oneDNN's kernels cannot be loaded: ") + (why == nullptr ? "" : why));
+    fail(TF_UNAVAILABLE,
+         std::string("oneDNN's kernels cannot be loaded: ") + (why == nullptr ? "" : why));
   }
   found = reinterpret_cast<Find>(address);
   return found;
@@ -124,8 +126,8 @@ void add_row() {
   }
   add_kernel(
       kRows[K].op, constraints,
-      [](TF_OpKernelConstruction* construction) { return make(kRows[K].op, construction); }, &compute,
-      &destroy);
+      [](TF_OpKernelConstruction* construction) { return make(kRows[K].op, construction); },
+      &compute, &destroy);
 }
 
 template <std::size_t... K>
