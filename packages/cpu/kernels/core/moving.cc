@@ -89,7 +89,8 @@ void move_rows(const Box& box, char* out, const char* in) {
 }
 
 template <class E>
-void move_row(char* out, std::int64_t out_step, const char* in, std::int64_t in_step, std::int64_t n) {
+void move_row(char* out, std::int64_t out_step, const char* in, std::int64_t in_step,
+              std::int64_t n) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(E));
   if (out_step == kSize && in_step == 0) {
     const E value = *reinterpret_cast<const E*>(in);
@@ -156,18 +157,19 @@ void move_turned(Box box, int turned, char* out, const char* in) {
   box.remove(box.rank - 1);
   box.remove(turned);
   const std::int64_t strips = (down + kTile - 1) / kTile;
-  parallel(rows_of(box, box.rank) * strips, across * kTile, [&](std::int64_t begin, std::int64_t end) {
-    Walk walk(box, box.rank, begin / strips);
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t d = k % strips * kTile;
-      if (d == 0 && k != begin) walk.next();
-      for (std::int64_t a = 0; a < across; a += kTile) {
-        turn_tile<E>(out + walk.out + d * out_step + a * kSize, out_step,
-                     in + walk.in + a * in_step + d * kSize, in_step, std::min(kTile, down - d),
-                     std::min(kTile, across - a));
-      }
-    }
-  });
+  parallel(rows_of(box, box.rank) * strips, across * kTile,
+           [&](std::int64_t begin, std::int64_t end) {
+             Walk walk(box, box.rank, begin / strips);
+             for (std::int64_t k = begin; k < end; ++k) {
+               const std::int64_t d = k % strips * kTile;
+               if (d == 0 && k != begin) walk.next();
+               for (std::int64_t a = 0; a < across; a += kTile) {
+                 turn_tile<E>(out + walk.out + d * out_step + a * kSize, out_step,
+                              in + walk.in + a * in_step + d * kSize, in_step,
+                              std::min(kTile, down - d), std::min(kTile, across - a));
+               }
+             }
+           });
 }
 
 void move(const Box& box, char* out, const char* in) {
@@ -205,8 +207,9 @@ const std::vector<TF_DataType>& plain_types() {
 }
 
 const std::vector<TF_DataType>& real_types() {
-  static const std::vector<TF_DataType> types = {TF_FLOAT, TF_DOUBLE, TF_INT32,  TF_INT64,  TF_INT8,
-                                                 TF_INT16, TF_UINT8,  TF_UINT16, TF_UINT32, TF_UINT64};
+  static const std::vector<TF_DataType> types = {TF_FLOAT,  TF_DOUBLE, TF_INT32, TF_INT64,
+                                                 TF_INT8,   TF_INT16,  TF_UINT8, TF_UINT16,
+                                                 TF_UINT32, TF_UINT64};
   return types;
 }
 
@@ -232,13 +235,15 @@ std::int64_t integer_at(const Tensor& tensor, std::int64_t k) {
 
 Dims integers(const Tensor& tensor) {
   Dims out(static_cast<std::size_t>(tensor.count()));
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = integer_at(tensor, static_cast<std::int64_t>(k));
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = integer_at(tensor, static_cast<std::int64_t>(k));
   return out;
 }
 
 static void check_vector(const Tensor& tensor, const char* what) {
   if (tensor.rank() == 1) return;
-  fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a vector, not of shape " + text(tensor.dims()));
+  fail(TF_INVALID_ARGUMENT,
+       std::string(what) + " must be a vector, not of shape " + text(tensor.dims()));
 }
 
 Dims int_vector(const Tensor& tensor, const char* what) {
@@ -255,7 +260,8 @@ Sizes small_vector(const Tensor& tensor, const char* what) {
 
 std::int64_t scalar_int(const Tensor& tensor, const char* what) {
   if (tensor.count() != 1) {
-    fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a scalar, not of shape " + text(tensor.dims()));
+    fail(TF_INVALID_ARGUMENT,
+         std::string(what) + " must be a scalar, not of shape " + text(tensor.dims()));
   }
   return integer_at(tensor, 0);
 }

@@ -17,7 +17,8 @@ struct Blocks {
 
 Dims borders(const Tensor& given, std::size_t count) {
   if (given.rank() != 2 || given.dim(0) != static_cast<std::int64_t>(count) || given.dim(1) != 2) {
-    fail(TF_INVALID_ARGUMENT, "paddings should have shape [" + std::to_string(count) + ", 2] instead of " + text(given.dims()));
+    fail(TF_INVALID_ARGUMENT, "paddings should have shape [" + std::to_string(count) +
+                                  ", 2] instead of " + text(given.dims()));
   }
   Dims out = integers(given);
   for (const std::int64_t number : out) require(number >= 0, "paddings must be non-negative");
@@ -28,24 +29,29 @@ Dims dealt_dims(const Tensor& x, const Blocks& b) {
   Dims dims(x.dims().begin(), x.dims().end());
   std::int64_t cells = 1;
   for (const std::int64_t size : b.block) {
-    if (__builtin_mul_overflow(cells, size, &cells)) fail(TF_INVALID_ARGUMENT, "Product of block sizes is too large");
+    if (__builtin_mul_overflow(cells, size, &cells))
+      fail(TF_INVALID_ARGUMENT, "Product of block sizes is too large");
   }
   for (std::size_t k = 0; k < b.block.size(); ++k) {
     std::int64_t& dim = dims[k + 1];
     if (b.to_batch) {
-      const bool too_large = __builtin_add_overflow(dim, b.pairs[2 * k], &dim) || __builtin_add_overflow(dim, b.pairs[2 * k + 1], &dim);
+      const bool too_large = __builtin_add_overflow(dim, b.pairs[2 * k], &dim) ||
+                             __builtin_add_overflow(dim, b.pairs[2 * k + 1], &dim);
       require(!too_large && dim % b.block[k] == 0, "padded_shape must be divisible by block_shape");
       dim /= b.block[k];
     } else {
       require(!__builtin_mul_overflow(dim, b.block[k], &dim), "block sizes are too large");
-      require(b.pairs[2 * k] <= dim && b.pairs[2 * k + 1] <= dim - b.pairs[2 * k], "cropped_shape must be non-negative");
+      require(b.pairs[2 * k] <= dim && b.pairs[2 * k + 1] <= dim - b.pairs[2 * k],
+              "cropped_shape must be non-negative");
       dim -= b.pairs[2 * k] + b.pairs[2 * k + 1];
     }
   }
   if (b.to_batch) {
-    require(!__builtin_mul_overflow(dims[0], cells, &dims[0]), "Product of block sizes is too large");
+    require(!__builtin_mul_overflow(dims[0], cells, &dims[0]),
+            "Product of block sizes is too large");
   } else {
-    require(dims[0] % cells == 0, "Input batch dimension is not divisible by product of block sizes");
+    require(dims[0] % cells == 0,
+            "Input batch dimension is not divisible by product of block sizes");
     dims[0] /= cells;
   }
   check_dims(dims);
@@ -54,8 +60,8 @@ Dims dealt_dims(const Tensor& x, const Blocks& b) {
 
 // Moves the elements of one cell. `wide` has the space, `deep` the batch entry of the cell, whose
 // first element is at `deep_start`.
-void move_cell(const Blocks& b, const Dims& cell, std::size_t size, const Tensor& wide, DimsView deep_dims, char* out,
-               const char* in, std::int64_t deep_start) {
+void move_cell(const Blocks& b, const Dims& cell, std::size_t size, const Tensor& wide,
+               DimsView deep_dims, char* out, const char* in, std::int64_t deep_start) {
   const Dims wide_steps = steps_of(wide.dims());
   const Dims deep_steps = steps_of(deep_dims);
   const auto bytes = static_cast<std::int64_t>(size);
@@ -79,14 +85,20 @@ void move_cell(const Blocks& b, const Dims& cell, std::size_t size, const Tensor
     deep_byte_steps[k] *= bytes;
   }
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
-  if (b.to_batch) move_box(size, dims, out + deep_start * bytes, deep_byte_steps, in + wide_start * bytes, wide_byte_steps);
-  else move_box(size, dims, out + wide_start * bytes, wide_byte_steps, in + deep_start * bytes, deep_byte_steps);
+  if (b.to_batch)
+    move_box(size, dims, out + deep_start * bytes, deep_byte_steps, in + wide_start * bytes,
+             wide_byte_steps);
+  else
+    move_box(size, dims, out + wide_start * bytes, wide_byte_steps, in + deep_start * bytes,
+             deep_byte_steps);
 }
 
 void deal(const Call& call, const Blocks& b) {
   const Tensor x = call.input(0);
-  require(x.rank() > static_cast<int>(b.block.size()), "input rank should be larger than that of the block");
-  for (const std::int64_t size : b.block) require(size >= 1, "All values in block_shape must be positive");
+  require(x.rank() > static_cast<int>(b.block.size()),
+          "input rank should be larger than that of the block");
+  for (const std::int64_t size : b.block)
+    require(size >= 1, "All values in block_shape must be positive");
   const Tensor y = call.output(0, dealt_dims(x, b));
   if (y.count() == 0) return;
   const std::size_t size = element_size(y.dtype());
@@ -98,7 +110,8 @@ void deal(const Call& call, const Blocks& b) {
   const std::int64_t entry = deep.count() / deep.dim(0);
   Dims cell(b.block.size(), 0);
   for (std::int64_t number = 0; number < deep.dim(0) / entries; ++number) {
-    move_cell(b, cell, size, wide, deep.dims(), y.write<char>(), x.as<char>(), number * entries * entry);
+    move_cell(b, cell, size, wide, deep.dims(), y.write<char>(), x.as<char>(),
+              number * entries * entry);
     for (std::size_t k = cell.size(); k-- > 0;) {
       if (++cell[k] < b.block[k]) break;
       cell[k] = 0;
@@ -145,12 +158,14 @@ void band_part(Call& call) {
   parallel(y.count() / columns, 4 + columns * size / 8, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       const std::int64_t row = k % rows;
-      const std::int64_t first = std::min(columns, lower < 0 ? 0 : std::max<std::int64_t>(row - lower, 0));
+      const std::int64_t first =
+          std::min(columns, lower < 0 ? 0 : std::max<std::int64_t>(row - lower, 0));
       const std::int64_t last = upper < 0 ? columns : std::min(columns, row + upper + 1);
       char* out = y.write<char>() + k * columns * size;
       std::memset(out, 0, static_cast<std::size_t>(columns * size));
       if (first >= last) continue;
-      std::memcpy(out + first * size, x.as<char>() + (k * columns + first) * size, static_cast<std::size_t>((last - first) * size));
+      std::memcpy(out + first * size, x.as<char>() + (k * columns + first) * size,
+                  static_cast<std::size_t>((last - first) * size));
     }
   });
 }
@@ -199,8 +214,10 @@ class SparseToDense {
     require(indices.rank() <= 2, "sparse_indices should be a scalar, vector, or matrix");
     const std::int64_t rows = indices.rank() == 0 ? 1 : indices.dim(0);
     const std::int64_t depth = indices.rank() == 2 ? indices.dim(1) : 1;
-    require(depth == static_cast<std::int64_t>(dims.size()), "output_shape has incorrect number of elements");
-    require(values.rank() == 0 || (values.rank() == 1 && values.dim(0) == rows), "sparse_values has incorrect shape");
+    require(depth == static_cast<std::int64_t>(dims.size()),
+            "output_shape has incorrect number of elements");
+    require(values.rank() == 0 || (values.rank() == 1 && values.dim(0) == rows),
+            "sparse_values has incorrect shape");
     require(base.rank() == 0, "default_value should be a scalar.");
     const Tensor y = call.output(0, dims);
     const auto size = static_cast<std::int64_t>(element_size(y.dtype()));
@@ -210,7 +227,9 @@ class SparseToDense {
       const std::int64_t at = place(indices, k, dims);
       require(!validates_ || at > before, "sparse_indices must be sorted and without repeats");
       before = at;
-      std::memcpy(y.write<char>() + at * size, values.as<char>() + (values.rank() == 0 ? 0 : k * size), static_cast<std::size_t>(size));
+      std::memcpy(y.write<char>() + at * size,
+                  values.as<char>() + (values.rank() == 0 ? 0 : k * size),
+                  static_cast<std::size_t>(size));
     }
   }
 
@@ -218,7 +237,8 @@ class SparseToDense {
   static std::int64_t place(const Tensor& indices, std::int64_t row, const Dims& dims) {
     std::int64_t out = 0;
     for (std::size_t k = 0; k < dims.size(); ++k) {
-      const std::int64_t at = integer_at(indices, row * static_cast<std::int64_t>(dims.size()) + static_cast<std::int64_t>(k));
+      const std::int64_t at = integer_at(
+          indices, row * static_cast<std::int64_t>(dims.size()) + static_cast<std::int64_t>(k));
       if (at < 0 || at >= dims[k]) {
         fail(TF_INVALID_ARGUMENT, "Indices are not valid (out of bounds). Shape: " + text(dims));
       }

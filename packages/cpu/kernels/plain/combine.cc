@@ -47,7 +47,8 @@ void run(void* out, const void* in, std::int64_t count, std::int64_t step) {
   T* to = static_cast<T*>(out);
   const T* from = static_cast<const T*>(in);
   if (step == 1) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = narrow<T>(Op::of(widen(to[k]), widen(from[k])));
+    for (std::int64_t k = 0; k < count; ++k)
+      to[k] = narrow<T>(Op::of(widen(to[k]), widen(from[k])));
     return;
   }
   const auto value = widen(*from);
@@ -55,7 +56,8 @@ void run(void* out, const void* in, std::int64_t count, std::int64_t step) {
 }
 
 template <class T>
-constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 template <class T>
 Combine pick(Operation operation) {
@@ -79,7 +81,8 @@ void replace(void* out, const void* in, std::int64_t count, std::int64_t step) {
     std::memcpy(out, in, static_cast<std::size_t>(count) * kSize);
     return;
   }
-  for (std::int64_t k = 0; k < count; ++k) std::memcpy(static_cast<char*>(out) + k * kSize, in, kSize);
+  for (std::int64_t k = 0; k < count; ++k)
+    std::memcpy(static_cast<char*>(out) + k * kSize, in, kSize);
 }
 
 Combine replacing(std::size_t size) {
@@ -144,7 +147,8 @@ bool divides_by_zero(Operation operation, const Tensor& by) {
   return found;
 }
 
-const std::int64_t* row_numbers(const Call& call, const Tensor& indices, DimsView limits, bool ignores) {
+const std::int64_t* row_numbers(const Call& call, const Tensor& indices, DimsView limits,
+                                bool ignores) {
   const auto depth = static_cast<std::int64_t>(limits.size());
   const std::int64_t rows = span_of(indices.dims(), 0, indices.rank() - 1);
   auto* out = call.scratch<std::int64_t>(rows);
@@ -159,7 +163,8 @@ const std::int64_t* row_numbers(const Call& call, const Tensor& indices, DimsVie
         number = inside ? number * limit + static_cast<std::int64_t>(at[k]) : -1;
       }
       if (!inside && !ignores) {
-        fail(TF_INVALID_ARGUMENT, "indices[" + std::to_string(row) + "] = " + vector_text(indices, row, depth) +
+        fail(TF_INVALID_ARGUMENT, "indices[" + std::to_string(row) +
+                                      "] = " + vector_text(indices, row, depth) +
                                       " does not index into shape " + text(limits));
       }
       out[row] = number;
@@ -172,11 +177,13 @@ void check_below(const Tensor& indices, std::int64_t limit, const char* what) {
   with_index(indices.dtype(), [&](auto type) {
     const auto* at = indices.as<decltype(type)>();
     bool outside = false;
-    for (std::int64_t k = 0; k < indices.count(); ++k) outside |= at[k] < 0 || static_cast<std::int64_t>(at[k]) >= limit;
+    for (std::int64_t k = 0; k < indices.count(); ++k)
+      outside |= at[k] < 0 || static_cast<std::int64_t>(at[k]) >= limit;
     for (std::int64_t k = 0; outside && k < indices.count(); ++k) {
       if (at[k] >= 0 && static_cast<std::int64_t>(at[k]) < limit) continue;
-      fail(TF_INVALID_ARGUMENT, std::string(what) + "[" + std::to_string(k) + "] = " + std::to_string(at[k]) +
-                                    " is not in [0, " + std::to_string(limit) + ")");
+      fail(TF_INVALID_ARGUMENT, std::string(what) + "[" + std::to_string(k) +
+                                    "] = " + std::to_string(at[k]) + " is not in [0, " +
+                                    std::to_string(limit) + ")");
     }
   });
 }

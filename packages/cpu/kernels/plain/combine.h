@@ -24,7 +24,8 @@ bool divides_by_zero(Operation operation, const Tensor& by);
 
 // Index vectors [..., depth] as row numbers of a tensor whose first dims they index. Fails for one
 // outside, or makes it -1 where `ignores`.
-const std::int64_t* row_numbers(const Call& call, const Tensor& indices, DimsView limits, bool ignores);
+const std::int64_t* row_numbers(const Call& call, const Tensor& indices, DimsView limits,
+                                bool ignores);
 
 // Fails unless every index lies in [0, limit).
 void check_below(const Tensor& indices, std::int64_t limit, const char* what = "indices");

@@ -11,7 +11,8 @@ namespace {
 // Rows of bytes that are equal exactly where their numbers are: -0 is 0, and NaN equals nothing.
 class Keys {
  public:
-  Keys(const Call& call, TF_DataType dtype, const char* rows, std::int64_t count, std::int64_t width)
+  Keys(const Call& call, TF_DataType dtype, const char* rows, std::int64_t count,
+       std::int64_t width)
       : count_(count), bytes_(width * static_cast<std::int64_t>(element_size(dtype))), rows_(rows) {
     switch (dtype) {
       case TF_FLOAT: normalize<std::uint32_t>(call, width, 0x7f800000u); break;
@@ -87,14 +88,17 @@ class Classes {
     return count_++;
   }
   // Whether a row of others, of the same size, has a class.
-  bool has(const Keys& others, std::int64_t k) const { return !others.lonely(k) && *find(others, k) >= 0; }
+  bool has(const Keys& others, std::int64_t k) const {
+    return !others.lonely(k) && *find(others, k) >= 0;
+  }
 
  private:
   std::int64_t* find(const Keys& others, std::int64_t k) const {
     const auto bytes = static_cast<std::size_t>(others.bytes());
     for (std::uint64_t at = others.hash(k);; ++at) {
       std::int64_t& slot = slots_[at & mask_];
-      if (slot < 0 || std::memcmp(keys_.row(firsts_[slot]), others.row(k), bytes) == 0) return &slot;
+      if (slot < 0 || std::memcmp(keys_.row(firsts_[slot]), others.row(k), bytes) == 0)
+        return &slot;
     }
   }
   const Keys& keys_;
@@ -140,7 +144,8 @@ void unique(const Call& call, int axis) {
   for (std::int64_t o = 0; o < outer && inner > 0; ++o) {
     for (std::int64_t k = 0; k < classes.count(); ++k) {
       std::memcpy(values.write<char>() + (o * classes.count() + k) * inner * size,
-                  x.as<char>() + (o * rows + classes.first(k)) * inner * size, static_cast<std::size_t>(inner * size));
+                  x.as<char>() + (o * rows + classes.first(k)) * inner * size,
+                  static_cast<std::size_t>(inner * size));
     }
   }
   if (call.outputs() < 3) return;
@@ -181,14 +186,15 @@ void list_diff(Call& call) {
   const Tensor where = call.output(1, dims);
   const auto size = static_cast<std::int64_t>(element_size(x.dtype()));
   for (std::int64_t k = 0; k < count; ++k) {
-    std::memcpy(out.write<char>() + k * size, x.as<char>() + places[k] * size, static_cast<std::size_t>(size));
+    std::memcpy(out.write<char>() + k * size, x.as<char>() + places[k] * size,
+                static_cast<std::size_t>(size));
     put_integer(where, k, places[k]);
   }
 }
 
 template <class T>
-void count_row(const Tensor& values, std::int64_t first, std::int64_t count, const T* weights, bool marks,
-               std::int64_t bins, T* out) {
+void count_row(const Tensor& values, std::int64_t first, std::int64_t count, const T* weights,
+               bool marks, std::int64_t bins, T* out) {
   for (std::int64_t k = first; k < first + count; ++k) {
     const std::int64_t bin = integer_at(values, k);
     if (bin >= bins) continue;
@@ -207,8 +213,10 @@ class Bincount {
     require(size.rank() == 0, "Shape must be rank 0 but is another: size");
     const std::int64_t bins = scalar_int(size, "size");
     require(bins >= 0, "size must be non-negative");
-    for (std::int64_t k = 0; k < values.count(); ++k) require(integer_at(values, k) >= 0, "Input arr must be non-negative!");
-    require(weights.count() == 0 || std::ranges::equal(weights.dims(), values.dims()), "weights must fit the values");
+    for (std::int64_t k = 0; k < values.count(); ++k)
+      require(integer_at(values, k) >= 0, "Input arr must be non-negative!");
+    require(weights.count() == 0 || std::ranges::equal(weights.dims(), values.dims()),
+            "weights must fit the values");
     require(!kIsDense || values.rank() <= 2, "Shape must be at most rank 2");
     const bool by_rows = kIsDense && values.rank() == 2;
     const std::int64_t rows = by_rows ? values.dim(0) : 1;
@@ -247,7 +255,8 @@ class DynamicPartition {
     const auto* at = numbers.as<std::int32_t>();
     for (std::int64_t k = 0; k < numbers.count(); ++k) ++counts[static_cast<std::size_t>(at[k])];
     Dims dims(data.dims().begin() + numbers.rank(), data.dims().end());
-    const std::int64_t bytes = product(dims) * static_cast<std::int64_t>(element_size(data.dtype()));
+    const std::int64_t bytes =
+        product(dims) * static_cast<std::int64_t>(element_size(data.dtype()));
     dims.insert(dims.begin(), 0);
     std::vector<char*> ends;
     for (std::size_t part = 0; part < counts.size(); ++part) {
@@ -280,9 +289,11 @@ void dynamic_stitch(Call& call) {
     if (i == 0) dims = row;
     if (!fits || row != dims) {
       fail(TF_INVALID_ARGUMENT, "data[" + std::to_string(i) + "].shape = " + text(data.dims()) +
-                                    " does not start with indices.shape = " + text(at.dims()) + " and end with " + text(dims));
+                                    " does not start with indices.shape = " + text(at.dims()) +
+                                    " and end with " + text(dims));
     }
-    for (std::int64_t k = 0; k < at.count(); ++k) rows = std::max<std::int64_t>(rows, at.as<std::int32_t>()[k] + std::int64_t{1});
+    for (std::int64_t k = 0; k < at.count(); ++k)
+      rows = std::max<std::int64_t>(rows, at.as<std::int32_t>()[k] + std::int64_t{1});
   }
   for (int i = 0; i < count; ++i) check_below(call.input(i), rows);
   const std::int64_t width = product(dims);
@@ -296,7 +307,8 @@ void dynamic_stitch(Call& call) {
     const Tensor at = call.input(i);
     const char* data = call.input(count + i).as<char>();
     for (std::int64_t k = 0; k < at.count(); ++k) {
-      std::memcpy(y.write<char>() + at.as<std::int32_t>()[k] * bytes, data + k * bytes, static_cast<std::size_t>(bytes));
+      std::memcpy(y.write<char>() + at.as<std::int32_t>()[k] * bytes, data + k * bytes,
+                  static_cast<std::size_t>(bytes));
     }
   }
 }

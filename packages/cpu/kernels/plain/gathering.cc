@@ -18,19 +18,20 @@ struct Picking {
 
 template <class Index, class Copy>
 void pick_rows(const Picking& p, const Index* at, Copy&& copy) {
-  parallel(p.batch * p.outer * p.places, 4 + p.bytes / 8, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t block = begin / p.places;
-    std::int64_t place = begin % p.places;
-    while (begin < end) {
-      const Index* row = at + block / p.outer * p.places;
-      const std::int64_t last = std::min(p.places, place + end - begin);
-      for (std::int64_t k = place; k < last; ++k, ++begin) {
-        copy(begin, block * p.size + static_cast<std::int64_t>(row[k]));
-      }
-      place = 0;
-      ++block;
-    }
-  });
+  parallel(p.batch * p.outer * p.places, 4 + p.bytes / 8,
+           [&](std::int64_t begin, std::int64_t end) {
+             std::int64_t block = begin / p.places;
+             std::int64_t place = begin % p.places;
+             while (begin < end) {
+               const Index* row = at + block / p.outer * p.places;
+               const std::int64_t last = std::min(p.places, place + end - begin);
+               for (std::int64_t k = place; k < last; ++k, ++begin) {
+                 copy(begin, block * p.size + static_cast<std::int64_t>(row[k]));
+               }
+               place = 0;
+               ++block;
+             }
+           });
 }
 
 void pick(const Picking& p, const Tensor& indices, char* out, const char* in) {
@@ -53,7 +54,8 @@ void pick(const Picking& p, const Tensor& indices, char* out, const char* in) {
 void gather(const Call& call, const Tensor& params, const Tensor& indices, std::int64_t given_axis,
             std::int64_t batch_dims) {
   const int rank = indices.rank();
-  require(-rank <= batch_dims && batch_dims <= rank, "batch_dims must not exceed the rank of indices");
+  require(-rank <= batch_dims && batch_dims <= rank,
+          "batch_dims must not exceed the rank of indices");
   const int axis = wrap_axis(given_axis, params.rank());
   const int batch = static_cast<int>(batch_dims < 0 ? batch_dims + rank : batch_dims);
   bool fits = batch <= axis;
@@ -66,10 +68,10 @@ void gather(const Call& call, const Tensor& params, const Tensor& indices, std::
   check_dims(dims);
   const Tensor y = call.output(0, dims);
   if (y.count() == 0) return;
-  const Picking picking = {
-      span_of(params.dims(), 0, batch), span_of(params.dims(), batch, axis), params.dim(axis),
-      span_of(indices.dims(), batch, rank),
-      static_cast<std::int64_t>(element_size(y.dtype())) * span_of(params.dims(), axis + 1, params.rank())};
+  const Picking picking = {span_of(params.dims(), 0, batch), span_of(params.dims(), batch, axis),
+                           params.dim(axis), span_of(indices.dims(), batch, rank),
+                           static_cast<std::int64_t>(element_size(y.dtype())) *
+                               span_of(params.dims(), axis + 1, params.rank())};
   pick(picking, indices, y.write<char>(), params.as<char>());
 }
 
@@ -90,7 +92,8 @@ class GatherV2 {
 
 class ResourceGather {
  public:
-  explicit ResourceGather(const Node& node) : batch_dims_(node.integer("batch_dims")), dtype_(node.type("dtype")) {}
+  explicit ResourceGather(const Node& node)
+      : batch_dims_(node.integer("batch_dims")), dtype_(node.type("dtype")) {}
   void compute(Call& call) const {
     const Tensor params = call.variable(0);
     require(params.dtype() == dtype_, "the variable must have the dtype of the node");
@@ -106,13 +109,14 @@ void gather_nd(const Call& call, const Tensor& params, const Tensor& indices, bo
   require(params.rank() > 0 && indices.rank() > 0, "params and indices must be at least vectors");
   const std::int64_t depth = indices.dim(indices.rank() - 1);
   if (depth > params.rank()) {
-    fail(TF_INVALID_ARGUMENT, "index innermost dimension length must be <= params rank; saw: " + std::to_string(depth) +
-                                  " vs. " + std::to_string(params.rank()));
+    fail(TF_INVALID_ARGUMENT, "index innermost dimension length must be <= params rank; saw: " +
+                                  std::to_string(depth) + " vs. " + std::to_string(params.rank()));
   }
   const auto cut = static_cast<std::size_t>(depth);
   Dims dims(indices.dims().begin(), indices.dims().end() - 1);
   const std::int64_t rows = product(dims);
-  dims.insert(dims.end(), params.dims().begin() + static_cast<std::ptrdiff_t>(cut), params.dims().end());
+  dims.insert(dims.end(), params.dims().begin() + static_cast<std::ptrdiff_t>(cut),
+              params.dims().end());
   check_dims(dims);
   require(params.count() > 0 || rows == 0, "Requested more than 0 entries, but params is empty.");
   const std::int64_t* numbers = row_numbers(call, indices, params.dims().subspan(0, cut), ignores);
@@ -123,7 +127,8 @@ void gather_nd(const Call& call, const Tensor& params, const Tensor& indices, bo
   const char* in = params.as<char>();
   parallel(rows, 4 + bytes / 8, [=](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
-      if (numbers[k] >= 0) std::memcpy(out + k * bytes, in + numbers[k] * bytes, static_cast<std::size_t>(bytes));
+      if (numbers[k] >= 0)
+        std::memcpy(out + k * bytes, in + numbers[k] * bytes, static_cast<std::size_t>(bytes));
       else std::memset(out + k * bytes, 0, static_cast<std::size_t>(bytes));
     }
   });
@@ -163,8 +168,10 @@ class OneHot {
     const Tensor given = call.input(1);
     const Tensor on = call.input(2);
     const Tensor off = call.input(3);
-    require(axis_ >= -1 && axis_ <= indices.rank(), "Expected axis to be -1 or a place in the result");
-    require(given.rank() == 0 && on.rank() == 0 && off.rank() == 0, "depth, on_value and off_value must be scalars");
+    require(axis_ >= -1 && axis_ <= indices.rank(),
+            "Expected axis to be -1 or a place in the result");
+    require(given.rank() == 0 && on.rank() == 0 && off.rank() == 0,
+            "depth, on_value and off_value must be scalars");
     const int axis = axis_ == -1 ? indices.rank() : static_cast<int>(axis_);
     const std::int64_t depth = scalar_int(given, "depth");
     Dims dims(indices.dims().begin(), indices.dims().end());
@@ -178,14 +185,16 @@ class OneHot {
     with_bits(size, [&](auto bits) {
       using E = decltype(bits);
       with_index(indices.dtype(), [&](auto type) {
-        mark(y.write<E>(), *on.as<E>(), indices.as<decltype(type)>(), indices.count(), depth, inner);
+        mark(y.write<E>(), *on.as<E>(), indices.as<decltype(type)>(), indices.count(), depth,
+             inner);
       });
     });
   }
 
  private:
   template <class E, class Index>
-  static void mark(E* out, E on, const Index* at, std::int64_t count, std::int64_t depth, std::int64_t inner) {
+  static void mark(E* out, E on, const Index* at, std::int64_t count, std::int64_t depth,
+                   std::int64_t inner) {
     for (std::int64_t k = 0; k < count; ++k) {
       const auto hot = static_cast<std::int64_t>(at[k]);
       if (hot < 0 || hot >= depth) continue;

@@ -8,8 +8,8 @@ namespace drystone::cpu {
 namespace {
 
 // Copies `rows` runs of `bytes` each between two layouts whose rows are so many bytes apart.
-void copy_rows(std::int64_t rows, std::int64_t bytes, char* out, std::int64_t out_step, const char* in,
-               std::int64_t in_step) {
+void copy_rows(std::int64_t rows, std::int64_t bytes, char* out, std::int64_t out_step,
+               const char* in, std::int64_t in_step) {
   if (rows == 1) return copy_bytes(out, in, bytes);
   const std::int64_t dims[] = {rows, bytes};
   const std::int64_t out_steps[] = {out_step, 1};
@@ -30,8 +30,9 @@ void concatenate(Call& call, int first, int last, int axis_input) {
     bool fits = other.rank() == x.rank();
     for (int k = 0; fits && k < x.rank(); ++k) fits = k == axis || other.dim(k) == x.dim(k);
     if (!fits) {
-      fail(TF_INVALID_ARGUMENT, "ConcatOp : Dimension mismatch: shape[0] = " + text(x.dims()) + " vs. shape[" +
-                                    std::to_string(i - first) + "] = " + text(other.dims()));
+      fail(TF_INVALID_ARGUMENT, "ConcatOp : Dimension mismatch: shape[0] = " + text(x.dims()) +
+                                    " vs. shape[" + std::to_string(i - first) +
+                                    "] = " + text(other.dims()));
     }
     dims[static_cast<std::size_t>(axis)] += other.dim(axis);
   }
@@ -66,8 +67,9 @@ class Pack {
       bool fits = other.rank() == x.rank();
       for (int k = 0; fits && k < x.rank(); ++k) fits = other.dim(k) == x.dim(k);
       if (!fits) {
-        fail(TF_INVALID_ARGUMENT, "Shapes of all inputs must match: values[0].shape = " + text(x.dims()) + " != values[" +
-                                      std::to_string(i) + "].shape = " + text(other.dims()));
+        fail(TF_INVALID_ARGUMENT,
+             "Shapes of all inputs must match: values[0].shape = " + text(x.dims()) +
+                 " != values[" + std::to_string(i) + "].shape = " + text(other.dims()));
       }
     }
     const int axis = wrap_axis(axis_, x.rank() + 1);
@@ -79,7 +81,8 @@ class Pack {
     const std::int64_t rows = span_of(x.dims(), 0, axis);
     const std::int64_t bytes = size_of(y) * span_of(x.dims(), axis, x.rank());
     for (int i = 0; i < count && y.count() > 0; ++i) {
-      copy_rows(rows, bytes, y.write<char>() + i * bytes, count * bytes, call.input(i).as<char>(), bytes);
+      copy_rows(rows, bytes, y.write<char>() + i * bytes, count * bytes, call.input(i).as<char>(),
+                bytes);
     }
   }
 
@@ -94,8 +97,8 @@ class Unpack {
     const Tensor x = call.input(0);
     const int axis = wrap_axis(axis_, x.rank());
     if (x.dim(axis) != count_) {
-      fail(TF_INVALID_ARGUMENT, "Input shape axis " + std::to_string(axis) + " must equal " + std::to_string(count_) +
-                                    ", got shape " + text(x.dims()));
+      fail(TF_INVALID_ARGUMENT, "Input shape axis " + std::to_string(axis) + " must equal " +
+                                    std::to_string(count_) + ", got shape " + text(x.dims()));
     }
     Dims dims(x.dims().begin(), x.dims().end());
     dims.erase(dims.begin() + axis);
@@ -137,9 +140,10 @@ void split(Call& call) {
   const int axis = wrap_axis(scalar_int(dim, "split_dim"), x.rank(), "split_dim");
   const int count = call.outputs();
   if (x.dim(axis) % count != 0) {
-    fail(TF_INVALID_ARGUMENT, "Number of ways to split should evenly divide the split dimension, but got split_dim " +
-                                  std::to_string(axis) + " (size = " + std::to_string(x.dim(axis)) + ") and num_split " +
-                                  std::to_string(count));
+    fail(TF_INVALID_ARGUMENT,
+         "Number of ways to split should evenly divide the split dimension, but got split_dim " +
+             std::to_string(axis) + " (size = " + std::to_string(x.dim(axis)) + ") and num_split " +
+             std::to_string(count));
   }
   cut(call, 1, axis, Dims(static_cast<std::size_t>(count), x.dim(axis) / count));
 }
@@ -148,7 +152,8 @@ void split_v(Call& call) {
   const Tensor x = call.input(0);
   const int axis = wrap_axis(scalar_int(call.input(2), "split_dim"), x.rank(), "split_dim");
   Dims sizes = int_vector(call.input(1), "size_splits");
-  require(static_cast<int>(sizes.size()) == call.outputs(), "size_splits must hold num_split numbers");
+  require(static_cast<int>(sizes.size()) == call.outputs(),
+          "size_splits must hold num_split numbers");
   std::int64_t rest = x.dim(axis);
   std::int64_t* open = nullptr;
   for (std::int64_t& size : sizes) {

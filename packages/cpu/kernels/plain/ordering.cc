@@ -78,7 +78,9 @@ void top(const Call& call, std::int64_t k) {
   require(x.rank() >= 1, "input must be >= 1-D");
   const std::int64_t n = x.dim(x.rank() - 1);
   require(k >= 0, "Need k >= 0");
-  if (k > n) fail(TF_INVALID_ARGUMENT, "input must have at least k columns. Had " + std::to_string(n) + ", needed " + std::to_string(k));
+  if (k > n)
+    fail(TF_INVALID_ARGUMENT, "input must have at least k columns. Had " + std::to_string(n) +
+                                  ", needed " + std::to_string(k));
   require(n <= INT32_MAX, "rows of so many elements cannot be sorted");
   Dims dims(x.dims().begin(), x.dims().end());
   dims.back() = k;
@@ -90,20 +92,23 @@ void top(const Call& call, std::int64_t k) {
   with_values(call, x, [&](const auto* all) {
     parallel(rows, n * 4, [=](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
-        top_of_row(all + row * n, static_cast<std::int32_t>(n), static_cast<std::int32_t>(k), order + row * n);
+        top_of_row(all + row * n, static_cast<std::int32_t>(n), static_cast<std::int32_t>(k),
+                   order + row * n);
       }
     });
   });
   with_bits(element_size(x.dtype()), [&](auto bits) {
     using E = decltype(bits);
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < k; ++i) values.write<E>()[row * k + i] = x.as<E>()[row * n + order[row * n + i]];
+      for (std::int64_t i = 0; i < k; ++i)
+        values.write<E>()[row * k + i] = x.as<E>()[row * n + order[row * n + i]];
     }
   });
   with_index(places.dtype(), [&](auto type) {
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t i = 0; i < k; ++i) {
-        places.write<decltype(type)>()[row * k + i] = static_cast<decltype(type)>(order[row * n + i]);
+        places.write<decltype(type)>()[row * k + i] =
+            static_cast<decltype(type)>(order[row * n + i]);
       }
     }
   });
@@ -136,7 +141,8 @@ void put_places(const Tensor& x, const E* at, E mask, std::int64_t* out) {
   const int last = x.rank() - 1;
   const std::int64_t width = x.dim(last);
   Dims place(static_cast<std::size_t>(x.rank()), 0);
-  for (std::int64_t row = 0; row < x.count() / std::max<std::int64_t>(width, 1); ++row, at += width) {
+  for (std::int64_t row = 0; row < x.count() / std::max<std::int64_t>(width, 1);
+       ++row, at += width) {
     for (std::int64_t k = 0; k < width; ++k) {
       if ((at[k] & mask) == 0) continue;
       out = std::copy_n(place.begin(), last, out);
@@ -171,7 +177,8 @@ void where(Call& call) {
     default: break;
   }
   auto* flags = call.scratch<std::uint8_t>(x.count());
-  for (std::int64_t k = 0; k < x.count(); ++k) flags[k] = x.as<double>()[2 * k] != 0 || x.as<double>()[2 * k + 1] != 0;
+  for (std::int64_t k = 0; k < x.count(); ++k)
+    flags[k] = x.as<double>()[2 * k] != 0 || x.as<double>()[2 * k + 1] != 0;
   where_of<std::uint8_t>(call, x, flags, 1);
 }
 
@@ -207,7 +214,8 @@ std::int64_t extreme_place(const T* at, std::int64_t n) {
 
 // As extreme_place, for `inner` neighbours at once; `best` and `places` have room for them.
 template <bool kLargest, class T>
-void extreme_places(const T* at, std::int64_t n, std::int64_t inner, T* best, std::int64_t* places) {
+void extreme_places(const T* at, std::int64_t n, std::int64_t inner, T* best,
+                    std::int64_t* places) {
   std::fill_n(best, inner, worst_of<T>(kLargest));
   std::fill_n(places, inner, 0);
   for (std::int64_t k = 0; k < n; ++k, at += inner) {
@@ -244,7 +252,8 @@ void arg_extreme(Call& call) {
       }
     });
   });
-  with_index(y.dtype(), [&](auto type) { std::copy_n(places, y.count(), y.write<decltype(type)>()); });
+  with_index(y.dtype(),
+             [&](auto type) { std::copy_n(places, y.count(), y.write<decltype(type)>()); });
 }
 
 struct Sum {
@@ -261,7 +270,8 @@ struct Product {
 template <class Op, class T>
 class Scan {
  public:
-  explicit Scan(const Node& node) : exclusive_(node.boolean("exclusive")), reverse_(node.boolean("reverse")) {}
+  explicit Scan(const Node& node)
+      : exclusive_(node.boolean("exclusive")), reverse_(node.boolean("reverse")) {}
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     const Tensor given = call.input(1);
@@ -272,13 +282,15 @@ class Scan {
     const std::int64_t n = x.dim(axis);
     const std::int64_t inner = span_of(x.dims(), axis + 1, x.rank());
     const std::int64_t strips = (inner + kStrip - 1) / kStrip;
-    parallel(x.count() / n / inner * strips, n * std::min(inner, kStrip), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t first = k % strips * kStrip;
-        const std::int64_t at = k / strips * n * inner + first;
-        strip(x.as<T>() + at, y.write<T>() + at, n, inner, std::min(kStrip, inner - first));
-      }
-    });
+    parallel(x.count() / n / inner * strips, n * std::min(inner, kStrip),
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t k = begin; k < end; ++k) {
+                 const std::int64_t first = k % strips * kStrip;
+                 const std::int64_t at = k / strips * n * inner + first;
+                 strip(x.as<T>() + at, y.write<T>() + at, n, inner,
+                       std::min(kStrip, inner - first));
+               }
+             });
   }
 
  private:
@@ -291,7 +303,8 @@ class Scan {
       const std::int64_t at = (reverse_ ? n - 1 - row : row) * step;
       const std::int64_t from = exclusive_ ? at + (reverse_ ? step : -step) : at;
       if (row == 0) {
-        for (std::int64_t i = 0; i < width; ++i) sums[i] = exclusive_ ? Wide<T>(Op::kNeutral) : widen(x[from + i]);
+        for (std::int64_t i = 0; i < width; ++i)
+          sums[i] = exclusive_ ? Wide<T>(Op::kNeutral) : widen(x[from + i]);
       } else {
         // An exclusive scan begins with the neutral element as its first sum.
         for (std::int64_t i = 0; i < width; ++i) sums[i] = Op::of(sums[i], widen(x[from + i]));
@@ -320,7 +333,8 @@ void rank_targets(Call& call, std::int64_t k) {
   const Tensor predictions = call.input(0);
   const Tensor targets = call.input(1);
   require(predictions.rank() == 2, "predictions must be 2-dimensional");
-  require(targets.rank() == 1 && targets.dim(0) == predictions.dim(0), "there must be one target for each row");
+  require(targets.rank() == 1 && targets.dim(0) == predictions.dim(0),
+          "there must be one target for each row");
   const std::int64_t classes = predictions.dim(1);
   const Tensor y = call.output(0, targets.dims());
   for (std::int64_t row = 0; row < y.count(); ++row) {

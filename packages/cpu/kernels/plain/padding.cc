@@ -16,8 +16,8 @@ Dims in_bytes(Dims steps, std::size_t size) {
 // Numbers of a border of each dim: before, after, before, ...
 Dims borders(const Tensor& given, std::int64_t rank, const char* what) {
   if (given.rank() != 2 || given.dim(0) != rank || given.dim(1) != 2) {
-    fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a matrix of " + std::to_string(rank) + " x 2, not of shape " +
-                                  text(given.dims()));
+    fail(TF_INVALID_ARGUMENT, std::string(what) + " must be a matrix of " + std::to_string(rank) +
+                                  " x 2, not of shape " + text(given.dims()));
   }
   Dims out = integers(given);
   for (const std::int64_t number : out) require(number >= 0, "paddings must be non-negative");
@@ -28,7 +28,8 @@ Dims with_borders(DimsView dims, const Dims& pairs) {
   Dims out(dims.begin(), dims.end());
   for (std::size_t k = 0; k < out.size(); ++k) {
     for (std::size_t side = 0; side < 2; ++side) {
-      if (__builtin_add_overflow(out[k], pairs[2 * k + side], &out[k])) fail(TF_INVALID_ARGUMENT, "paddings are too large");
+      if (__builtin_add_overflow(out[k], pairs[2 * k + side], &out[k]))
+        fail(TF_INVALID_ARGUMENT, "paddings are too large");
     }
   }
   check_dims(out);
@@ -40,7 +41,11 @@ Dims with_borders(DimsView dims, const Dims& pairs) {
 class Border {
  public:
   Border(const Tensor& y, DimsView inner, const Dims& pairs)
-      : y_(y), inner_(inner), pairs_(pairs), size_(element_size(y.dtype())), steps_(in_bytes(steps_of(y.dims()), size_)) {}
+      : y_(y),
+        inner_(inner),
+        pairs_(pairs),
+        size_(element_size(y.dtype())),
+        steps_(in_bytes(steps_of(y.dims()), size_)) {}
 
   std::size_t size() const { return size_; }
   const Dims& steps() const { return steps_; }
@@ -60,7 +65,8 @@ class Border {
     return out;
   }
   void put_interior(const Tensor& x) const {
-    move_box(size_, inner_, corner(inner_.size()), steps_, x.data(), in_bytes(steps_of(x.dims()), size_));
+    move_box(size_, inner_, corner(inner_.size()), steps_, x.data(),
+             in_bytes(steps_of(x.dims()), size_));
   }
 
  private:
@@ -83,7 +89,8 @@ void pad(Call& call) {
     require(given.rank() == 0, "the padding value must be a scalar");
     value = given.data();
   }
-  if (std::all_of(pairs.begin(), pairs.end(), [](std::int64_t n) { return n == 0; })) return call.share(0, 0, dims);
+  if (std::all_of(pairs.begin(), pairs.end(), [](std::int64_t n) { return n == 0; }))
+    return call.share(0, 0, dims);
   const Tensor y = call.output(0, dims);
   const Border border(y, x.dims(), pairs);
   if (x.count() == 0) return fill(border.size(), y.write<char>(), y.count(), value);
@@ -110,8 +117,8 @@ class MirrorPad {
     const Dims dims = with_borders(x.dims(), pairs);
     for (std::size_t k = 0; k < dims.size(); ++k) {
       if (std::max(pairs[2 * k], pairs[2 * k + 1]) > x.dims()[k] - offset_) {
-        fail(TF_INVALID_ARGUMENT, "paddings must not be greater than the dimension size: " + text(pairs) + " for " +
-                                      text(x.dims()));
+        fail(TF_INVALID_ARGUMENT, "paddings must not be greater than the dimension size: " +
+                                      text(pairs) + " for " + text(x.dims()));
       }
     }
     const Tensor y = call.output(0, dims);
@@ -128,8 +135,8 @@ class MirrorPad {
   }
 
  private:
-  static void mirror(const Border& border, std::size_t k, std::int64_t count, char* out, std::int64_t out_step,
-                     const char* in, std::int64_t in_step) {
+  static void mirror(const Border& border, std::size_t k, std::int64_t count, char* out,
+                     std::int64_t out_step, const char* in, std::int64_t in_step) {
     Dims out_steps = border.steps();
     Dims in_steps = border.steps();
     out_steps[k] = out_step;
@@ -142,7 +149,8 @@ class MirrorPad {
 void tile(Call& call) {
   const Tensor x = call.input(0);
   const Dims times = int_vector(call.input(1), "multiples");
-  require(static_cast<int>(times.size()) == x.rank(), "multiples must hold one number for each dimension");
+  require(static_cast<int>(times.size()) == x.rank(),
+          "multiples must hold one number for each dimension");
   const std::size_t size = element_size(x.dtype());
   const Dims x_steps = in_bytes(steps_of(x.dims()), size);
   Dims total(x.dims().begin(), x.dims().end());
@@ -150,7 +158,8 @@ void tile(Call& call) {
   Dims steps;
   for (std::size_t k = 0; k < times.size(); ++k) {
     require(times[k] >= 0, "Expected multiples to be non-negative");
-    if (__builtin_mul_overflow(total[k], times[k], &total[k])) fail(TF_INVALID_ARGUMENT, "multiples are too large");
+    if (__builtin_mul_overflow(total[k], times[k], &total[k]))
+      fail(TF_INVALID_ARGUMENT, "multiples are too large");
     dims.insert(dims.end(), {times[k], x.dims()[k]});
     steps.insert(steps.end(), {0, x_steps[k]});
   }

@@ -34,7 +34,8 @@ std::int64_t inferred(const Tensor& x, const Dims& dims) {
 void reshape(Call& call) {
   const Tensor x = call.input(0);
   const Tensor shape = call.input(1);
-  if (shape.rank() > 1) fail(TF_INVALID_ARGUMENT, "sizes input must be 1-D, not shape " + text(shape.dims()));
+  if (shape.rank() > 1)
+    fail(TF_INVALID_ARGUMENT, "sizes input must be 1-D, not shape " + text(shape.dims()));
   Dims dims = integers(shape);
   std::int64_t known = 1;
   std::int64_t* open = nullptr;
@@ -72,7 +73,8 @@ class Squeeze {
     for (const std::int64_t given : axes_) {
       const int axis = wrap_axis(given, x.rank(), "squeeze_dims");
       if (x.dim(axis) != 1) {
-        fail(TF_INVALID_ARGUMENT, "Can not squeeze dim[" + std::to_string(axis) + "], expected a dimension of 1, got " +
+        fail(TF_INVALID_ARGUMENT, "Can not squeeze dim[" + std::to_string(axis) +
+                                      "], expected a dimension of 1, got " +
                                       std::to_string(x.dim(axis)));
       }
       gone[static_cast<std::size_t>(axis)] = true;
@@ -122,7 +124,8 @@ Dims joint_shape(Dims& a, Dims& b) {
   Dims out = a;
   for (std::size_t k = 0; k < rank; ++k) {
     if (a[k] == 1) out[k] = b[k];
-    else if (b[k] != 1 && b[k] != a[k]) fail(TF_INVALID_ARGUMENT, "Incompatible shapes: " + text(a) + " vs. " + text(b));
+    else if (b[k] != 1 && b[k] != a[k])
+      fail(TF_INVALID_ARGUMENT, "Incompatible shapes: " + text(a) + " vs. " + text(b));
   }
   return out;
 }
@@ -160,9 +163,11 @@ void invert_permutation(Call& call) {
   for (std::int64_t k = 0; k < count; ++k) {
     const T at = x.as<T>()[k];
     if (at < 0 || at >= count) {
-      fail(TF_INVALID_ARGUMENT, std::to_string(at) + " is not between 0 and " + std::to_string(count));
+      fail(TF_INVALID_ARGUMENT,
+           std::to_string(at) + " is not between 0 and " + std::to_string(count));
     }
-    if (out[at] != -1) fail(TF_INVALID_ARGUMENT, std::to_string(at) + " is duplicated in the input.");
+    if (out[at] != -1)
+      fail(TF_INVALID_ARGUMENT, std::to_string(at) + " is duplicated in the input.");
     out[at] = static_cast<T>(k);
   }
 }
@@ -170,13 +175,17 @@ void invert_permutation(Call& call) {
 // Where each of several shapes begins in the concatenation.
 void concat_offset(Call& call) {
   const Dims first = int_vector(call.input(1), "a shape");
-  const int axis = wrap_axis(scalar_int(call.input(0), "concat_dim"), static_cast<int>(first.size()), "concat_dim");
+  const int axis = wrap_axis(scalar_int(call.input(0), "concat_dim"),
+                             static_cast<int>(first.size()), "concat_dim");
   std::int64_t total = 0;
   for (int i = 0; i + 1 < call.inputs(); ++i) {
     const Dims row = int_vector(call.input(i + 1), "a shape");
     bool fits = row.size() == first.size();
-    for (std::size_t k = 0; fits && k < row.size(); ++k) fits = row[k] == first[k] || static_cast<int>(k) == axis;
-    if (!fits) fail(TF_INVALID_ARGUMENT, "shapes " + text(first) + " and " + text(row) + " cannot be joined");
+    for (std::size_t k = 0; fits && k < row.size(); ++k)
+      fits = row[k] == first[k] || static_cast<int>(k) == axis;
+    if (!fits)
+      fail(TF_INVALID_ARGUMENT,
+           "shapes " + text(first) + " and " + text(row) + " cannot be joined");
     Dims offset(row.size(), 0);
     offset[static_cast<std::size_t>(axis)] = total;
     total += row[static_cast<std::size_t>(axis)];

@@ -15,7 +15,8 @@ Dims byte_steps(const Tensor& x) {
 }
 
 // Moves the parts before and after the rotation of dim k, and those of later dims in each.
-void roll_from(std::size_t k, const Dims& shifts, const Tensor& x, const Dims& steps, Dims& box, char* out, const char* in) {
+void roll_from(std::size_t k, const Dims& shifts, const Tensor& x, const Dims& steps, Dims& box,
+               char* out, const char* in) {
   while (k < shifts.size() && shifts[k] == 0) ++k;
   if (k == shifts.size()) return move_box(element_size(x.dtype()), box, out, steps, in, steps);
   const std::int64_t size = x.dims()[k];
@@ -32,7 +33,8 @@ void roll(Call& call) {
   const Tensor shift = call.input(1);
   const Tensor axis = call.input(2);
   require(x.rank() >= 1, "input must be 1-D or higher");
-  require(shift.rank() <= 1 && std::ranges::equal(shift.dims(), axis.dims()), "shift and axis must have the same size");
+  require(shift.rank() <= 1 && std::ranges::equal(shift.dims(), axis.dims()),
+          "shift and axis must have the same size");
   Dims shifts(static_cast<std::size_t>(x.rank()), 0);
   for (std::int64_t k = 0; k < axis.count(); ++k) {
     const int at = wrap_axis(integer_at(axis, k), x.rank());
@@ -47,15 +49,16 @@ void roll(Call& call) {
 }
 
 // Adds `other` to `out`, both of these dims; rows are runs of the last dim.
-void add_box(TF_DataType dtype, DimsView dims, char* out, const Dims& out_steps, const char* in, const Dims& in_steps,
-             std::size_t k = 0) {
+void add_box(TF_DataType dtype, DimsView dims, char* out, const Dims& out_steps, const char* in,
+             const Dims& in_steps, std::size_t k = 0) {
   const auto size = static_cast<std::int64_t>(element_size(dtype));
   if (k + 1 >= dims.size()) {
     const std::int64_t count = dims.empty() ? 1 : dims[k];
     const bool dense = dims.empty() || (out_steps[k] == size && in_steps[k] == size);
     const Combine sum = combine_of(Operation::kAdd, dtype);
     if (dense) return sum(out, in, count, 1);
-    for (std::int64_t i = 0; i < count; ++i) sum(out + i * out_steps[k], in + i * in_steps[k], 1, 1);
+    for (std::int64_t i = 0; i < count; ++i)
+      sum(out + i * out_steps[k], in + i * in_steps[k], 1, 1);
     return;
   }
   for (std::int64_t i = 0; i < dims[k]; ++i) {
@@ -67,13 +70,16 @@ void add_box(TF_DataType dtype, DimsView dims, char* out, const Dims& out_steps,
 void tile_grad(Call& call) {
   const Tensor x = call.input(0);
   const Dims times = int_vector(call.input(1), "multiples");
-  require(static_cast<int>(times.size()) == x.rank(), "multiples must hold one number for each dimension");
+  require(static_cast<int>(times.size()) == x.rank(),
+          "multiples must hold one number for each dimension");
   Dims dims(x.dims().begin(), x.dims().end());
   std::int64_t tiles = 1;
   for (std::size_t k = 0; k < dims.size(); ++k) {
-    require(times[k] > 0 && dims[k] % times[k] == 0, "each dimension must be a whole number of tiles");
+    require(times[k] > 0 && dims[k] % times[k] == 0,
+            "each dimension must be a whole number of tiles");
     dims[k] /= times[k];
-    if (__builtin_mul_overflow(tiles, times[k], &tiles)) fail(TF_INVALID_ARGUMENT, "there are too many tiles");
+    if (__builtin_mul_overflow(tiles, times[k], &tiles))
+      fail(TF_INVALID_ARGUMENT, "there are too many tiles");
   }
   if (tiles == 1) return call.share(0, 0, dims);
   const Tensor y = call.output(0, dims);
@@ -104,7 +110,8 @@ class MirrorPadGrad {
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     const Tensor given = call.input(1);
-    require(given.rank() == 2 && given.dim(0) == x.rank() && given.dim(1) == 2, "paddings must be a matrix with 2 columns");
+    require(given.rank() == 2 && given.dim(0) == x.rank() && given.dim(1) == 2,
+            "paddings must be a matrix with 2 columns");
     const Dims pairs = integers(given);
     const Dims inner = inner_dims(x, pairs);
     const Tensor y = call.output(0, inner);
@@ -119,10 +126,12 @@ class MirrorPadGrad {
       Dims back = steps;
       back[k] = -steps[k];
       box[k] = pairs[2 * k];
-      if (box[k] > 0) add_box(x.dtype(), box, interior + offset_ * steps[k], steps, interior - steps[k], back);
+      if (box[k] > 0)
+        add_box(x.dtype(), box, interior + offset_ * steps[k], steps, interior - steps[k], back);
       box[k] = pairs[2 * k + 1];
       char* last = interior + (inner[k] - 1) * steps[k];
-      if (box[k] > 0) add_box(x.dtype(), box, last - offset_ * steps[k], back, last + steps[k], steps);
+      if (box[k] > 0)
+        add_box(x.dtype(), box, last - offset_ * steps[k], back, last + steps[k], steps);
       box[k] = inner[k];
       start = interior;
     }
@@ -136,9 +145,11 @@ class MirrorPadGrad {
       const std::int64_t before = pairs[2 * k];
       const std::int64_t after = pairs[2 * k + 1];
       require(before >= 0 && after >= 0, "paddings must be non-negative");
-      require(before < out[k] && after < out[k] - before, "the paddings must leave something of each dimension");
+      require(before < out[k] && after < out[k] - before,
+              "the paddings must leave something of each dimension");
       out[k] -= before + after;
-      require(std::max(before, after) <= out[k] - offset_, "paddings must not be greater than the dimension size");
+      require(std::max(before, after) <= out[k] - offset_,
+              "paddings must not be greater than the dimension size");
     }
     return out;
   }
@@ -149,7 +160,8 @@ class MirrorPadGrad {
 class Diagonals {
  public:
   Diagonals(const Tensor& k, std::string_view align) : align_(align) {
-    require(k.rank() <= 1 && (k.count() == 1 || k.count() == 2), "diag_index must be a scalar or a vector with one or two elements");
+    require(k.rank() <= 1 && (k.count() == 1 || k.count() == 2),
+            "diag_index must be a scalar or a vector with one or two elements");
     low_ = integer_at(k, 0);
     high_ = integer_at(k, k.count() - 1);
     require(low_ <= high_, "lower_diag_index must not be larger than upper_diag_index");
@@ -172,15 +184,18 @@ class Diagonals {
   void each(Move&& move) const {
     for (std::int64_t d = high_; d >= low_; --d) {
       const std::int64_t n = length(d);
-      const bool right = align_ == "RIGHT_RIGHT" || align_ == (d >= 0 ? "RIGHT_LEFT" : "LEFT_RIGHT");
+      const bool right =
+          align_ == "RIGHT_RIGHT" || align_ == (d >= 0 ? "RIGHT_LEFT" : "LEFT_RIGHT");
       const std::int64_t packed = (high_ - d) * width_ + (right ? width_ - n : 0);
-      if (n > 0) move(std::max<std::int64_t>(-d, 0) * columns_ + std::max<std::int64_t>(d, 0), packed, n);
+      if (n > 0)
+        move(std::max<std::int64_t>(-d, 0) * columns_ + std::max<std::int64_t>(d, 0), packed, n);
     }
   }
 
  private:
   std::int64_t length(std::int64_t d) const {
-    return std::max<std::int64_t>(std::min(rows_ + std::min<std::int64_t>(d, 0), columns_ - std::max<std::int64_t>(d, 0)), 0);
+    return std::max<std::int64_t>(
+        std::min(rows_ + std::min<std::int64_t>(d, 0), columns_ - std::max<std::int64_t>(d, 0)), 0);
   }
   std::string_view align_;
   std::int64_t low_;
@@ -191,8 +206,9 @@ class Diagonals {
 };
 
 // Copies diagonals between matrices and their packed form, for each of `batch` matrices.
-void move_diagonals(const Diagonals& diagonals, std::size_t size, std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                    char* out, const char* in, bool packs) {
+void move_diagonals(const Diagonals& diagonals, std::size_t size, std::int64_t batch,
+                    std::int64_t rows, std::int64_t columns, char* out, const char* in,
+                    bool packs) {
   const auto bytes = static_cast<std::int64_t>(size);
   const std::int64_t matrix_bytes = rows * columns * bytes;
   const std::int64_t packed_bytes = diagonals.count() * diagonals.width() * bytes;
@@ -200,14 +216,16 @@ void move_diagonals(const Diagonals& diagonals, std::size_t size, std::int64_t b
     const std::int64_t box[] = {batch, n};
     const std::int64_t matrix_steps[] = {matrix_bytes, (columns + 1) * bytes};
     const std::int64_t packed_steps[] = {packed_bytes, bytes};
-    if (packs) move_box(size, box, out + packed * bytes, packed_steps, in + matrix * bytes, matrix_steps);
+    if (packs)
+      move_box(size, box, out + packed * bytes, packed_steps, in + matrix * bytes, matrix_steps);
     else move_box(size, box, out + matrix * bytes, matrix_steps, in + packed * bytes, packed_steps);
   });
 }
 
 class Aligned {
  public:
-  explicit Aligned(const Node& node) : align_(node.has("align") ? node.string("align") : "LEFT_LEFT") {}
+  explicit Aligned(const Node& node)
+      : align_(node.has("align") ? node.string("align") : "LEFT_LEFT") {}
 
  protected:
   std::string align_;
@@ -255,8 +273,10 @@ class MatrixSetDiag : Aligned {
     require(std::ranges::equal(wanted, diagonal.dims()), "the diagonals must fit the input");
     const Tensor y = call.output(0, x.dims(), 0);
     const std::size_t size = element_size(x.dtype());
-    if (y.data() != x.data()) copy_bytes(y.write<char>(), x.data(), x.count() * static_cast<std::int64_t>(size));
-    move_diagonals(diagonals, size, batch, rows, columns, y.write<char>(), diagonal.as<char>(), false);
+    if (y.data() != x.data())
+      copy_bytes(y.write<char>(), x.data(), x.count() * static_cast<std::int64_t>(size));
+    move_diagonals(diagonals, size, batch, rows, columns, y.write<char>(), diagonal.as<char>(),
+                   false);
   }
 };
 
@@ -265,12 +285,15 @@ class MatrixDiag : Aligned {
   using Aligned::Aligned;
   void compute(Call& call) const {
     const Tensor x = call.input(0);
-    for (int i = 2; i < 5; ++i) require(call.input(i).rank() == 0, "num_rows, num_cols and padding_value must be scalars");
+    for (int i = 2; i < 5; ++i)
+      require(call.input(i).rank() == 0, "num_rows, num_cols and padding_value must be scalars");
     Diagonals diagonals(call.input(1), align_);
     const bool many = diagonals.count() > 1;
     require(x.rank() >= (many ? 2 : 1), "diagonal must be at least 1-dim");
-    require(!many || x.dim(x.rank() - 2) == diagonals.count(), "the number of diagonals does not match the diagonal's dimension");
-    const auto [rows, columns] = sizes(x.dim(x.rank() - 1), diagonals, integer_at(call.input(2), 0), integer_at(call.input(3), 0));
+    require(!many || x.dim(x.rank() - 2) == diagonals.count(),
+            "the number of diagonals does not match the diagonal's dimension");
+    const auto [rows, columns] = sizes(x.dim(x.rank() - 1), diagonals, integer_at(call.input(2), 0),
+                                       integer_at(call.input(3), 0));
     diagonals.set_matrix(rows, columns);
     Dims dims(x.dims().begin(), x.dims().end() - (many ? 2 : 1));
     const std::int64_t batch = product(dims);
@@ -280,20 +303,23 @@ class MatrixDiag : Aligned {
     const std::size_t size = element_size(x.dtype());
     fill(size, y.write<char>(), y.count(), call.input(4).data());
     if (y.count() == 0) return;
-    require(diagonals.width() == x.dim(x.rank() - 1), "the diagonals must be as long as those of the matrix");
+    require(diagonals.width() == x.dim(x.rank() - 1),
+            "the diagonals must be as long as those of the matrix");
     move_diagonals(diagonals, size, batch, rows, columns, y.write<char>(), x.as<char>(), false);
   }
 
  private:
   // Rows and columns of the matrix; -1 stands for the smallest that fit.
-  static std::pair<std::int64_t, std::int64_t> sizes(std::int64_t longest, const Diagonals& d, std::int64_t rows, std::int64_t columns) {
+  static std::pair<std::int64_t, std::int64_t> sizes(std::int64_t longest, const Diagonals& d,
+                                                     std::int64_t rows, std::int64_t columns) {
     const std::int64_t least_rows = longest - std::min<std::int64_t>(d.high(), 0);
     const std::int64_t least_columns = longest + std::max<std::int64_t>(d.low(), 0);
     if (rows == -1 && columns == -1) rows = columns = std::max(least_rows, least_columns);
     if (rows == -1) rows = least_rows;
     if (columns == -1) columns = least_columns;
     require(rows >= least_rows && columns >= least_columns, "the matrix must hold its diagonals");
-    require(rows == least_rows || columns == least_columns, "the matrix must be as small as its diagonals allow in rows or in columns");
+    require(rows == least_rows || columns == least_columns,
+            "the matrix must be as small as its diagonals allow in rows or in columns");
     return {rows, columns};
   }
 };

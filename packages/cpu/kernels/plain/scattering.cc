@@ -31,9 +31,11 @@ void scatter_rows(Call& call, Operation operation) {
   require(held.rank() >= 1, "the variable must not be a scalar");
   Dims wanted(indices.dims().begin(), indices.dims().end());
   wanted.insert(wanted.end(), held.dims().begin() + 1, held.dims().end());
-  if (updates.rank() != 0 && !std::equal(wanted.begin(), wanted.end(), updates.dims().begin(), updates.dims().end())) {
-    fail(TF_INVALID_ARGUMENT, "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got " +
-                                  text(updates.dims()) + ", needed " + text(wanted));
+  if (updates.rank() != 0 &&
+      !std::equal(wanted.begin(), wanted.end(), updates.dims().begin(), updates.dims().end())) {
+    fail(TF_INVALID_ARGUMENT,
+         "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got " +
+             text(updates.dims()) + ", needed " + text(wanted));
   }
   require(updates.dtype() == held.dtype(), "the updates must have the dtype of the variable");
   check_below(indices, held.dim(0));
@@ -44,8 +46,9 @@ void scatter_rows(Call& call, Operation operation) {
   const Tensor out = call.change_variable(0);
   const std::int64_t inner = out.count() / out.dim(0);
   with_index(indices.dtype(), [&](auto type) {
-    apply(combine, out.write<char>(), indices.as<decltype(type)>(), indices.count(), updates.as<char>(), inner,
-          static_cast<std::int64_t>(element_size(out.dtype())), updates.rank() == 0);
+    apply(combine, out.write<char>(), indices.as<decltype(type)>(), indices.count(),
+          updates.as<char>(), inner, static_cast<std::int64_t>(element_size(out.dtype())),
+          updates.rank() == 0);
   });
 }
 
@@ -62,19 +65,22 @@ struct Places {
   std::int64_t inner;
 };
 
-Places places_of(const Call& call, DimsView dims, const Tensor& indices, const Tensor& updates, bool ignores) {
+Places places_of(const Call& call, DimsView dims, const Tensor& indices, const Tensor& updates,
+                 bool ignores) {
   require(indices.rank() >= 2 && (indices.count() > 0 || updates.count() == 0),
           "indices must hold at least one index vector, in rank 2 or more");
   const std::int64_t depth = indices.dim(indices.rank() - 1);
   require(product(dims) > 0 || (indices.count() == 0 && updates.count() == 0),
           "Indices and updates specified for empty output shape");
-  require(depth <= static_cast<std::int64_t>(dims.size()), "an index must not be longer than the rank of the tensor");
+  require(depth <= static_cast<std::int64_t>(dims.size()),
+          "an index must not be longer than the rank of the tensor");
   const auto cut = static_cast<std::size_t>(depth);
   Dims wanted(indices.dims().begin(), indices.dims().end() - 1);
   wanted.insert(wanted.end(), dims.begin() + static_cast<std::ptrdiff_t>(cut), dims.end());
   if (!std::equal(wanted.begin(), wanted.end(), updates.dims().begin(), updates.dims().end())) {
-    fail(TF_INVALID_ARGUMENT, "Must have updates.shape = indices.shape[:-1] + shape[index_depth:], got updates of " +
-                                  text(updates.dims()) + ", needed " + text(wanted));
+    fail(TF_INVALID_ARGUMENT,
+         "Must have updates.shape = indices.shape[:-1] + shape[index_depth:], got updates of " +
+             text(updates.dims()) + ", needed " + text(wanted));
   }
   const std::int64_t* rows = row_numbers(call, indices, dims.subspan(0, cut), ignores);
   return {rows, span_of(indices.dims(), 0, indices.rank() - 1), product(dims.subspan(cut))};
@@ -119,7 +125,8 @@ class TensorScatter {
     const Places places = places_of(call, x.dims(), call.input(1), updates, ignores_);
     const Tensor y = call.output(0, x.dims(), 0);
     if (y.data() != x.data()) {
-      copy_bytes(y.write<char>(), x.data(), x.count() * static_cast<std::int64_t>(element_size(x.dtype())));
+      copy_bytes(y.write<char>(), x.data(),
+                 x.count() * static_cast<std::int64_t>(element_size(x.dtype())));
     }
     apply(kOperation, y, places, updates);
   }

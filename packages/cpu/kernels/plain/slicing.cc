@@ -22,8 +22,9 @@ void slice(Call& call) {
     const std::int64_t d = x.dims()[k];
     if (dims[k] == -1) dims[k] = d - begin[k];
     if (begin[k] < 0 || begin[k] > d || dims[k] < 0 || dims[k] > d - begin[k]) {
-      fail(TF_INVALID_ARGUMENT, "Expected begin[" + std::to_string(k) + "] in [0, " + std::to_string(d) +
-                                    "] and a size inside the dimension, but got begin " + text(begin));
+      fail(TF_INVALID_ARGUMENT,
+           "Expected begin[" + std::to_string(k) + "] in [0, " + std::to_string(d) +
+               "] and a size inside the dimension, but got begin " + text(begin));
     }
     start += begin[k] * steps[k];
     whole = whole && dims[k] == d;
@@ -43,9 +44,14 @@ struct Region {
 // Bits of the masks at place k.
 struct Masks {
   explicit Masks(const Node& node)
-      : begin(node.integer("begin_mask")), end(node.integer("end_mask")), ellipsis(node.integer("ellipsis_mask")),
-        fresh(node.integer("new_axis_mask")), shrink(node.integer("shrink_axis_mask")) {}
-  static bool bit(std::int64_t mask, std::size_t k) { return (mask >> std::min<std::size_t>(k, 63) & 1) != 0; }
+      : begin(node.integer("begin_mask")),
+        end(node.integer("end_mask")),
+        ellipsis(node.integer("ellipsis_mask")),
+        fresh(node.integer("new_axis_mask")),
+        shrink(node.integer("shrink_axis_mask")) {}
+  static bool bit(std::int64_t mask, std::size_t k) {
+    return (mask >> std::min<std::size_t>(k, 63) & 1) != 0;
+  }
   std::int64_t begin;
   std::int64_t end;
   std::int64_t ellipsis;
@@ -57,9 +63,14 @@ struct Masks {
 class Slicer {
  public:
   Slicer(const Masks& masks, DimsView dims, const Call& call, int first)
-      : masks_(masks), dims_(dims), steps_(small_steps(dims, 1)), low_(small_vector(call.input(first), "begin")),
-        high_(small_vector(call.input(first + 1), "end")), step_(small_vector(call.input(first + 2), "strides")) {
-    require(low_.size() == high_.size() && low_.size() == step_.size(), "begin, end and strides must be of one length");
+      : masks_(masks),
+        dims_(dims),
+        steps_(small_steps(dims, 1)),
+        low_(small_vector(call.input(first), "begin")),
+        high_(small_vector(call.input(first + 1), "end")),
+        step_(small_vector(call.input(first + 2), "strides")) {
+    require(low_.size() == high_.size() && low_.size() == step_.size(),
+            "begin, end and strides must be of one length");
   }
   Region region() {
     std::size_t taken = 0;
@@ -70,7 +81,8 @@ class Slicer {
     }
     require(ellipses <= 1, "Multiple ellipses in slice spec not allowed");
     if (taken > dims_.size()) {
-      fail(TF_INVALID_ARGUMENT, "Index out of range using input dim " + std::to_string(dims_.size()) + "; input has only " +
+      fail(TF_INVALID_ARGUMENT, "Index out of range using input dim " +
+                                    std::to_string(dims_.size()) + "; input has only " +
                                     std::to_string(dims_.size()) + " dims");
     }
     const std::size_t covered = dims_.size() - taken;
@@ -110,8 +122,8 @@ class Slicer {
   void index(std::int64_t place, std::int64_t size, std::int64_t step) {
     require(step > 0, "only stride 1 allowed on non-range indexing.");
     if (place < 0 || place >= size) {
-      fail(TF_INVALID_ARGUMENT, "slice index " + std::to_string(place) + " of dimension " + std::to_string(dim_) +
-                                    " out of bounds.");
+      fail(TF_INVALID_ARGUMENT, "slice index " + std::to_string(place) + " of dimension " +
+                                    std::to_string(dim_) + " out of bounds.");
     }
     out_.start += place * steps_[dim_];
   }
@@ -121,12 +133,16 @@ class Slicer {
     const auto clamp = [&](std::int64_t value) {
       return std::min(std::max(value < 0 ? value + size : value, least), most);
     };
-    const std::int64_t start = Masks::bit(masks_.begin, k) ? (step > 0 ? least : most) : clamp(low_[k]);
-    const std::int64_t stop = Masks::bit(masks_.end, k) ? (step > 0 ? most : least) : clamp(high_[k]);
+    const std::int64_t start =
+        Masks::bit(masks_.begin, k) ? (step > 0 ? least : most) : clamp(low_[k]);
+    const std::int64_t stop =
+        Masks::bit(masks_.end, k) ? (step > 0 ? most : least) : clamp(high_[k]);
     const std::int64_t way = step > 0 ? stop - start : start - stop;
-    const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+    const std::uint64_t stride =
+        step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
     const std::int64_t count =
-        way <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(way) - 1) / stride) + 1;
+        way <= 0 ? 0
+                 : static_cast<std::int64_t>((static_cast<std::uint64_t>(way) - 1) / stride) + 1;
     // A step that is never taken may be too far to be calculated.
     put(count, count > 1 ? step * steps_[dim_] : 0);
     if (count > 0) out_.start += start * steps_[dim_];
@@ -194,8 +210,8 @@ bool steps_along(const Tensor& value, DimsView dims, bool broadcasts, Dims& out)
 void write_region(const Tensor& out, Region region, const Tensor& value, bool broadcasts) {
   Dims steps;
   if (!steps_along(value, region.dims, broadcasts, steps)) {
-    fail(TF_INVALID_ARGUMENT, "shape of the value " + text(value.dims()) + " must be that of the region " +
-                                  text(region.dims));
+    fail(TF_INVALID_ARGUMENT, "shape of the value " + text(value.dims()) +
+                                  " must be that of the region " + text(region.dims));
   }
   const std::size_t size = element_size(out.dtype());
   to_bytes(region, size);
@@ -227,7 +243,8 @@ class TensorStridedSliceUpdate {
     const Region region = Slicer(masks_, x.dims(), call, 1).region();
     const Tensor y = call.output(0, x.dims(), 0);
     if (y.data() != x.data()) {
-      copy_bytes(y.write<char>(), x.data(), x.count() * static_cast<std::int64_t>(element_size(x.dtype())));
+      copy_bytes(y.write<char>(), x.data(),
+                 x.count() * static_cast<std::int64_t>(element_size(x.dtype())));
     }
     write_region(y, region, call.input(4), true);
   }

@@ -29,7 +29,8 @@ float greater(float a, float b) { return a > b || a != a ? a : b; }
 // Boxes [y1, x1, y2, x2], corners in any order, that are `step` floats apart.
 class Overlaps {
  public:
-  Overlaps(const float* boxes, std::int64_t count, std::int64_t step) : boxes_(static_cast<std::size_t>(count)) {
+  Overlaps(const float* boxes, std::int64_t count, std::int64_t step)
+      : boxes_(static_cast<std::size_t>(count)) {
     for (Box& box : boxes_) {
       for (int k = 0; k < 2; ++k) {
         box.low[k] = lesser(boxes[k], boxes[k + 2]);
@@ -72,7 +73,8 @@ struct Candidate {
 // Scores are `step` floats apart. A box is compared only with those chosen since it was last looked
 // at; with a sigma its score is lowered by overlaps (Soft-NMS: Bodla and others, 2017).
 template <class Overlap>
-Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, const Overlap& overlap, const Limits& limits) {
+Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, const Overlap& overlap,
+                const Limits& limits) {
   std::vector<Candidate> heap;
   for (std::int64_t k = 0; k < count; ++k) {
     const double score = scores[k * step];
@@ -122,7 +124,8 @@ void check_boxes(const Tensor& boxes, const Tensor& scores) {
 
 // The settings from input `first` on; `overlap` is negative where it is an input.
 Limits limits_of(const Call& call, int first, double overlap) {
-  for (int i = first; i < call.inputs(); ++i) require(call.input(i).rank() == 0, "the inputs after the scores must be scalars");
+  for (int i = first; i < call.inputs(); ++i)
+    require(call.input(i).rank() == 0, "the inputs after the scores must be scalars");
   Limits out;
   out.most = integer_at(call.input(first), 0);
   out.overlap = overlap;
@@ -181,7 +184,8 @@ class Suppression {
 void suppress_with_overlaps(Call& call) {
   const Tensor overlaps = call.input(0);
   const Tensor scores = call.input(1);
-  require(overlaps.rank() == 2 && scores.rank() == 1 && overlaps.dim(0) == scores.dim(0) && overlaps.dim(1) == scores.dim(0),
+  require(overlaps.rank() == 2 && scores.rank() == 1 && overlaps.dim(0) == scores.dim(0) &&
+              overlaps.dim(1) == scores.dim(0),
           "overlaps must be square, with a score per row");
   Limits limits = limits_of(call, 2, 0);
   limits.most = std::max<std::int64_t>(limits.most, 0);
@@ -201,7 +205,8 @@ class CombinedSuppression {
     const Tensor boxes = call.input(0);
     const Tensor scores = call.input(1);
     check(boxes, scores);
-    for (int i = 2; i < 6; ++i) require(call.input(i).rank() == 0, "the inputs after the scores must be scalars");
+    for (int i = 2; i < 6; ++i)
+      require(call.input(i).rank() == 0, "the inputs after the scores must be scalars");
     Limits limits;
     limits.most = integer_at(call.input(2), 0);
     const std::int64_t total = integer_at(call.input(3), 0);
@@ -209,11 +214,13 @@ class CombinedSuppression {
     limits.score = call.input(5).as<float>()[0];
     require(limits.most > 0 && total > 0, "max_size_per_class and max_total_size must be positive");
     require(limits.overlap >= 0 && limits.overlap <= 1, "iou_threshold must be in [0, 1]");
-    const std::int64_t size = pads_per_class_ ? std::min(total, limits.most * scores.dim(2)) : total;
+    const std::int64_t size =
+        pads_per_class_ ? std::min(total, limits.most * scores.dim(2)) : total;
     const Dims dims = {boxes.dim(0), size, 4};
     check_dims(dims);
     const DimsView rows(dims.data(), 2);
-    const Output out = {call.output(0, dims), call.output(1, rows), call.output(2, rows), call.output(3, {dims.data(), 1})};
+    const Output out = {call.output(0, dims), call.output(1, rows), call.output(2, rows),
+                        call.output(3, {dims.data(), 1})};
     std::fill_n(out.boxes.write<float>(), out.boxes.count(), 0.0f);
     std::fill_n(out.scores.write<float>(), out.scores.count(), 0.0f);
     std::fill_n(out.classes.write<float>(), out.classes.count(), 0.0f);
@@ -237,11 +244,12 @@ class CombinedSuppression {
     require(boxes.rank() == 4 && scores.rank() == 3, "boxes must be 4-D and scores 3-D");
     require(boxes.dim(0) == scores.dim(0) && boxes.dim(1) == scores.dim(1) && boxes.dim(3) == 4,
             "boxes and scores have incompatible shapes");
-    require(boxes.dim(2) == 1 || boxes.dim(2) == scores.dim(2), "third dimension of boxes must be either 1 or num classes");
+    require(boxes.dim(2) == 1 || boxes.dim(2) == scores.dim(2),
+            "third dimension of boxes must be either 1 or num classes");
     require(boxes.dim(1) <= INT32_MAX, "so many boxes cannot be numbered");
   }
-  void one(std::int64_t n, std::int64_t size, const Tensor& boxes, const Tensor& scores, const Limits& limits,
-           const Output& out) const {
+  void one(std::int64_t n, std::int64_t size, const Tensor& boxes, const Tensor& scores,
+           const Limits& limits, const Output& out) const {
     const std::int64_t count = boxes.dim(1);
     const std::int64_t kinds = boxes.dim(2);
     const std::int64_t classes = scores.dim(2);
@@ -249,10 +257,13 @@ class CombinedSuppression {
     std::vector<Found> found;
     for (std::int64_t c = 0; c < classes; ++c) {
       const Overlaps overlaps(own + (kinds > 1 ? c : 0) * 4, count, kinds * 4);
-      const Chosen chosen = suppress(scores.as<float>() + n * count * classes + c, count, classes, overlaps, limits);
-      for (std::size_t k = 0; k < chosen.boxes.size(); ++k) found.push_back({chosen.scores[k], c, chosen.boxes[k]});
+      const Chosen chosen =
+          suppress(scores.as<float>() + n * count * classes + c, count, classes, overlaps, limits);
+      for (std::size_t k = 0; k < chosen.boxes.size(); ++k)
+        found.push_back({chosen.scores[k], c, chosen.boxes[k]});
     }
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return a.score > b.score; });
     const std::int64_t kept = std::min<std::int64_t>(size, static_cast<std::int64_t>(found.size()));
     out.counts.write<std::int32_t>()[n] = static_cast<std::int32_t>(kept);
     for (std::int64_t k = 0; k < kept; ++k) {
@@ -261,7 +272,10 @@ class CombinedSuppression {
       out.classes.write<float>()[n * size + k] = static_cast<float>(best.category);
       const float* box = own + (best.box * kinds + (kinds > 1 ? best.category : 0)) * 4;
       for (int side = 0; side < 4; ++side) {
-        const float value = clips_ ? (box[side] < 0 ? 0 : box[side] > 1 ? 1 : box[side]) : box[side];
+        const float value = clips_ ? (box[side] < 0   ? 0
+                                      : box[side] > 1 ? 1
+                                                      : box[side])
+                                   : box[side];
         out.boxes.write<float>()[(n * size + k) * 4 + side] = value;
       }
     }

@@ -13,7 +13,8 @@ Sizes permutation(const Tensor& given, int rank) {
   Sizes perm = small_vector(given, "perm");
   if (perm.size() != static_cast<std::size_t>(rank)) {
     fail(TF_INVALID_ARGUMENT, "transpose expects a vector of size " + std::to_string(rank) +
-                                  ". But input(1) is a vector of size " + std::to_string(perm.size()));
+                                  ". But input(1) is a vector of size " +
+                                  std::to_string(perm.size()));
   }
   Sizes seen(perm.size());
   for (std::int64_t& axis : perm) {
@@ -79,7 +80,8 @@ void reversed(Call& call, const std::vector<bool>& backwards) {
 void reverse(Call& call) {
   const Tensor x = call.input(0);
   const Tensor flags = call.input(1);
-  require(flags.rank() == 1 && flags.dim(0) == x.rank(), "'dims' must hold one flag for each dimension");
+  require(flags.rank() == 1 && flags.dim(0) == x.rank(),
+          "'dims' must hold one flag for each dimension");
   require(x.rank() == 0 || x.dim(0) > 0, "the first dimension must not be empty");
   reversed(call, std::vector<bool>(flags.as<bool>(), flags.as<bool>() + flags.count()));
 }
@@ -97,7 +99,8 @@ void reverse_v2(Call& call) {
 
 class ReverseSequence {
  public:
-  explicit ReverseSequence(const Node& node) : seq_(node.integer("seq_dim")), batch_(node.integer("batch_dim")) {}
+  explicit ReverseSequence(const Node& node)
+      : seq_(node.integer("seq_dim")), batch_(node.integer("batch_dim")) {}
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     const Dims lengths = int_vector(call.input(1), "seq_lengths");
@@ -105,9 +108,11 @@ class ReverseSequence {
             "seq_dim and batch_dim must be two different dimensions");
     const int seq = static_cast<int>(seq_);
     const int batch = static_cast<int>(batch_);
-    require(static_cast<std::int64_t>(lengths.size()) == x.dim(batch), "seq_lengths must hold one length for each batch entry");
+    require(static_cast<std::int64_t>(lengths.size()) == x.dim(batch),
+            "seq_lengths must hold one length for each batch entry");
     for (const std::int64_t length : lengths) {
-      require(length >= 0 && length <= x.dim(seq), "seq_lengths must lie in [0, the sequence's dimension]");
+      require(length >= 0 && length <= x.dim(seq),
+              "seq_lengths must lie in [0, the sequence's dimension]");
     }
     const Tensor y = call.output(0, x.dims());
     const Sizes steps = byte_steps(x);
@@ -121,7 +126,8 @@ class ReverseSequence {
       dims[static_cast<std::size_t>(seq)] = length;
       Sizes back = steps;
       back[static_cast<std::size_t>(seq)] = -step;
-      move_box(size, dims, y.write<char>() + start, steps, x.as<char>() + start + (length - 1) * step, back);
+      move_box(size, dims, y.write<char>() + start, steps,
+               x.as<char>() + start + (length - 1) * step, back);
       dims[static_cast<std::size_t>(seq)] = x.dim(seq) - length;
       move_box(size, dims, y.write<char>() + start + length * step, steps,
                x.as<char>() + start + length * step, steps);
@@ -136,7 +142,8 @@ class ReverseSequence {
 // Blocks of height and width to channels, and back. Dims by name: n, c, h, w.
 class DepthAndSpace {
  public:
-  explicit DepthAndSpace(const Node& node) : block_(node.integer("block_size")), layout_(node.string("data_format")) {
+  explicit DepthAndSpace(const Node& node)
+      : block_(node.integer("block_size")), layout_(node.string("data_format")) {
     require(layout_ == "NHWC" || layout_ == "NCHW", "data_format must be NHWC or NCHW");
     require(block_ >= 2, "block_size must be 2 or more");
   }
@@ -163,7 +170,8 @@ class SpaceToDepth : DepthAndSpace {
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     require(x.rank() == 4, "Input rank should be: 4");
-    require(x.dim(h()) % block_ == 0 && x.dim(w()) % block_ == 0, "height and width must be multiples of block_size");
+    require(x.dim(h()) % block_ == 0 && x.dim(w()) % block_ == 0,
+            "height and width must be multiples of block_size");
     const std::int64_t height = x.dim(h()) / block_;
     const std::int64_t width = x.dim(w()) / block_;
     const std::int64_t depth = x.dim(c());
@@ -186,7 +194,8 @@ class DepthToSpace : DepthAndSpace {
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     require(x.rank() == 4, "Input rank should be: 4");
-    require(x.dim(c()) % (block_ * block_) == 0, "the depth must be a multiple of block_size squared");
+    require(x.dim(c()) % (block_ * block_) == 0,
+            "the depth must be a multiple of block_size squared");
     const std::int64_t depth = x.dim(c()) / (block_ * block_);
     const std::int64_t height = x.dim(h());
     const std::int64_t width = x.dim(w());

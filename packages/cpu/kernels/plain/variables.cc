@@ -43,7 +43,8 @@ class AssignVariable {
 
 class Assign {
  public:
-  explicit Assign(const Node& node) : validates_(node.boolean("validate_shape")), locks_(node.boolean("use_locking")) {}
+  explicit Assign(const Node& node)
+      : validates_(node.boolean("validate_shape")), locks_(node.boolean("use_locking")) {}
   void compute(Call& call) const {
     if (!validates_) {
       call.assign_variable(0, 1);
@@ -78,7 +79,8 @@ void update(TF_OpKernelContext*, TF_Tensor* target, TF_Tensor* value, int operat
 template <Operation kOperation>
 void assign_step(Call& call) {
   const Status status;
-  TF_AssignUpdateVariable(call.context(), 0, 1, static_cast<int>(kOperation), 0, nullptr, update, status.get());
+  TF_AssignUpdateVariable(call.context(), 0, 1, static_cast<int>(kOperation), 0, nullptr, update,
+                          status.get());
   if (status.code() == TF_FAILED_PRECONDITION) fail(TF_NOT_FOUND, TF_Message(status.get()));
   status.check();
 }
@@ -88,8 +90,8 @@ void assign_step_reference(Call& call) {
   const Tensor value = call.input(1);
   const Tensor held = call.variable(0);
   if (!std::ranges::equal(held.dims(), value.dims())) {
-    fail(TF_INVALID_ARGUMENT, "shapes of the variable " + text(held.dims()) + " and the value " + text(value.dims()) +
-                                  " must be equal");
+    fail(TF_INVALID_ARGUMENT, "shapes of the variable " + text(held.dims()) + " and the value " +
+                                  text(value.dims()) + " must be equal");
   }
   const Tensor out = call.change_variable(0);
   combine_of(kOperation, out.dtype())(out.write<char>(), value.data(), out.count(), 1);
