@@ -38,7 +38,8 @@ void join_all(const Fold& fold, void* states, std::int64_t count, std::int64_t w
 }
 
 // Rows that are shorter than a vector register, one after the other in memory.
-void narrow_rows(const Fold& fold, const char* x, std::int64_t rows, std::int64_t width, void* states) {
+void narrow_rows(const Fold& fold, const char* x, std::int64_t rows, std::int64_t width,
+                 void* states) {
   alignas(64) char room[kTogether * 16];
   const std::int64_t together = kTogether / width;
   const std::int64_t wide = together * width;
@@ -73,14 +74,16 @@ void fold_block(const Fold& fold, const Reduction& shape, const char* base, cons
   }
 }
 
-void reduce_columns(Call& call, const Fold& fold, const Reduction& shape, const char* x, void* states) {
+void reduce_columns(Call& call, const Fold& fold, const Reduction& shape, const char* x,
+                    void* states) {
   // Narrow rows are few elements: more of them at once.
   const std::int64_t chunk = std::max(kRows, kChunk / shape.width);
   const std::int64_t chunks = (shape.rows + chunk - 1) / chunk;
   const std::int64_t blocks = (shape.width + kColumns - 1) / kColumns;
   void* parts = states;
   if (chunks > 1) {
-    parts = call.scratch<char>(chunks * shape.outer * shape.width * static_cast<std::int64_t>(fold.state_size));
+    const auto size = static_cast<std::int64_t>(fold.state_size);
+    parts = call.scratch<char>(chunks * shape.outer * shape.width * size);
   }
   const std::int64_t size = std::min(shape.rows, chunk) * std::min(shape.width, kColumns);
   parallel(shape.outer * chunks * blocks, 1 + size / 8, [&](std::int64_t begin, std::int64_t end) {
@@ -196,7 +199,9 @@ void reduce(Call& call, const Fold& fold, const Tensor& x, const Reduction& shap
   const std::int64_t count = out.count();
   if (count == 0) return;
   void* states = out.write<char>();
-  if (!fold.in_place) states = call.scratch<char>(count * static_cast<std::int64_t>(fold.state_size));
+  if (!fold.in_place) {
+    states = call.scratch<char>(count * static_cast<std::int64_t>(fold.state_size));
+  }
   const char* data = x.as<char>();
   if (x.count() == 0) {
     fold.clear(states, count);

@@ -17,7 +17,8 @@ struct Fold {
   // states[k] = that of `run` elements from x + k * run on.
   void (*runs)(const void* x, std::int64_t run, std::int64_t count, void* states);
   // states[k] takes in x[r * stride + k] for each of `rows` rows.
-  void (*rows)(const void* x, std::int64_t stride, std::int64_t rows, std::int64_t width, void* states);
+  void (*rows)(const void* x, std::int64_t stride, std::int64_t rows, std::int64_t width,
+               void* states);
   // states[k] takes in more[k].
   void (*join)(void* states, const void* more, std::int64_t count);
   // The output from its states, of `each` elements; in the same memory when in_place.

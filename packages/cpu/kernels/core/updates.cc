@@ -29,7 +29,8 @@ Slots slots_of(Call& call, const Update& by) {
   Slots out{call.change_variable(0), {}};
   for (int k = 0; k < by.slots; ++k) {
     const Tensor slot = call.change_variable(k);
-    require(std::ranges::equal(slot.dims(), out.var.dims()), "the variable and its slots must have the same shape");
+    require(std::ranges::equal(slot.dims(), out.var.dims()),
+            "the variable and its slots must have the same shape");
     require(slot.dtype() == out.var.dtype(), "the variable and its slots must have the same dtype");
     out.data[k] = slot.write<char>();
   }
@@ -38,7 +39,8 @@ Slots slots_of(Call& call, const Update& by) {
 
 // The rows that `indices` name, one after the other.
 template <class Index>
-void update_rows(const Update& by, UpdateLoop loop, std::size_t size, const Slots& slots, const Tensor& gradient,
+void update_rows(const Update& by, UpdateLoop loop, std::size_t size, const Slots& slots,
+                 const Tensor& gradient,
                  const Tensor& indices, const void* hyper, bool flag) {
   const Index* rows = indices.as<Index>();
   const std::int64_t known = slots.var.dim(0);
@@ -56,7 +58,8 @@ void update_rows(const Update& by, UpdateLoop loop, std::size_t size, const Slot
 }
 
 void check_rows(const Tensor& var, const Tensor& gradient, const Tensor& indices) {
-  require(var.rank() >= 1 && indices.rank() == 1, "the variable must have rows and indices be a vector");
+  require(var.rank() >= 1 && indices.rank() == 1,
+          "the variable must have rows and indices be a vector");
   require(gradient.rank() == var.rank() && gradient.dim(0) == indices.dim(0) &&
               std::ranges::equal(gradient.dims().subspan(1), var.dims().subspan(1)),
           "the gradient must have the shape of the rows that it changes");
@@ -74,16 +77,19 @@ void run(Call& call, const Update& by, bool flag, UpdateLoop loop) {
   }
   const Slots slots = slots_of(call, by);
   const Tensor gradient = call.input(place);
-  require(slots.var.dtype() == gradient.dtype(), "the variable must have the dtype of the gradient");
+  require(slots.var.dtype() == gradient.dtype(),
+          "the variable must have the dtype of the gradient");
   if (by.is_sparse) {
     const Tensor indices = call.input(place + 1);
     check_rows(slots.var, gradient, indices);
     const bool wide = indices.dtype() == TF_INT64;
-    (wide ? update_rows<std::int64_t> : update_rows<std::int32_t>)(by, loop, sizeof(F), slots, gradient,
+    (wide ? update_rows<std::int64_t> : update_rows<std::int32_t>)(by, loop, sizeof(F), slots,
+                                                                   gradient,
                                                                    indices, hyper, flag);
     return;
   }
-  require(std::ranges::equal(gradient.dims(), slots.var.dims()), "the gradient must have the shape of the variable");
+  require(std::ranges::equal(gradient.dims(), slots.var.dims()),
+          "the gradient must have the shape of the variable");
   parallel(gradient.count(), by.cost, [&](std::int64_t begin, std::int64_t end) {
     const auto from = begin * static_cast<std::int64_t>(sizeof(F));
     void* parts[kMaxSlots];

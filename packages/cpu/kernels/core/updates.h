@@ -8,8 +8,8 @@ namespace drystone::cpu {
 
 inline constexpr int kMaxSlots = 4;
 
-// Changes `count` elements of each slot by those of the gradient. `hyper` are the hyper-parameters in
-// the type that the rule calculates in.
+// Changes `count` elements of each slot by those of the gradient. `hyper` are the
+// hyper-parameters in the type that the rule calculates in.
 using UpdateLoop = void (*)(void* const* slots, const void* gradient, std::int64_t count,
                             const void* hyper, bool flag);
 

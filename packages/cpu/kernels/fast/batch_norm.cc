@@ -1,4 +1,5 @@
-// Batch normalization, with what is fused to it, and its gradient; for channels in the last dim or in dim 1.
+// Batch normalization, with what is fused to it, and its gradient; for channels in the last dim or
+// in dim 1.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +25,8 @@ struct Layout {
 
 Layout layout_of(const Tensor& x, const std::string& format) {
   if (x.rank() != static_cast<int>(format.size())) {
-    fail(TF_INVALID_ARGUMENT, "input must be " + std::to_string(format.size()) + "-dimensional, not " +
+    fail(TF_INVALID_ARGUMENT, "input must be " + std::to_string(format.size()) +
+         "-dimensional, not " +
                                   text(x.dims()));
   }
   Layout out{};
@@ -52,10 +54,13 @@ void for_stretches(const Layout& at, std::int64_t times, std::int64_t cost, Body
     const std::int64_t total = at.rows * at.channels;
     const std::int64_t stretches = wide == 0 ? 0 : (total + wide - 1) / wide;
     parallel(stretches, 1 + wide * cost / 8, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) body(k * wide, std::min(wide, total - k * wide), 0);
+      for (std::int64_t k = begin; k < end; ++k) {
+        body(k * wide, std::min(wide, total - k * wide), 0);
+      }
     });
   } else {
-    parallel(at.batch * at.channels, 1 + at.inside * cost / 8, [&](std::int64_t begin, std::int64_t end) {
+    parallel(at.batch * at.channels, 1 + at.inside * cost / 8,
+             [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) body(k * at.inside, at.inside, k % at.channels);
     });
   }
@@ -73,8 +78,8 @@ void repeat(float* vector, std::int64_t channels, std::int64_t times) {
   for (std::int64_t k = 1; k < times; ++k) std::copy_n(vector, channels, vector + k * channels);
 }
 
-// Per channel c two sums in double, sums[c] and sums[channels + c], of what terms(index, c, one, two)
-// adds to each for every element.
+// Per channel c two sums in double, sums[c] and sums[channels + c], of what
+// terms(index, c, one, two) adds to each for every element.
 template <class Terms>
 void sums_of_planes(const Layout& at, const Terms& terms, double* sums) {
   parallel(at.channels, 1 + at.rows, [&](std::int64_t begin, std::int64_t end) {
@@ -277,8 +282,8 @@ class FusedBatchNorm {
   bool relu_ = false;
 };
 
-// What a gradient does to the elements of a channel: (dy - shift - (x - mean) * slope) * factor, and
-// dy * factor when the moments were given.
+// What a gradient does to the elements of a channel: (dy - shift - (x - mean) * slope) * factor,
+// and dy * factor when the moments were given.
 struct Pull {
   bool training;
   float* mean;
@@ -304,7 +309,9 @@ void pull(const Layout& at, std::int64_t times, const Pull& by, const T* dy, con
         }
       } else {
 #pragma GCC ivdep
-        for (std::int64_t k = 0; k < count; ++k) out[k] = narrow<T>(widen(up[k]) * by.factor[c + k * step]);
+        for (std::int64_t k = 0; k < count; ++k) {
+          out[k] = narrow<T>(widen(up[k]) * by.factor[c + k * step]);
+        }
       }
     };
     if (at.last) each(std::integral_constant<std::int64_t, 1>());
@@ -365,7 +372,9 @@ class FusedBatchNormGrad {
       by.slope[c] = inverse * d_scale[c] / count;
       by.factor[c] = vectors[0].as<float>()[c] * inverse;
     }
-    for (float* vector : {by.mean, by.shift, by.slope, by.factor}) repeat(vector, at.channels, times);
+    for (float* vector : {by.mean, by.shift, by.slope, by.factor}) {
+      repeat(vector, at.channels, times);
+    }
     return by;
   }
 

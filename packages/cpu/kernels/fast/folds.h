@@ -51,9 +51,11 @@ struct FoldLoops {
   }
   static void runs(const void* x, std::int64_t length, std::int64_t count, void* states) {
     const In* from = static_cast<const In*>(x);
-    for (std::int64_t k = 0; k < count; ++k) static_cast<State*>(states)[k] = run(from + k * length, length);
+    State* to = static_cast<State*>(states);
+    for (std::int64_t k = 0; k < count; ++k) to[k] = run(from + k * length, length);
   }
-  static void rows(const void* x, std::int64_t stride, std::int64_t rows, std::int64_t width, void* states) {
+  static void rows(const void* x, std::int64_t stride, std::int64_t rows, std::int64_t width,
+                   void* states) {
     const In* from = static_cast<const In*>(x);
     State* to = static_cast<State*>(states);
     for (; rows >= 4; rows -= 4, from += 4 * stride) {

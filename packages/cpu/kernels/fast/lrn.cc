@@ -72,7 +72,8 @@ class Normalize : public Lrn {
     const float* from_all = wide<T>(call, x);
     float* to_all = wide_output<T>(call, out);
     float* norms = call.scratch<float>(x.count());
-    parallel(x.count() / depth, depth * (2 + std::min(radius_, depth)), [&](std::int64_t begin, std::int64_t end) {
+    parallel(x.count() / depth, depth * (2 + std::min(radius_, depth)),
+             [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         const float* from = from_all + row * depth;
         float* to = to_all + row * depth;
@@ -95,7 +96,8 @@ class Gradient : public Lrn {
     const Tensor dy = call.input(0);
     const Tensor x = call.input(1);
     const Tensor y = call.input(2);
-    require(x.rank() == 4 && std::ranges::equal(dy.dims(), x.dims()) && std::ranges::equal(y.dims(), x.dims()),
+    require(x.rank() == 4 && std::ranges::equal(dy.dims(), x.dims()) &&
+            std::ranges::equal(y.dims(), x.dims()),
             "input_grads, input_image and output_image must have one shape of 4 dimensions");
     const Tensor out = call.output(0, x.dims());
     const std::int64_t depth = x.dim(3);
@@ -106,7 +108,8 @@ class Gradient : public Lrn {
     float* tos = wide_output<T>(call, out);
     float* norms = call.scratch<float>(x.count());
     float* spreads = call.scratch<float>(x.count());
-    parallel(x.count() / depth, depth * (4 + std::min(radius_, depth)), [&](std::int64_t begin, std::int64_t end) {
+    parallel(x.count() / depth, depth * (4 + std::min(radius_, depth)),
+             [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin * depth; row < end * depth; row += depth) {
         const float* up = ups + row;
         const float* in = ins + row;

@@ -11,7 +11,8 @@ namespace drystone::cpu {
 // Blocks of four uint32: a 64-bit key, and the 128-bit counter of the first block.
 class Philox {
  public:
-  Philox(std::uint64_t key, std::uint64_t low, std::uint64_t high) : key_(key), low_(low), high_(high) {}
+  Philox(std::uint64_t key, std::uint64_t low, std::uint64_t high)
+      : key_(key), low_(low), high_(high) {}
 
   // The stream of two seeds: scrambled, they become key and counter.
   static Philox of_seeds(std::uint64_t seed, std::uint64_t seed2) {

@@ -12,7 +12,8 @@ namespace drystone::cpu {
 namespace {
 
 constexpr std::int64_t kSome = 64;      // blocks that are made at once
-constexpr std::int64_t kReserved = 64;  // blocks kept for each number whose draws are not known before
+// Blocks kept for each number of which it is not known before how often it is drawn.
+constexpr std::int64_t kReserved = 64;
 
 Dims dims_of(const Tensor& shape) {
   require(shape.rank() == 1, "shape must be a vector");
@@ -40,8 +41,8 @@ Philox stream_of(const Tensor& seed) {
   return Philox::of_seeds(word(0), word(1));
 }
 
-// convert(words, out) for each `kOut` outputs of `kWords` words: by several threads, the last outputs
-// through room of their own.
+// convert(words, out) for each `kOut` outputs of `kWords` words: by several threads, the last
+// outputs through room of their own.
 template <int kWords, int kOut, class T, class Convert>
 void fill(const Philox& stream, T* out, std::int64_t count, std::int64_t cost, Convert&& convert) {
   constexpr std::int64_t kPerBlock = 4 / kWords * kOut;
@@ -53,7 +54,9 @@ void fill(const Philox& stream, T* out, std::int64_t count, std::int64_t cost, C
       const std::int64_t some = std::min(kSome, end - k);
       stream.blocks(k, some, words);
       const std::int64_t left = std::min(count - k * kPerBlock, some * kPerBlock);
-      for (std::int64_t i = 0; i < some * 4 / kWords; ++i) convert(words + i * kWords, room + i * kOut);
+      for (std::int64_t i = 0; i < some * 4 / kWords; ++i) {
+        convert(words + i * kWords, room + i * kOut);
+      }
       std::copy_n(room, left, out + k * kPerBlock);
     }
   });
@@ -85,7 +88,9 @@ template <class T>
 struct Uniform {
   static void draw(const Philox& stream, T* out, std::int64_t count) {
     if constexpr (std::is_same_v<T, double>) {
-      fill<2, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) { *to = unit(w[0], w[1]); });
+      fill<2, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) {
+        *to = unit(w[0], w[1]);
+      });
     } else if constexpr (std::is_same_v<T, float>) {
       fill<1, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) { *to = unit(*w); });
     } else {
@@ -143,7 +148,9 @@ struct Full {
     if constexpr (sizeof(T) == 4) {
       fill<1, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) { *to = *w; });
     } else {
-      fill<2, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) { *to = w[0] | T{w[1]} << 32; });
+      fill<2, 1>(stream, out, count, 6, [](const std::uint32_t* w, T* to) {
+        *to = w[0] | T{w[1]} << 32;
+      });
     }
   }
 };

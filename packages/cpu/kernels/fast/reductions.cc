@@ -17,8 +17,10 @@ struct MeanFold : SumFold<T> {
 
 // Integers add up in 64 bits, and the mean is cut towards zero.
 template <class T>
-struct WholeMeanFold : SumFold<T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>> {
-  using State = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+using Whole = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+template <class T>
+struct WholeMeanFold : SumFold<T, Whole<T>> {
+  using State = Whole<T>;
   static State join(State a, State b) {
     return static_cast<State>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   }

@@ -65,7 +65,8 @@ void softmax(Call& call) {
   finish<T>(out, to);
 }
 
-// The loss of a row, whose labels are `step` apart; `row` holds shifted logits, and gets the gradient.
+// The loss of a row, whose labels are `step` apart; `row` holds shifted logits, and gets the
+// gradient.
 template <class T>
 T cross_entropy(T* row, const T* labels, std::int64_t step, std::int64_t classes) {
   const T total = FoldLoops<PowersFold<T>>::run(row, classes);
@@ -74,9 +75,13 @@ T cross_entropy(T* row, const T* labels, std::int64_t step, std::int64_t classes
   T lanes[kLanes] = {};
   std::int64_t k = 0;
   for (; k + kLanes <= classes; k += kLanes) {
-    for (std::int64_t i = 0; i < kLanes; ++i) lanes[i] += labels[(k + i) * step] * (log_total - row[k + i]);
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      lanes[i] += labels[(k + i) * step] * (log_total - row[k + i]);
+    }
   }
-  for (std::int64_t i = 0; k + i < classes; ++i) lanes[i] += labels[(k + i) * step] * (log_total - row[k + i]);
+  for (std::int64_t i = 0; k + i < classes; ++i) {
+    lanes[i] += labels[(k + i) * step] * (log_total - row[k + i]);
+  }
   const T loss = FoldLoops<SumFold<T>>::run(lanes, kLanes);
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < classes; ++i) row[i] = power(row[i]) / total - labels[i * step];
@@ -121,13 +126,15 @@ void sparse_softmax_cross_entropy(Call& call) {
   const Tensor logits = call.input(0);
   const Tensor labels = call.input(1);
   require(logits.rank() == 2, "logits must be 2-D");
-  require(labels.rank() == 1 && labels.dim(0) == logits.dim(0), "labels must hold one class per row");
+  require(labels.rank() == 1 && labels.dim(0) == logits.dim(0),
+          "labels must hold one class per row");
   const std::int64_t batch = logits.dim(0);
   const std::int64_t classes = logits.dim(1);
   require(classes > 0, "Must have at least one class");
   const Label* wanted = labels.as<Label>();
   for (std::int64_t k = 0; k < batch; ++k) {
-    require(wanted[k] >= 0 && wanted[k] < classes, "Received a label value which is outside the valid range");
+    require(wanted[k] >= 0 && wanted[k] < classes,
+            "Received a label value which is outside the valid range");
   }
   const Tensor loss = call.output(0, {{batch}});
   const Tensor gradient = call.output(1, logits.dims(), 0);
@@ -155,8 +162,9 @@ void add_all(TF_DataType type) {
   add<softmax<T, true>>("LogSoftmax", {{"T", {type}}});
   add<softmax_cross_entropy<T>>("SoftmaxCrossEntropyWithLogits", {{"T", {type}}});
   const char* sparse = "SparseSoftmaxCrossEntropyWithLogits";
-  add<sparse_softmax_cross_entropy<T, std::int32_t>>(sparse, {{"T", {type}}, {"Tlabels", {TF_INT32}}});
-  add<sparse_softmax_cross_entropy<T, std::int64_t>>(sparse, {{"T", {type}}, {"Tlabels", {TF_INT64}}});
+  const Constraint t = {"T", {type}};
+  add<sparse_softmax_cross_entropy<T, std::int32_t>>(sparse, {t, {"Tlabels", {TF_INT32}}});
+  add<sparse_softmax_cross_entropy<T, std::int64_t>>(sparse, {t, {"Tlabels", {TF_INT64}}});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Rules of optimizers, for one element: `s` are the slots, the variable first, and `g` the gradient.
+// Rules of optimizers, for one element: `s` are the slots, the variable first, and `g` the
+// gradient.
 //
 // A rule says how many slots it has, after how many hyper-parameters the gradient comes, how many
 // hyper-parameters there are, and which attribute its flag is (or nullptr).
@@ -60,8 +61,8 @@ struct Adam {
   static constexpr int kSlots = 3, kGradient = 6, kHypers = 6;
   static constexpr const char* kFlag = "use_nesterov";
   Adam(const F* h, bool flag)
-      : rate(h[2] * std::sqrt(1 - h[1]) / (1 - h[0])), beta1(h[3]), rest1(1 - h[3]), rest2(1 - h[4]),
-        epsilon(h[5]), nesterov(flag) {}
+      : rate(h[2] * std::sqrt(1 - h[1]) / (1 - h[0])), beta1(h[3]), rest1(1 - h[3]),
+        rest2(1 - h[4]), epsilon(h[5]), nesterov(flag) {}
   void operator()(F* s, F g) const {
     s[1] += (g - s[1]) * rest1;
     s[2] += (square(g) - s[2]) * rest2;
@@ -181,7 +182,8 @@ template <class F>
 struct Ftrl {
   static constexpr int kSlots = 3, kGradient = 0, kHypers = 4;
   static constexpr const char* kFlag = "multiply_linear_by_lr";
-  Ftrl(const F* h, bool flag) : lr(h[0]), l1(h[1]), l2(h[2]), shrinkage(0), power(-h[3]), by_lr(flag) {}
+  Ftrl(const F* h, bool flag)
+      : lr(h[0]), l1(h[1]), l2(h[2]), shrinkage(0), power(-h[3]), by_lr(flag) {}
   F raised(F x) const { return power == F(0.5) ? std::sqrt(x) : std::pow(x, power); }
   void operator()(F* s, F g) const {
     const F pulled = g + 2 * shrinkage * s[0];

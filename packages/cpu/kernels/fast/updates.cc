@@ -8,7 +8,8 @@ namespace drystone::cpu {
 namespace {
 
 template <class Rule, class F>
-void loop(void* const* slots, const void* gradient, std::int64_t count, const void* hyper, bool flag) {
+void loop(void* const* slots, const void* gradient, std::int64_t count, const void* hyper,
+          bool flag) {
   const Rule rule(static_cast<const F*>(hyper), flag);
   const F* from = static_cast<const F*>(gradient);
   F* to[Rule::kSlots];
@@ -29,7 +30,8 @@ class Apply {
   explicit Apply(const Node& node)
       : flag_(R::kFlag != nullptr && node.has(R::kFlag) && node.boolean(R::kFlag)) {}
   void compute(Call& call) const {
-    static constexpr Update kUpdate = {R::kSlots, R::kGradient, R::kHypers, kReference, kSparse, R::kSlots,
+    static constexpr Update kUpdate = {R::kSlots, R::kGradient, R::kHypers,
+                                       kReference, kSparse, R::kSlots,
                                        loop<Rule<float>, float>, loop<Rule<double>, double>};
     update(call, kUpdate, flag_);
   }

@@ -24,13 +24,15 @@ std::int64_t elements(const Dims& dims) {
 
 // The new shape, with what its -1 stands for.
 Dims new_shape_of(const Dims& old, Dims wanted) {
-  require(std::all_of(old.begin(), old.end(), [](std::int64_t d) { return d >= 0; }), "dimensions must not be negative");
+  require(std::all_of(old.begin(), old.end(), [](std::int64_t d) { return d >= 0; }),
+          "dimensions must not be negative");
   require(std::all_of(wanted.begin(), wanted.end(), [](std::int64_t d) { return d >= -1; }),
           "a new shape may hold one -1 and no other negative number");
   const auto open = std::find(wanted.begin(), wanted.end(), -1);
   const std::int64_t total = elements(old);
   if (open != wanted.end()) {
-    require(std::find(open + 1, wanted.end(), -1) == wanted.end(), "only one output dimension may be -1");
+    require(std::find(open + 1, wanted.end(), -1) == wanted.end(),
+            "only one output dimension may be -1");
     *open = 1;
     const std::int64_t rest = elements(wanted);
     require(rest > 0 && total % rest == 0, "the inferred dimension must be whole");
@@ -47,7 +49,8 @@ void sparse_reshape(Call& call) {
   require(input_shape.rank() == 1 && new_shape.rank() == 1, "shapes must be vectors");
   const Dims old = numbers(input_shape);
   const auto old_rank = static_cast<std::int64_t>(old.size());
-  require(indices.rank() == 2 && indices.dim(1) == old_rank, "indices must hold one number for each dimension");
+  require(indices.rank() == 2 && indices.dim(1) == old_rank,
+          "indices must hold one number for each dimension");
   const Dims dims = new_shape_of(old, numbers(new_shape));
   const auto rank = static_cast<std::int64_t>(dims.size());
   const std::int64_t count = indices.dim(0);
@@ -56,7 +59,8 @@ void sparse_reshape(Call& call) {
   for (std::int64_t row = 0; row < count; ++row, from += old_rank, out += rank) {
     std::int64_t flat = 0;
     for (std::size_t k = 0; k < old.size(); ++k) {
-      require(from[k] >= 0 && from[k] < old[k], "indices must lie inside the tensor that they index");
+      require(from[k] >= 0 && from[k] < old[k],
+              "indices must lie inside the tensor that they index");
       flat = flat * old[k] + from[k];
     }
     for (std::size_t k = dims.size(); k-- > 0;) {
@@ -67,14 +71,17 @@ void sparse_reshape(Call& call) {
   std::copy(dims.begin(), dims.end(), call.output(1, {{rank}}).write<std::int64_t>());
 }
 
-void check_parts(const Tensor& indices, const Tensor& values, const Tensor& shape, const Tensor& filler) {
+void check_parts(const Tensor& indices, const Tensor& values, const Tensor& shape,
+                 const Tensor& filler) {
   require(indices.rank() == 2 && values.rank() == 1 && shape.rank() == 1,
           "indices must be a matrix, values and dense_shape vectors");
   require(indices.dim(0) == values.dim(0) && indices.dim(1) == shape.dim(0),
           "indices must hold one row for each value and one column for each dimension");
   const Dims dims = numbers(shape);
-  require(std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 0; }), "dimensions must not be negative");
-  require(filler.rank() == 0 && !dims.empty(), "default_value must be a scalar and dense_shape not empty");
+  require(std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 0; }),
+          "dimensions must not be negative");
+  require(filler.rank() == 0 && !dims.empty(),
+          "default_value must be a scalar and dense_shape not empty");
   require(dims[0] > 0 || indices.dim(0) == 0, "a tensor without rows must be empty");
   for (std::int64_t k = 0; k < indices.dim(0); ++k) {
     const std::int64_t row = indices.as<std::int64_t>()[k * indices.dim(1)];
@@ -134,7 +141,8 @@ void add_sparse_rows() {
   add<fill_empty_rows<std::uint8_t>>(fill, {{"T", {TF_BOOL, TF_INT8, TF_UINT8}}});
   add<fill_empty_rows<std::uint16_t>>(fill, {{"T", {TF_INT16, TF_UINT16, TF_HALF, TF_BFLOAT16}}});
   add<fill_empty_rows<std::uint32_t>>(fill, {{"T", {TF_INT32, TF_UINT32, TF_FLOAT}}});
-  add<fill_empty_rows<std::uint64_t>>(fill, {{"T", {TF_INT64, TF_UINT64, TF_DOUBLE, TF_COMPLEX64}}});
+  const Constraint eight = {"T", {TF_INT64, TF_UINT64, TF_DOUBLE, TF_COMPLEX64}};
+  add<fill_empty_rows<std::uint64_t>>(fill, {eight});
   add<fill_empty_rows<TF_TString>>(fill, {{"T", {TF_STRING}}});
 }
 

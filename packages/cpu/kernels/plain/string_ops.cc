@@ -36,7 +36,8 @@ std::int64_t number(const Tensor& tensor, std::int64_t k) {
 
 std::int64_t start_of(std::int64_t pos, std::int64_t size) {
   if (pos < -size || pos > size) {
-    fail(TF_INVALID_ARGUMENT, "pos " + std::to_string(pos) + " out of range for a string of length " + std::to_string(size));
+    fail(TF_INVALID_ARGUMENT, "pos " + std::to_string(pos) +
+         " out of range for a string of length " + std::to_string(size));
   }
   return pos < 0 ? pos + size : pos;
 }
@@ -48,9 +49,11 @@ class Substr {
     const Tensor strings = call.input(0);
     const Tensor pos = call.input(1);
     const Tensor length = call.input(2);
-    require(std::ranges::equal(pos.dims(), length.dims()), "pos and len should have the same shape");
+    require(std::ranges::equal(pos.dims(), length.dims()),
+            "pos and len should have the same shape");
     const bool is_plain = pos.rank() == 0 || std::ranges::equal(pos.dims(), strings.dims());
-    const Dims dims = is_plain ? Dims(strings.dims().begin(), strings.dims().end()) : both(strings, pos);
+    const DimsView given = strings.dims();
+    const Dims dims = is_plain ? Dims(given.begin(), given.end()) : both(strings, pos);
     const Tensor out = call.output(0, dims);
     auto* to = out.write<TF_TString>();
     const std::int64_t columns = is_plain ? out.count() : dims.back();
@@ -68,7 +71,9 @@ class Substr {
     const auto rank = static_cast<std::size_t>(std::max(a.rank(), b.rank()));
     Dims out(rank);
     for (std::size_t k = 1; k <= rank; ++k) {
-      const auto dim = [k](const Tensor& t) { return k > t.dims().size() ? 1 : t.dims()[t.dims().size() - k]; };
+      const auto dim = [k](const Tensor& t) {
+        return k > t.dims().size() ? 1 : t.dims()[t.dims().size() - k];
+      };
       const std::int64_t x = dim(a);
       const std::int64_t y = dim(b);
       require(x == y || x == 1 || y == 1, "the shapes of input and pos do not go together");
@@ -85,7 +90,8 @@ class Substr {
   Text cut(Text text, std::int64_t pos, std::int64_t count) const {
     if (bytes_) {
       const std::int64_t start = start_of(pos, static_cast<std::int64_t>(text.size()));
-      return text.substr(static_cast<std::size_t>(start), count < 0 ? Text::npos : static_cast<std::size_t>(count));
+      const std::size_t size = count < 0 ? Text::npos : static_cast<std::size_t>(count);
+      return text.substr(static_cast<std::size_t>(start), size);
     }
     // Bytes that continue no character belong to the one before; the first byte begins one. Unlike
     // with bytes, a negative count is none.
@@ -157,7 +163,9 @@ class EncodeBase64 {
     char* out = room_in(to, size);
     for (std::size_t k = 0; k < bare; ++k) {
       const std::size_t at = k * 6 / 8;  // six bits from there on
-      const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+      const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+      };
       const unsigned both = byte(at) << 8 | byte(at + 1);
       out[k] = kBase64[both >> (10 - k * 6 % 8) & 63U];
     }
@@ -174,13 +182,15 @@ void decode_base64(Call& call) {
     const Text text = text_of(strings, k);
     const std::size_t size = std::min(text.find('='), text.size());
     const bool padded = size < text.size();
-    require(text.size() - size <= 2 && size % 4 != 1 && (!padded || (text.size() % 4 == 0 && size > 0)),
+    require(text.size() - size <= 2 && size % 4 != 1 &&
+            (!padded || (text.size() % 4 == 0 && size > 0)),
             "Invalid character or padding found in base64.");
     char* to = room_in(out + k, size * 3 / 4);
     unsigned bits = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const std::size_t value = i < size ? kBase64.find(text[i]) : 0;
-      require(i < size ? value != Text::npos : text[i] == '=', "Invalid character found in base64.");
+      require(i < size ? value != Text::npos : text[i] == '=',
+              "Invalid character found in base64.");
       if (i >= size) continue;
       bits = bits << 6 | static_cast<unsigned>(value);
       if (i % 4 != 0) *to++ = static_cast<char>(bits >> (6 - i % 4 * 2) & 255U);
@@ -213,16 +223,20 @@ class DecodeRaw {
     const Tensor strings = call.input(0);
     const std::size_t size = strings.count() == 0 ? 0 : text_of(strings, 0).size();
     for (std::int64_t k = 0; k < strings.count(); ++k) {
-      require(text_of(strings, k).size() == size, "DecodeRaw requires input strings to all be the same size");
+      require(text_of(strings, k).size() == size,
+              "DecodeRaw requires input strings to all be the same size");
     }
-    require(size % sizes_.element == 0, "Input to DecodeRaw has a length that is not a multiple of the dtype's size");
+    require(size % sizes_.element == 0,
+            "Input to DecodeRaw has a length that is not a multiple of the dtype's size");
     Dims dims(strings.dims().begin(), strings.dims().end());
     dims.push_back(static_cast<std::int64_t>(size / sizes_.element));
     char* out = call.output(0, dims).write<char>();
     for (std::int64_t k = 0; k < strings.count(); ++k, out += size) {
       text_of(strings, k).copy(out, size);
       if (!swaps_ || sizes_.part == 1) continue;
-      for (std::size_t at = 0; at < size; at += sizes_.part) std::reverse(out + at, out + at + sizes_.part);
+      for (std::size_t at = 0; at < size; at += sizes_.part) {
+        std::reverse(out + at, out + at + sizes_.part);
+      }
     }
   }
 

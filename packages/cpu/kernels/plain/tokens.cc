@@ -64,7 +64,9 @@ class SplitV2 {
   // At most limit_ words between spaces, then what is left, which may be nothing.
   void words(Text text, std::vector<Text>& out) const {
     if (limit_ == 0) return out.push_back(text);
-    const auto skip = [&] { text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size())); };
+    const auto skip = [&] {
+      text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+    };
     skip();
     for (std::int64_t found = 0; !text.empty();) {
       const std::size_t size = std::min(text.find_first_of(kSpace), text.size());
@@ -119,8 +121,9 @@ class Split {
 class NGrams {
  public:
   explicit NGrams(const Node& node)
-      : separator_(node.string("separator")), left_(node.string("left_pad")), right_(node.string("right_pad")),
-        widths_(node.integers("ngram_widths")), pad_(node.integer("pad_width")),
+      : separator_(node.string("separator")), left_(node.string("left_pad")),
+        right_(node.string("right_pad")), widths_(node.integers("ngram_widths")),
+        pad_(node.integer("pad_width")),
         keeps_short_(node.boolean("preserve_short_sequences")) {}
 
   void compute(Call& call) const {
@@ -135,7 +138,8 @@ class NGrams {
     for (std::int64_t k = 0; k < count; ++k) {
       require(k == 0 ? split(0) == 0 : split(k - 1) <= split(k), "row splits must ascend from 0");
     }
-    require(count == 0 || split(count - 1) == data.count(), "the last split must be the number of tokens");
+    require(count == 0 || split(count - 1) == data.count(),
+            "the last split must be the number of tokens");
     for (const std::int64_t width : widths_) require(width > 0, "n-gram widths must be positive");
     std::vector<std::string> grams;
     Dims ends(static_cast<std::size_t>(count), 0);
@@ -171,7 +175,8 @@ class NGrams {
   // Windows of `width` tokens over a row with `pad` more at both ends.
   void windows(const TF_TString* tokens, std::int64_t count, std::int64_t width, std::int64_t pad,
                std::vector<std::string>& out) const {
-    const double found = static_cast<double>(count) + 2 * static_cast<double>(pad) - static_cast<double>(width) + 1;
+    const double found = static_cast<double>(count) +
+        2 * static_cast<double>(pad) - static_cast<double>(width) + 1;
     if (found <= 0) return;
     check_size(found * static_cast<double>(width));
     for (std::int64_t start = -pad; start + width <= count + pad; ++start) {
