@@ -189,7 +189,12 @@ class BlockLoader {
     block_.initial[static_cast<std::size_t>(in.outputs.start)] = value;
   }
 
+  // The embedder has chosen where it gives a kernel; what it leaves goes to a library's.
   void kernel(Instruction& in, const Fields& fields) {
+    if (fields.callback > 0 && has_callbacks_) {
+      in.callback = fields.callback - 1;
+      return;
+    }
     if (fields.op < 0 || static_cast<std::size_t>(fields.op) >= op_defs_.size()) {
       malformed("node '" + in.node + "' has no op definition");
     }
@@ -200,12 +205,6 @@ class BlockLoader {
       const TF_Buffer node{fields.node_def.data(), fields.node_def.size(), nullptr};
       const TF_Buffer def{op_def.data(), op_def.size(), nullptr};
       id = DS_FindKernel(&node, &def, nullptr, &status);
-    }
-    // The embedder's kernels count as priority -1 (drystone_host/kernels.h).
-    const bool yields = id >= 0 && kernels::find(id)->definition.priority < -1;
-    if (fields.callback > 0 && has_callbacks_ && (id < 0 || yields)) {
-      in.callback = fields.callback - 1;
-      return;
     }
     if (id < 0) {
       fail(TF_UNIMPLEMENTED, "node '" + in.node + "' cannot run: op '" + in.op + "' has no kernel" +
