@@ -71,7 +71,7 @@ def test_gradient(shape: tuple[int, ...], layout: str) -> None:
 
 def test_moments_far_from_zero() -> None:
     x = np.full((4, 8, 8, 2), 1e4 + 0.1, np.float32)
-    x[..., 1] += np.tile(np.float32([1, -1]), 128).reshape(4, 8, 8)
+    x[..., 1] += np.tile(np.array([1, -1], np.float32), 128).reshape(4, 8, 8)
     vectors = [np.ones(2, np.float32)] * 4
     for layout in ("NHWC", "NCHW"):
         found = _run("FusedBatchNormV3", layout, [x, *vectors], is_training=True)

@@ -52,7 +52,7 @@ def test_casts(source: str) -> None:
     x = numbers(source)
     for target in NUMBERS:
         for truncate in (False, True):
-            attrs = {"DstT": target, "Truncate": truncate}
+            attrs: dict[str, Any] = {"DstT": target, "Truncate": truncate}
             (got,) = native_ops.run_native("Cast", x, **attrs)
             (want,) = run_op("Cast", x, **attrs)
             assert _same(got, want), (source, target, truncate)

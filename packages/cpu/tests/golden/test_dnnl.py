@@ -149,7 +149,10 @@ def windows(draw: st.DrawFn, rank: int) -> dict[str, Any]:
         draw(st.sampled_from(values)) for values in ([1, 1, 2, 3], [1, 3, 8, 16], [1, 4, 16])
     )
     padding = draw(st.sampled_from(["SAME", "VALID"] + ["EXPLICIT"] * (rank == 2)))
-    inner = lambda values: [1, 1, *values] if first else [1, *values, 1]  # noqa: E731
+
+    def inner(values: list[int]) -> list[int]:
+        return [1, 1, *values] if first else [1, *values, 1]
+
     strides = [draw(st.integers(1, 3)) for _ in range(rank)]
     rates = [draw(st.integers(1, 2)) for _ in range(rank)]
     pads = [[0, 0], *[[draw(st.integers(0, 3)) for _ in range(2)] for _ in range(rank)]]
@@ -182,7 +185,9 @@ def _check_convolution(case: dict[str, Any], op: str, filters: Any, steps: list[
         return
     if steps and ("explicit_paddings" not in attrs or op == "Conv2D"):
         args = _fused(rng, steps, y.shape, case["first"])
-        kinds = {"TArgs": [as_dtype("float32")] * len(args)} if op == "Conv2D" else {}
+        kinds: dict[str, Any] = (
+            {"TArgs": [as_dtype("float32")] * len(args)} if op == "Conv2D" else {}
+        )
         _same("_Fused" + op, x, w, *args, num_args=len(args), fused_ops=steps, **kinds, **attrs)
     dy = _numbers(rng, y.shape)
     ending = "V2" if op == "Conv3D" else ""
@@ -250,7 +255,7 @@ def test_one_kernel_in_several_threads() -> None:
     weights = _numbers(rng, (3, 3, 8, 16))
     session = _convolution(weights)
     images = [_numbers(rng, (1, n, n, 8)) for n in range(3, 90)]  # more than are kept
-    attrs = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    attrs: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
     want = [run_op("Conv2D", x, weights, **attrs)[0] for x in images]
 
     def work(start: int) -> None:

@@ -71,4 +71,5 @@ def test_one_nan_is_the_extreme_wherever_it_is() -> None:
         for op in ("Max", "Min"):
             np.testing.assert_array_equal(_run(op, with_nan, [1], False), [0, np.nan, 0])
             column = _run(op, with_nan, [0], False)
-            assert np.isnan(column[place]) and np.isfinite(column).sum() == 699
+            assert np.isnan(column[place])
+            assert np.isfinite(column).sum() == 699
