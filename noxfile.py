@@ -25,6 +25,11 @@ PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 WORK = TOP / ".drystone-env"
 WHEELS = WORK / "wheels"
 REPORTS = WORK / "reports"
+WITH_CPU = (
+    "packages/cpu/tests/golden",
+    "packages/base/tests/golden/test_models.py",
+    "packages/base/tests/unit/test_executors_agree.py",
+)
 MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
@@ -63,9 +68,13 @@ def build_packages(session: nox.Session) -> list[Path]:
     return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
 
 
-def install_wheels(session: nox.Session, *names: str) -> None:
-    """Build and install every package, replacing older builds, with requirement files `names`."""
-    wheels = build_packages(session)
+def install_wheels(session: nox.Session, *names: str, cpu: bool = True) -> None:
+    """Build and install every package, replacing older builds, with requirement files `names`.
+
+    Without `cpu` drystone-cpu is built and left out: what does without it is tested without it.
+    """
+    built = build_packages(session)
+    wheels = [wheel for wheel in built if cpu or not wheel.name.startswith("drystone_cpu-")]
     session.install(*map(str, wheels), *requirements(*names))
     session.install("--force-reinstall", "--no-deps", *map(str, wheels))
 
@@ -114,7 +123,7 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
-    install_wheels(session, "lint", "types", "test")
+    install_wheels(session, "lint", "types", "test", cpu=False)
     where, workers = str(WHEELS), ("-n", "2", "--dist", "worksteal")
     session.env["OPENBLAS_NUM_THREADS"] = "1"  # one thread a worker
     steps = Steps(CommandFailed)
@@ -122,12 +131,18 @@ def tests(session: nox.Session) -> None:
     steps.run("types", partial(run_types, session))
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
-    ours = folders("tests/unit", "tests/golden", "tests/fuzz")
+    ours = [f for f in folders("tests/unit", "tests/golden", "tests/fuzz") if f not in WITH_CPU]
     every = [*ours, "plugin-abi/tests", "ci/tests", "integration_tests"]
     steps.run(
         "tests",
         partial(pytest, session, "tests", *workers, "--wheels", where, *every),
         junit=REPORTS / "tests.xml",
+    )
+    session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
+    steps.run(
+        "with drystone-cpu",
+        partial(pytest, session, "cpu", *workers, *WITH_CPU),
+        junit=REPORTS / "cpu.xml",
     )
     close(session, steps)
 

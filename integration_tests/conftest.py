@@ -32,8 +32,16 @@ def wheels(request: pytest.FixtureRequest) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def installed_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    """An environment with every built wheel, its dependencies and nothing else."""
+    """An environment with every wheel but drystone-cpu's, their dependencies and nothing else."""
     environment = make_environment(tmp_path_factory.mktemp("installed") / "env")
+    install(environment, *(w for w in wheels if not w.name.startswith("drystone_cpu-")))
+    return environment
+
+
+@pytest.fixture(scope="session")
+def env_with_cpu(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
+    """An environment with every built wheel."""
+    environment = make_environment(tmp_path_factory.mktemp("with_cpu") / "env")
     install(environment, *wheels)
     return environment
 

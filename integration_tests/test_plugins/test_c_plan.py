@@ -17,12 +17,12 @@ DATA = ROOT / "integration_tests" / "data"
 
 
 @pytest.fixture(scope="module")
-def program(installed_env: InstalledEnv, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(env_with_cpu: InstalledEnv, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, built against what is installed."""
     target = tmp_path_factory.mktemp("run_plan")
-    python = f"-DPython_EXECUTABLE={installed_env.python}"
-    installed_env.run("cmake", "-S", EXAMPLE, "-B", target, python, "-DCMAKE_BUILD_TYPE=Release")
-    installed_env.run("cmake", "--build", target)
+    python = f"-DPython_EXECUTABLE={env_with_cpu.python}"
+    env_with_cpu.run("cmake", "-S", EXAMPLE, "-B", target, python, "-DCMAKE_BUILD_TYPE=Release")
+    env_with_cpu.run("cmake", "--build", target)
     return target / "run_plan"
 
 
@@ -35,20 +35,20 @@ def plugin(env: InstalledEnv) -> Path:
 
 @pytest.mark.parametrize("name", ["blazeface-front", "facemesh"])
 def test_a_model_runs_from_c(
-    name: str, program: Path, installed_env: InstalledEnv, tmp_path: Path
+    name: str, program: Path, env_with_cpu: InstalledEnv, tmp_path: Path
 ) -> None:
     case = json.loads((DATA / name / "cases.json").read_text())["cases"][0]
     plan = tmp_path / "model.plan"
     fetches = [part for fetch in case["fetches"] for part in ("--fetch", fetch)]
     model, inputs = DATA / name / "model.pb", DATA / name / case["inputs"]
-    command = installed_env.scripts / "drystone"
-    installed_env.run(command, "explain", model, "--inputs", inputs, *fetches, "--plan", plan)
+    command = env_with_cpu.scripts / "drystone"
+    env_with_cpu.run(command, "explain", model, "--inputs", inputs, *fetches, "--plan", plan)
     with np.load(inputs) as held:
         (image,) = (held[key] for key in held.files)
     (tmp_path / "in.raw").write_bytes(np.ascontiguousarray(image, np.float32).tobytes())
     sizes = [str(size) for size in image.shape]
     done = subprocess.run(
-        [program, plugin(installed_env), plan, tmp_path / "in.raw", tmp_path / "out", *sizes],
+        [program, plugin(env_with_cpu), plan, tmp_path / "in.raw", tmp_path / "out", *sizes],
         capture_output=True, text=True, timeout=120, check=False, env={"LD_DEBUG": "files"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

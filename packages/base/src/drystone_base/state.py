@@ -16,10 +16,31 @@ from drystone_base.tensor import read_only
 if TYPE_CHECKING:
     from drystone_base.host.extension import HostVariable
 
-__all__ = ["ResourceHandle", "ResourceManager", "Step", "Variable", "handle_array", "resource_of"]
+__all__ = [
+    "ResourceHandle",
+    "ResourceManager",
+    "Step",
+    "Variable",
+    "handle_array",
+    "resource_of",
+    "uninitialized",
+]
 
 T = TypeVar("T")
 _step_ids: Final = itertools.count(1)
+
+
+def uninitialized(name: str) -> KernelError:
+    """The error of reading a variable that has no value."""
+    return KernelError(
+        f"variable {name!r} is read before it has a value",
+        check="a variable must be initialised before it is read",
+        found="no value",
+        needed="a value",
+        remedy="run the graph's initializer or restore a checkpoint first",
+        code="uninitialized-variable",
+        status="FAILED_PRECONDITION",
+    )
 
 
 class Variable:
@@ -65,15 +86,7 @@ class Variable:
         """The current value; raises ``KernelError`` (``uninitialized-variable``) without one."""
         value = self.value
         if value is None:
-            raise KernelError(
-                f"variable {self.name!r} is read before it has a value",
-                check="a variable must be initialised before it is read",
-                found="no value",
-                needed=f"a {self.dtype} value",
-                remedy="run the graph's initializer or restore a checkpoint first",
-                code="uninitialized-variable",
-                status="FAILED_PRECONDITION",
-            )
+            raise uninitialized(self.name)
         return value
 
     def write(self, value: np.ndarray[Any, Any]) -> None:

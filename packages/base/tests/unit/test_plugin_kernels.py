@@ -55,6 +55,7 @@ def counter(library: HostLibrary) -> Callable[[int], int]:
 @pytest.fixture(autouse=True)
 def nothing_leaks(library: HostLibrary) -> Iterator[None]:
     assert library.describe()["errors"] == []
+    gc.collect()  # sessions of other tests, which graphs keep in cycles
     before = alive()
     yield
     if alive() != before:

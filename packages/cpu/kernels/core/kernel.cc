@@ -162,6 +162,8 @@ void add_kernel(const char* op, const std::vector<Constraint>& constraints, Crea
     for (const TF_DataType type : constraint.types) types += static_cast<char>(type);
     definition += field(3, field(1, constraint.attr) + field(2, field(1, field(6, types))));
   }
+  // Priority -1, that of the NumPy kernels, which yield to a plugin's: a vendor's 0 goes before ours.
+  definition += "\x30\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
   TF_KernelBuilder* builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
   const Status status;
   TF_RegisterKernelBuilderWithKernelDef(definition.c_str(), op, builder, status.get());

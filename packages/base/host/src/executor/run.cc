@@ -37,6 +37,19 @@ class Values {
   TF_Tensor** at_;
 };
 
+// Tensors that are dropped at the end of a scope.
+struct Held {
+  std::vector<TF_Tensor*> tensors;
+  ~Held() {
+    for (TF_Tensor* tensor : tensors) drop(tensor);
+  }
+};
+
+// Whether a value is an object of the embedder's in the place of numbers: a variable of its own.
+bool stands_for_variable(const TF_Tensor& value) {
+  return value.memory != nullptr && value.memory->opaque && TF_DataTypeSize(value.dtype) != 0;
+}
+
 }  // namespace
 
 Stack::~Stack() {
@@ -161,24 +174,27 @@ void Run::step(const Block& block, const Instruction& in, TF_Tensor** values) {
   }
 }
 
+// Puts the current values of variables in the place of references to them.
+void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** inputs,
+                         std::vector<TF_Tensor*>* read) {
+  for (std::int32_t k = 0; k < in.deref.count; ++k) {
+    const auto slot = static_cast<std::size_t>(block.deref[static_cast<std::size_t>(in.deref.start + k)]);
+    TF_Tensor*& input = inputs[slot];
+    const DS_Variable* variable = reference(input);
+    if (variable == nullptr && stands_for_variable(*input)) {
+      read->push_back(adapted(in, slot, input, kReference));
+      variable = reference(read->back());
+    }
+    if (variable == nullptr) continue;
+    read->push_back(kernels::variable_of(variable)->initialized().release());
+    input = read->back();
+  }
+}
+
 void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                   const TF_Bool* given_up, TF_Tensor** outputs) {
-  TF_Tensor* read[kFew] = {};  // current values of variables that are read
-  std::int32_t reads = 0;
-  struct Dropper {
-    TF_Tensor** at;
-    std::int32_t& count;
-    ~Dropper() {
-      for (std::int32_t k = 0; k < count; ++k) drop(at[k]);
-    }
-  } dropper{read, reads};
-  for (std::int32_t k = 0; k < in.deref.count && in.kernel != nullptr; ++k) {
-    TF_Tensor*& input = inputs[block.deref[static_cast<std::size_t>(in.deref.start + k)]];
-    const DS_Variable* variable = reference(input);
-    if (variable == nullptr || reads == kFew) continue;
-    input = kernels::variable_of(variable)->initialized().release();
-    read[reads++] = input;
-  }
+  Held read;  // current values of variables that are read
+  if (in.deref.count > 0 && in.kernel != nullptr) read_variables(block, in, inputs, &read.tensors);
   switch (in.kind) {
     case Kind::kernel: kernel(in, inputs, given_up, outputs); break;
     case Kind::steady: steady(in, inputs, outputs); break;

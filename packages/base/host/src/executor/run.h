@@ -105,6 +105,8 @@ class Run {
   void loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   TF_Tensor* adapted(const Instruction& in, std::size_t k, const TF_Tensor* opaque,
                      TF_DataType dtype);
+  void read_variables(const Block& block, const Instruction& in, TF_Tensor** inputs,
+                      std::vector<TF_Tensor*>* read);
   TF_Tensor* adapted_variable(const TF_Tensor* opaque);
   std::int64_t remaining_ms() const;
 

@@ -153,24 +153,29 @@ class _Encoder:
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
         elif op == "NoOp":
             out.kind = PlanKind.PLAN_NOTHING
-        elif op == "Const" and not instruction.on_library:
-            self._constant(out, instruction)
+        elif op == "Const" and not instruction.on_library and self._constant(out, instruction):
+            pass
         elif op in _FORWARD and not reads_reference and not instruction.on_library:
             out.kind = PlanKind.PLAN_FORWARD
         elif not self._call(out, instruction):
-            self._kernel(out, instruction)
+            self._kernel(out, instruction, reads_reference)
 
-    def _constant(self, out: InstructionDef, instruction: Instruction) -> None:
+    def _constant(self, out: InstructionDef, instruction: Instruction) -> bool:
+        """Whether the value is there: what is too large is left to the kernel, which says so."""
+        try:
+            value = instruction.attrs["value"].aligned()
+        except (MemoryError, DrystoneError):
+            return False
         out.kind = PlanKind.PLAN_CONSTANT
-        value = instruction.attrs["value"].aligned()
         dtype = instruction.attrs["dtype"].number
         if self.alone:
             proto = to_proto(value.astype(instruction.attrs["dtype"].np, copy=False))
             proto.dtype = dtype
             out.value = proto.SerializeToString()
-            return
+            return True
         self.out.constants.append((value, dtype))
         out.constant = len(self.out.constants)
+        return True
 
     def _call(self, out: InstructionDef, instruction: Instruction) -> bool:
         """Whether the instruction runs blocks."""
@@ -190,9 +195,10 @@ class _Encoder:
         out.blocks.extend(blocks)
         return True
 
-    def _kernel(self, out: InstructionDef, instruction: Instruction) -> None:
+    def _kernel(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
         out.kind = PlanKind.PLAN_STEADY if instruction.op in _STEADY else PlanKind.PLAN_KERNEL
-        out.deref.extend(instruction.deref)
+        if reads_reference:
+            out.deref.extend(instruction.deref)
         if instruction.on_library:
             assert instruction.source is not None
             assert instruction.definition is not None

@@ -19,7 +19,7 @@ from drystone_base.host.extension import adapt, extension
 from drystone_base.host.kernels import plugin_failure
 from drystone_base.host.status import CODES
 from drystone_base.kernels import Array
-from drystone_base.state import Variable
+from drystone_base.state import Variable, uninitialized
 
 if TYPE_CHECKING:
     from drystone_base.graph import FunctionLibrary, Graph
@@ -107,6 +107,7 @@ _PLUGIN: Final = re.compile(
 )
 
 
+_NO_VALUE: Final = re.compile(r"variable '([^']*)' has no value yet")
 _NODE: Final = re.compile(r"node '(?P<node>[^']*)' \((?P<op>\w+)\): ")
 
 
@@ -117,6 +118,9 @@ def _raise(code: int, message: bytes) -> None:
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     blamed = _PLUGIN.match(text)
+    unset = _NO_VALUE.search(text)
+    if unset is not None:
+        raise uninitialized(unset[1])
     if blamed is not None:
         raise plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
