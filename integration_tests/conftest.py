@@ -20,7 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def wheels(request: pytest.FixtureRequest) -> list[Path]:
-    """The wheels under test."""
+    """The wheels under test, but for drystone-cpu's, which `env_with_cpu` has."""
+    return [wheel for wheel in every_wheel(request) if not wheel.name.startswith("drystone_cpu-")]
+
+
+def every_wheel(request: pytest.FixtureRequest) -> list[Path]:
+    """What is in the folder of wheels."""
     folder: Path | None = request.config.getoption("--wheels")
     if folder is None:
         pytest.fail("integration tests need built wheels: run `nox -s integration`", pytrace=False)
@@ -34,15 +39,17 @@ def wheels(request: pytest.FixtureRequest) -> list[Path]:
 def installed_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
     """An environment with every wheel but drystone-cpu's, their dependencies and nothing else."""
     environment = make_environment(tmp_path_factory.mktemp("installed") / "env")
-    install(environment, *(w for w in wheels if not w.name.startswith("drystone_cpu-")))
+    install(environment, *wheels)
     return environment
 
 
 @pytest.fixture(scope="session")
-def env_with_cpu(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
+def env_with_cpu(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> InstalledEnv:
     """An environment with every built wheel."""
     environment = make_environment(tmp_path_factory.mktemp("with_cpu") / "env")
-    install(environment, *wheels)
+    install(environment, *every_wheel(request))
     return environment
 
 

@@ -77,7 +77,7 @@ def test_bounded_numbers_stay_between_their_bounds() -> None:
 def test_hopeless_bounds_are_refused() -> None:
     given = [np.float16(v) for v in (0, 0.01, 7, 7.01)]
     Bench().fails("INTERNAL", "between the bounds", "ParameterizedTruncatedNormal", i32([4]),
-                  *given)  # fmt: skip
+                  *given, seed=1, seed2=2)  # fmt: skip
 
 
 @pytest.mark.parametrize("last", [1, 9, 65535, 70000])

@@ -57,14 +57,36 @@ class NativePlan:
         )
         self._copies = copies
         self.has_kernels = bool(encoded.kernels)
-        self._handle = extension().Plan(
-            session.handle,
-            encoded.plan.SerializeToString(),
-            encoded.constants,
-            encoded.outputs,
-            partial(_compute, encoded.kernels),
-            _raise,
-        )
+        try:
+            try:
+            self._handle = extension().Plan(
+                    session.handle,
+                    encoded.plan.SerializeToString(),
+                    encoded.constants,
+                    encoded.outputs,
+                    partial(_compute, encoded.kernels),
+                    _raise,
+                )
+            except MemoryError as error:
+                raise KernelError(
+                    "the constants of the graph do not fit into memory",
+                    check="a plan holds the values of its constants",
+                    found=str(error),
+                    needed="less, or more memory",
+                    remedy="fetch a tensor that does not need them",
+                    status="RESOURCE_EXHAUSTED",
+                    inner=error,
+                ) from error
+        except MemoryError as error:
+            raise KernelError(
+                "the constants of the graph do not fit into memory",
+                check="a plan holds the values of its constants",
+                found=str(error),
+                needed="less, or more memory",
+                remedy="fetch a tensor that does not need them",
+                status="RESOURCE_EXHAUSTED",
+                inner=error,
+            ) from error
 
     def run(self, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
         """The fetches, in order; raises as the reference executor does."""
