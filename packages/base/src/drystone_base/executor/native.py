@@ -58,25 +58,14 @@ class NativePlan:
         self._copies = copies
         self.has_kernels = bool(encoded.kernels)
         try:
-            try:
             self._handle = extension().Plan(
-                    session.handle,
-                    encoded.plan.SerializeToString(),
-                    encoded.constants,
-                    encoded.outputs,
-                    partial(_compute, encoded.kernels),
-                    _raise,
-                )
-            except MemoryError as error:
-                raise KernelError(
-                    "the constants of the graph do not fit into memory",
-                    check="a plan holds the values of its constants",
-                    found=str(error),
-                    needed="less, or more memory",
-                    remedy="fetch a tensor that does not need them",
-                    status="RESOURCE_EXHAUSTED",
-                    inner=error,
-                ) from error
+                session.handle,
+                encoded.plan.SerializeToString(),
+                encoded.constants,
+                encoded.outputs,
+                partial(_compute, encoded.kernels),
+                _raise,
+            )
         except MemoryError as error:
             raise KernelError(
                 "the constants of the graph do not fit into memory",
