@@ -45,11 +45,12 @@ void* refuse(TF_Status* status) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
   const Ref types(type), values(value), traces(trace);
+  const bool out_of_memory = type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_MemoryError) != 0;
   Ref text(value == nullptr ? nullptr : PyObject_GetAttrString(value, "found"));
   PyErr_Clear();
   const Ref shown(text ? PyObject_Str(text.get()) : value == nullptr ? nullptr : PyObject_Str(value));
   const Ref bytes(shown ? PyUnicode_AsUTF8String(shown.get()) : nullptr);
-  host.TF_SetStatus(status, TF_INVALID_ARGUMENT,
+  host.TF_SetStatus(status, out_of_memory ? TF_RESOURCE_EXHAUSTED : TF_INVALID_ARGUMENT,
                     bytes ? PyBytes_AsString(bytes.get()) : "it cannot be converted");
   PyErr_Clear();
   return nullptr;

@@ -40,6 +40,7 @@ _FORWARD: Final = frozenset(
     }
 )  # fmt: skip
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+_LAZY_BYTES: Final = 1 << 20
 _IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
 """Ops whose kernels write into an array that they were given: it must stay the same object."""
 
@@ -166,6 +167,8 @@ class _Encoder:
             value = instruction.attrs["value"].aligned()
         except (MemoryError, DrystoneError):
             return False
+        if _is_lazy(value) and not self.alone:
+            return False
         out.kind = PlanKind.PLAN_CONSTANT
         dtype = instruction.attrs["dtype"].number
         if self.alone:
@@ -196,7 +199,9 @@ class _Encoder:
         return True
 
     def _kernel(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
-        out.kind = PlanKind.PLAN_STEADY if instruction.op in _STEADY else PlanKind.PLAN_KERNEL
+        lazy = instruction.op == "Const" and not instruction.on_library
+        steady = lazy or instruction.op in _STEADY
+        out.kind = PlanKind.PLAN_STEADY if steady else PlanKind.PLAN_KERNEL
         if reads_reference:
             out.deref.extend(instruction.deref)
         if instruction.on_library:
@@ -206,7 +211,7 @@ class _Encoder:
             out.op = self._op(instruction.definition)
         else:
             self.out.kernels.append(instruction)
-            shared = instruction.op in _IN_PLACE
+            shared = lazy or instruction.op in _IN_PLACE
             self.out.outputs.append(
                 tuple(0 if shared else t.base.number for t in instruction.output_types)
             )
@@ -220,6 +225,11 @@ class _Encoder:
             self.op_numbers[id(definition)] = len(self.out.plan.op_defs)
             self.out.plan.op_defs.append(definition.to_proto().SerializeToString())
         return self.op_numbers[id(definition)]
+
+
+def _is_lazy(value: np.ndarray[Any, Any]) -> bool:
+    """Whether a constant is one element seen many times: written out only if a kernel asks."""
+    return value.nbytes > _LAZY_BYTES and not any(value.strides)
 
 
 def _needs_python(kernels: Sequence[Instruction]) -> UnsupportedOp:
