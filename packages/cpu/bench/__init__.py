@@ -1,0 +1,1 @@
+"""Benchmarks of drystone-cpu's kernels on real models, beside TensorFlow's."""
