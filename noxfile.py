@@ -247,6 +247,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "-m", "ci.scripts.fuzz", *session.posargs)
 
 
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Two hours of runs in many sessions and threads: flat memory, the same answers every time."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.soak", *session.posargs)
+
+
 @nox.session(python=PYTHONS["tested"])
 def fuzz_models(session: nox.Session) -> None:
     """Fuzz loaders and runs of mutated models by coverage: an hour each, or `-- TARGET OPTIONS`."""
