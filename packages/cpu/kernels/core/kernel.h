@@ -90,12 +90,16 @@ class Call {
   // which the kernel reads no more once it has written over it.
   Tensor output(int i, DimsView dims, int forward_from = -1) const {
     Tensor out;
+    if (made_ != nullptr) forward_from = -1;
     if (DS_NewOutput(context_, i, dims.data(), static_cast<int>(dims.size()), forward_from,
                      &out.view_) == 0) {
       throw Noted();
     }
+    if (made_ != nullptr) made_->push_back(out);
     return out;
   }
+  // Lists the outputs that are made from now on, none of them from an input's memory.
+  void note_outputs(std::vector<Tensor>* made) { made_ = made; }
   // Output `i` shows what input `input` holds, with other dims.
   void share(int i, int input, DimsView dims) const {
     if (DS_ShareInput(context_, i, input, dims.data(), static_cast<int>(dims.size())) == 0) throw Noted();
@@ -129,6 +133,7 @@ class Call {
 
  private:
   TF_OpKernelContext* context_;
+  std::vector<Tensor>* made_ = nullptr;
 };
 
 // body(begin, end) for ranges of [0, count), by several threads where that pays. `cost`: about how

@@ -1,6 +1,8 @@
 // Moving elements between layouts: see core/moving.h.
 #include "core/moving.h"
 
+#include "drystone/tstring.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -221,6 +223,7 @@ std::size_t element_size(TF_DataType dtype) {
     case TF_FLOAT: case TF_INT32: case TF_UINT32: case TF_QINT32: return 4;
     case TF_DOUBLE: case TF_INT64: case TF_UINT64: case TF_COMPLEX64: return 8;
     case TF_COMPLEX128: return 16;
+    case TF_STRING: return sizeof(TF_TString);
     default: fail(TF_UNIMPLEMENTED, "elements of this dtype are not plain bytes");
   }
 }

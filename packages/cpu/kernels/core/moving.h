@@ -50,7 +50,7 @@ class Sizes {
   std::vector<std::int64_t> many_;
 };
 
-// Bytes of an element of a plain dtype.
+// Bytes of an element of a plain dtype, or of what stands for a string.
 std::size_t element_size(TF_DataType dtype);
 
 // Elements of a tensor of integers of any size.
@@ -100,6 +100,11 @@ struct TwoWords {
   std::uint64_t low;
   std::uint64_t high;
 };
+struct ThreeWords {
+  std::uint64_t low;
+  std::uint64_t middle;
+  std::uint64_t high;
+};
 
 // body(E()) with E the bits of an element of `size` bytes.
 template <class Body>
@@ -110,6 +115,7 @@ void with_bits(std::size_t size, Body&& body) {
     case 4: return body(PackedBits<std::uint32_t>());
     case 8: return body(PackedBits<std::uint64_t>());
     case 16: return body(PackedBits<TwoWords>());
+    case 24: return body(PackedBits<ThreeWords>());
     default: fail(TF_UNIMPLEMENTED, "elements of this size are not known");
   }
 }

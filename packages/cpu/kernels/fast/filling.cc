@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstring>
 
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "fast/elementwise.h"
 
 namespace drystone::cpu {
@@ -116,7 +116,7 @@ void add_linspace(Types<T...>) {
 }  // namespace
 
 void add_filling() {
-  add<zeros_like>("ZerosLike", {{"T", plain_types()}});
+  add_moving<zeros_like>("ZerosLike");
   add_ones(Floats{});
   add_ones(Signed{});
   add_ones(Unsigned{});

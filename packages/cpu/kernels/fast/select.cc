@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/broadcast.h"
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "fast/elementwise.h"
 
 namespace drystone::cpu {
@@ -15,11 +15,6 @@ constexpr std::int64_t kBlock = 1024;  // elements that a thread takes at least
 using SelectRun = void (*)(void* out, const std::uint8_t* which, const void* a, const void* b,
                            std::int64_t count, std::int64_t which_step, std::int64_t a_step,
                            std::int64_t b_step);
-
-struct Sixteen {
-  std::uint64_t low;
-  std::uint64_t high;
-};
 
 // `out` may be `a` or `b` where that one's step is 1.
 template <class T>
@@ -63,7 +58,8 @@ SelectRun run_of(std::size_t size) {
     case 2: return select_run<std::uint16_t>;
     case 4: return select_run<std::uint32_t>;
     case 8: return select_run<std::uint64_t>;
-    default: return select_run<Sixteen>;
+    case 16: return select_run<TwoWords>;
+    default: return select_run<ThreeWords>;
   }
 }
 
@@ -187,8 +183,8 @@ void add_clip(Types<T...>) {
 }  // namespace
 
 void add_select() {
-  add<select>("Select", {{"T", plain_types()}});
-  add<select_v2>("SelectV2", {{"T", plain_types()}});
+  add_moving<select>("Select");
+  add_moving<select_v2>("SelectV2");
   add_clip(Floats{});
   add_clip(Signed{});
   add_clip(Unsigned{});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/moving_text.h"
 #include "plain/combine.h"
 #include "plain/plain.h"
 
@@ -260,7 +261,7 @@ void add_blocks() {
   add<band_part>("MatrixBandPart", any);
   add<matrix_diag>("MatrixDiag", any);
   add<matrix_diag_part>("MatrixDiagPart", any);
-  add<SparseToDense>("SparseToDense", any);
+  add_moving<SparseToDense>("SparseToDense");
 }
 
 }  // namespace drystone::cpu

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/moving_text.h"
 #include "plain/combine.h"
 #include "plain/plain.h"
 
@@ -322,9 +323,9 @@ void add_distinct() {
   add<unique_along_axis>("UniqueV2", any);
   add<unique_along_axis>("UniqueWithCountsV2", any);
   add<list_diff>("ListDiff", any);
-  add<DynamicPartition>("DynamicPartition", any);
-  add<dynamic_stitch>("DynamicStitch", any);
-  add<dynamic_stitch>("ParallelDynamicStitch", any);
+  add_moving<DynamicPartition>("DynamicPartition");
+  add_moving<dynamic_stitch>("DynamicStitch");
+  add_moving<dynamic_stitch>("ParallelDynamicStitch");
   add_bincount<std::int32_t>(TF_INT32);
   add_bincount<std::int64_t>(TF_INT64);
   add_bincount<float>(TF_FLOAT);

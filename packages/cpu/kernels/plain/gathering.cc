@@ -1,6 +1,7 @@
 // Elements read by index.
 #include <cstring>
 
+#include "core/moving_text.h"
 #include "plain/combine.h"
 #include "plain/plain.h"
 
@@ -207,12 +208,12 @@ class OneHot {
 }  // namespace
 
 void add_gathering() {
-  add<gather_first>("Gather", {{"Tparams", plain_types()}});
-  add<GatherV2>("GatherV2", {{"Tparams", plain_types()}});
-  add<GatherNd>("GatherNd", {{"Tparams", plain_types()}});
+  add_moving<gather_first>("Gather", "Tparams");
+  add_moving<GatherV2>("GatherV2", "Tparams");
+  add_moving<GatherNd>("GatherNd", "Tparams");
   add<ResourceGather>("ResourceGather", {{"dtype", plain_types()}});
   add<ResourceGatherNd>("ResourceGatherNd", {{"dtype", plain_types()}});
-  add<OneHot>("OneHot", {{"T", plain_types()}});
+  add_moving<OneHot>("OneHot");
 }
 
 }  // namespace drystone::cpu

@@ -1,7 +1,7 @@
 // Tensors joined along a dim, and taken apart.
 #include <cstring>
 
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "plain/plain.h"
 
 namespace drystone::cpu {
@@ -173,13 +173,12 @@ void split_v(Call& call) {
 }  // namespace
 
 void add_joining() {
-  const std::vector<Constraint> any = {{"T", plain_types()}};
-  add<concat>("Concat", any);
-  add<concat_v2>("ConcatV2", any);
-  add<Pack>("Pack", any);
-  add<Unpack>("Unpack", any);
-  add<split>("Split", any);
-  add<split_v>("SplitV", any);
+  add_moving<concat>("Concat");
+  add_moving<concat_v2>("ConcatV2");
+  add_moving<Pack>("Pack");
+  add_moving<Unpack>("Unpack");
+  add_moving<split>("Split");
+  add_moving<split_v>("SplitV");
 }
 
 }  // namespace drystone::cpu

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "plain/plain.h"
 
 namespace drystone::cpu {
@@ -82,7 +82,7 @@ void pad(Call& call) {
   const Tensor x = call.input(0);
   const Dims pairs = borders(call.input(1), x.rank(), "paddings");
   const Dims dims = with_borders(x.dims(), pairs);
-  static constexpr char kZeros[16] = {};
+  static constexpr char kZeros[24] = {};
   const void* value = kZeros;
   if constexpr (kHasValue) {
     const Tensor given = call.input(2);
@@ -205,13 +205,12 @@ void fill_with(Call& call) {
 }  // namespace
 
 void add_padding() {
-  const std::vector<Constraint> any = {{"T", plain_types()}};
-  add<pad<false>>("Pad", any);
-  add<pad<true>>("PadV2", any);
-  add<MirrorPad>("MirrorPad", any);
-  add<tile>("Tile", any);
-  add<broadcast_to>("BroadcastTo", any);
-  add<fill_with>("Fill", any);
+  add_moving<pad<false>>("Pad");
+  add_moving<pad<true>>("PadV2");
+  add_moving<MirrorPad>("MirrorPad");
+  add_moving<tile>("Tile");
+  add_moving<broadcast_to>("BroadcastTo");
+  add_moving<fill_with>("Fill");
 }
 
 }  // namespace drystone::cpu

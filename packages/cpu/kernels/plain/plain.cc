@@ -22,6 +22,10 @@ void add_plain_kernels() {
   add_rotating();
   add_string_ops();
   add_string_hash();
+  add_string_numbers();
+  add_string_joining();
+  add_ragged();
+  add_sparse_elements();
   add_tokens();
   add_sparse_rows();
 }

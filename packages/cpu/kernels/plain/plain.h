@@ -26,6 +26,10 @@ void add_suppression();
 void add_rotating();
 void add_string_ops();
 void add_string_hash();
+void add_string_numbers();
+void add_string_joining();
+void add_ragged();
+void add_sparse_elements();
 void add_tokens();
 void add_sparse_rows();
 

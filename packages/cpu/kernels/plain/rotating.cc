@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/moving_text.h"
 #include "plain/combine.h"
 #include "plain/plain.h"
 
@@ -329,7 +330,7 @@ class MatrixDiag : Aligned {
 void add_rotating() {
   const std::vector<Constraint> any = {{"T", plain_types()}};
   const std::vector<Constraint> sums = {{"T", types_of(Operation::kAdd)}};
-  add<roll>("Roll", any);
+  add_moving<roll>("Roll");
   add<tile_grad>("TileGrad", sums);
   add<MirrorPadGrad>("MirrorPadGrad", sums);
   for (const char* version : {"V2", "V3"}) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "plain/plain.h"
 
 namespace drystone::cpu {
@@ -269,10 +269,10 @@ class ResourceStridedSliceAssign {
 
 void add_slicing() {
   const std::vector<Constraint> any = {{"T", plain_types()}};
-  add<slice>("Slice", any);
-  add<StridedSlice>("StridedSlice", any);
+  add_moving<slice>("Slice");
+  add_moving<StridedSlice>("StridedSlice");
   add<StridedSliceGrad>("StridedSliceGrad", any);
-  add<TensorStridedSliceUpdate>("TensorStridedSliceUpdate", any);
+  add_moving<TensorStridedSliceUpdate>("TensorStridedSliceUpdate");
   add<ResourceStridedSliceAssign>("ResourceStridedSliceAssign", any);
 }
 

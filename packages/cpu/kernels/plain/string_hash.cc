@@ -126,6 +126,69 @@ Word murmur(std::string_view text) {
   return fold(fold(out) * kMurmur);
 }
 
+// SipHash-2-4 (J.-P. Aumasson, D. J. Bernstein, 2012) under a key of two words.
+class SipHash {
+ public:
+  SipHash(Word low, Word high)
+      : v_{low ^ 0x736f6d6570736575U, high ^ 0x646f72616e646f6dU, low ^ 0x6c7967656e657261U,
+           high ^ 0x7465646279746573U} {}
+  // Of one text; a state hashes once.
+  Word of(std::string_view text) {
+    const std::size_t whole = text.size() / 8 * 8;
+    for (std::size_t at = 0; at < whole; at += 8) absorb(load(text.data() + at));
+    const std::size_t left = text.size() - whole;
+    const Word tail = left == 0 ? 0 : load(text.data() + whole, left);
+    absorb(tail | static_cast<Word>(text.size()) << 56);
+    v_[2] ^= 0xFF;
+    for (int k = 0; k < 4; ++k) round();
+    return v_[0] ^ v_[1] ^ v_[2] ^ v_[3];
+  }
+
+ private:
+  void absorb(Word word) {
+    v_[3] ^= word;
+    round();
+    round();
+    v_[0] ^= word;
+  }
+  void round() {
+    v_[0] += v_[1];
+    v_[2] += v_[3];
+    v_[1] = std::rotl(v_[1], 13) ^ v_[0];
+    v_[3] = std::rotl(v_[3], 16) ^ v_[2];
+    v_[0] = std::rotl(v_[0], 32);
+    v_[2] += v_[1];
+    v_[0] += v_[3];
+    v_[1] = std::rotl(v_[1], 17) ^ v_[2];
+    v_[3] = std::rotl(v_[3], 21) ^ v_[0];
+    v_[2] = std::rotl(v_[2], 32);
+  }
+  Word v_[4];
+};
+
+class StrongBucket {
+ public:
+  explicit StrongBucket(const Node& node)
+      : count_(node.integer("num_buckets")), key_(node.integers("key")) {
+    require(count_ > 0, "num_buckets must be positive");
+    require(key_.size() == 2, "Key must have 2 elements");
+  }
+  void compute(Call& call) const {
+    const Tensor strings = call.input(0);
+    auto* out = call.output(0, strings.dims()).write<std::int64_t>();
+    parallel(strings.count(), 40, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        SipHash hash(static_cast<Word>(key_[0]), static_cast<Word>(key_[1]));
+        out[k] = static_cast<std::int64_t>(hash.of(text_of(strings, k)) % static_cast<Word>(count_));
+      }
+    });
+  }
+
+ private:
+  std::int64_t count_;
+  std::vector<std::int64_t> key_;
+};
+
 template <Word (*Hash)(std::string_view)>
 class Bucket {
  public:
@@ -151,6 +214,7 @@ class Bucket {
 void add_string_hash() {
   add<Bucket<fingerprint>>("StringToHashBucketFast");
   add<Bucket<murmur>>("StringToHashBucket");
+  add<StrongBucket>("StringToHashBucketStrong");
 }
 
 }  // namespace drystone::cpu

@@ -1,7 +1,7 @@
 // Elements in another order: transposed, reversed, or dealt to other dims in blocks.
 #include <algorithm>
 
-#include "core/moving.h"
+#include "core/moving_text.h"
 #include "plain/plain.h"
 
 namespace drystone::cpu {
@@ -215,14 +215,13 @@ class DepthToSpace : DepthAndSpace {
 }  // namespace
 
 void add_transposing() {
-  const std::vector<Constraint> any = {{"T", plain_types()}};
-  add<transpose<false>>("Transpose", any);
-  add<transpose<true>>("ConjugateTranspose", any);
-  add<reverse>("Reverse", any);
-  add<reverse_v2>("ReverseV2", any);
-  add<ReverseSequence>("ReverseSequence", any);
-  add<SpaceToDepth>("SpaceToDepth", any);
-  add<DepthToSpace>("DepthToSpace", any);
+  add_moving<transpose<false>>("Transpose");
+  add_moving<transpose<true>>("ConjugateTranspose");
+  add_moving<reverse>("Reverse");
+  add_moving<reverse_v2>("ReverseV2");
+  add_moving<ReverseSequence>("ReverseSequence");
+  add_moving<SpaceToDepth>("SpaceToDepth");
+  add_moving<DepthToSpace>("DepthToSpace");
 }
 
 }  // namespace drystone::cpu
