@@ -129,6 +129,21 @@ void free_plan(PyObject* object) {
   Py_DECREF(type);
 }
 
+PyObject* bytes_of(TF_Buffer& buffer) {
+  PyObject* out = PyBytes_FromStringAndSize(static_cast<const char*>(buffer.data), static_cast<Py_ssize_t>(buffer.length));
+  if (buffer.data_deallocator != nullptr) buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
+  return out;
+}
+
+// Appends a run's record to the list that asked for it.
+void keep_trace(PyObject* list, TF_Buffer& trace) {
+  PyObject* error[3] = {};
+  PyErr_Fetch(&error[0], &error[1], &error[2]);
+  const Ref bytes(bytes_of(trace));
+  if (!bytes || PyList_Append(list, bytes.get()) != 0) PyErr_Clear();  // the run matters more
+  PyErr_Restore(error[0], error[1], error[2]);
+}
+
 // Runs without the GIL. Whether it succeeded; otherwise an exception is set.
 bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
   CurrentRun run;
@@ -151,10 +166,10 @@ bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options,
   return false;
 }
 
-// run(feeds, runtime, deadline_ms, step_id, copies, cancellation) -> list
+// run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces) -> list
 PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   PlanObject* self = self_of(object);
-  if (count != 6) return PyErr_Format(PyExc_TypeError, "run takes 6 arguments, not %zd", count);
+  if (count != 7) return PyErr_Format(PyExc_TypeError, "run takes 7 arguments, not %zd", count);
   collect();
   if (PySequence_Size(args[0]) != self->feeds) {
     if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_ValueError, "%d feeds are needed", self->feeds);
@@ -175,7 +190,11 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   if (args[5] != Py_None) options.cancellation = static_cast<DS_Cancellation*>(PyLong_AsVoidPtr(args[5]));
   if (PyErr_Occurred() != nullptr) return nullptr;
   Tensors fetches(static_cast<std::size_t>(self->fetches));
-  if (!run_plan(self, args[1], options, feeds, fetches)) return nullptr;
+  TF_Buffer trace{};
+  if (args[6] != Py_None) options.trace = &trace;
+  const bool succeeded = run_plan(self, args[1], options, feeds, fetches);
+  if (options.trace != nullptr) keep_trace(args[6], trace);
+  if (!succeeded) return nullptr;
   Ref out(PyList_New(self->fetches));
   for (int k = 0; k < self->fetches && out; ++k) {
     PyObject* value = array_of(std::exchange(fetches.at[k], nullptr));
@@ -189,14 +208,12 @@ PyObject* describe(PyObject* object, PyObject*) {
   const Status status;
   host.DS_DescribePlan(self_of(object)->plan, &buffer, status.status);
   if (!status.ok()) return raise_status(self_of(object)->raise, status);
-  PyObject* out = PyBytes_FromStringAndSize(static_cast<const char*>(buffer.data), static_cast<Py_ssize_t>(buffer.length));
-  if (buffer.data_deallocator != nullptr) buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
-  return out;
+  return bytes_of(buffer);
 }
 
 PyMethodDef methods[] = {
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
-     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation): the fetches, as a list."},
+     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces): the fetches, as a list."},
     {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},
     {nullptr, nullptr, 0, nullptr},
 };

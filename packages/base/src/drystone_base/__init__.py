@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from drystone_base.ops.inference import infer as infer
     from drystone_base.policy import Access as Access
     from drystone_base.py_functions import register_py_func as register_py_func
+    from drystone_base.record import Record as Record
     from drystone_base.saving import restore_checkpoint as restore_checkpoint
     from drystone_base.saving import save as save
     from drystone_base.saving import save_checkpoint as save_checkpoint
@@ -56,6 +57,7 @@ _HOME = {
     "Model": "model",
     "Node": "graph",
     "PluginError": "errors",
+    "Record": "record",
     "Session": "session",
     "SessionConfig": "session",
     "ShapeError": "errors",
@@ -89,6 +91,7 @@ __all__ = [
     "Model",
     "Node",
     "PluginError",
+    "Record",
     "Session",
     "SessionConfig",
     "ShapeError",

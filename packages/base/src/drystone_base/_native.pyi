@@ -28,6 +28,7 @@ class Plan:
         step_id: int,
         copies: bool,
         cancellation: int | None,
+        traces: list[bytes] | None,
         /,
     ) -> list[Any]: ...
     def describe(self) -> bytes: ...

@@ -7,7 +7,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -19,7 +20,7 @@ from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
-from drystone_base.executor.runtime import Observer, Runtime
+from drystone_base.executor.runtime import Runtime
 from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import Array
@@ -32,6 +33,7 @@ from drystone_base.tensor import string_array
 
 if TYPE_CHECKING:
     from drystone_base.executor.native import NativePlan, NativeSession
+    from drystone_base.record import Record
 
 __all__ = ["Session", "SessionConfig"]
 
@@ -88,7 +90,6 @@ class Session:
     """Runs parts of one graph. Variables, tables and queues live as long as the session.
 
     Safe to use from several threads. The graph must not be edited while a session uses it.
-    ``observer``, when set, is put around every kernel that runs.
     """
 
     def __init__(self, graph: Graph, config: SessionConfig | None = None) -> None:
@@ -97,7 +98,7 @@ class Session:
         self.config = config or SessionConfig()
         self.access = self.config.access or Access.nothing()
         self.resources = ResourceManager()
-        self.observer: Observer | None = None
+        self._record: Record | None = None
         self._caller = FunctionCaller(graph.functions)
         self._seeds: dict[str, Any] = {"session": self.config.seed}
         self._prepared: dict[Any, _Prepared] = {}
@@ -132,6 +133,24 @@ class Session:
         prepared = self._prepare(names, list(given))
         values = self._execute(prepared, list(given.values()))
         return rebuild(iter(values))
+
+    @contextmanager
+    def record(self) -> Iterator[Record]:
+        """Record the runs of the block: which node took how long and how much memory.
+
+        One record at a time; runs of other threads go into it, too. ::
+
+            with session.record() as record:
+                session.run("y:0", {"x:0": x})
+            record.by_op()
+        """
+        from drystone_base.record import Record
+
+        self._record = record = Record()
+        try:
+            yield record
+        finally:
+            self._record = None
 
     def make_callable(self, fetches: Fetches, feeds: Sequence[str] = ()) -> Callable[..., Any]:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
@@ -321,11 +340,15 @@ class Session:
             prepared.caller,
             self._seeds,
             deadline=deadline,
-            observer=self.observer,
+            record=self._record,
             access=self.access,
             producer=self.graph.producer,
         )
-        fetched = iter(self._compute(prepared, arrays, runtime))
+        if runtime.record is None:
+            fetched = iter(self._compute(prepared, arrays, runtime))
+        else:
+            with runtime.record.run():
+                fetched = iter(self._compute(prepared, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]
 
     def _compute(self, prepared: _Prepared, arrays: Sequence[Array], runtime: Runtime) -> list[Any]:

@@ -13,7 +13,6 @@ from tiny_models import affine, echo, unsupported, write
 from drystone_base import __version__
 from drystone_base.cli import _health
 from drystone_base.cli._app import EXIT_CODES, app
-from drystone_base.cli._profile import Profile
 from drystone_base.cli._values import write_npz
 
 
@@ -143,25 +142,6 @@ def test_bench_reports_times_and_profile(tmp_path: Path) -> None:
     assert calls["Relu"] == calls["Mul"] == 1
     assert sum(row["share"] for row in report["profile"]) == pytest.approx(1, abs=1e-6)
     assert "one run by op" in drystone("bench", model, "--repeat", "1", "--profile").output
-
-
-def test_profile_leaves_out_what_runs_inside() -> None:
-    class Fake:
-        def __init__(self, op: str) -> None:
-            self.op = op
-
-    profile = Profile()
-
-    def inner() -> int:
-        return sum(range(100_000))
-
-    def outer() -> object:
-        return profile(Fake("Inner"), inner)  # type: ignore[arg-type]
-
-    profile.measure(lambda: profile(Fake("Outer"), outer))  # type: ignore[arg-type]
-    seconds = {row["op"]: row["seconds"] for row in profile.rows()}
-    assert seconds["Inner"] > seconds["Outer"]
-    assert sum(seconds.values()) == pytest.approx(profile.total)
 
 
 def test_doctor_is_well() -> None:

@@ -116,6 +116,14 @@ TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
  * under way. May be called from a signal handler. */
 TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
 
+/* A record of a run is JSON, {"events": [[block, instruction, thread, start, end, held, outputs], ...]},
+ * in the order in which instructions ended, those inside a call before the call, constants left out.
+ * Block and instruction are positions in what DS_DescribePlan gives; thread is the system's number of it; start and end are
+ * nanoseconds of the monotonic clock; held is the memory in bytes that values of the run take right
+ * after, constants left out (in blocks with frames it is counted from time to time). Outputs has [bytes,
+ * memory] for each: outputs with one number, other than -1, are in one memory while it is held. A run
+ * that fails fills it, too. Recording slows small nodes; a run without it pays nothing. */
+
 /* Facts of one run. Zero the struct, set struct_size; all zero is fine. */
 typedef struct DS_RunOptions {
   size_t struct_size;
@@ -123,7 +131,7 @@ typedef struct DS_RunOptions {
   int64_t deadline_ms;            /* time the run may take; 0: as long as it does */
   int64_t step_id;                /* 0: a new one */
   DS_Cancellation* cancellation;  /* NULL: none */
-  TF_Buffer* trace;               /* filled with the run's trace as JSON; NULL: not wanted */
+  TF_Buffer* trace;               /* empty: filled with a record of the run; NULL: not wanted */
 } DS_RunOptions;
 #define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, trace)
 

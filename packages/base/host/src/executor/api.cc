@@ -6,6 +6,7 @@
 #include "core/failure.h"
 #include "core/json.h"
 #include "executor/run.h"
+#include "executor/trace.h"
 
 using namespace drystone::host;
 using namespace drystone::host::executor;
@@ -60,11 +61,11 @@ void hand_over(std::vector<TF_Tensor*>& found, TF_Tensor** fetches) {
   }
 }
 
-void run_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds, int num_feeds,
-              TF_Tensor** fetches) {
+void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
+              int num_feeds, TF_Tensor** fetches) {
   const Block& block = plan.program->blocks[0];
   check_feeds(block, feeds, num_feeds);
-  Run run(plan, &options);
+  Run run(plan, &options, trace);
   const auto count = static_cast<std::size_t>(block.values());
   TF_Tensor** values = run.stack.take(count);
   std::vector<TF_Tensor*> found(block.fetches.size());
@@ -83,6 +84,22 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* fee
   }
   clean();
   run.stack.give(count);
+}
+
+// The same, with a record of it in `options.trace`, also of a run that fails.
+void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds,
+                 int num_feeds, TF_Tensor** fetches) {
+  if (options.trace->data != nullptr) {
+    fail(TF_INVALID_ARGUMENT, "options->trace holds data already: give an empty buffer");
+  }
+  Trace trace(*plan.program);
+  try {
+    run_plan(plan, options, &trace, feeds, num_feeds, fetches);
+  } catch (...) {
+    fill(options.trace, trace.json());
+    throw;
+  }
+  fill(options.trace, trace.json());
 }
 
 void describe(const Program& program, Json* json) {
@@ -205,7 +222,9 @@ void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* f
       fail(TF_INVALID_ARGUMENT, "the plan has " + std::to_string(needed) + " fetches, room for " +
                                     std::to_string(num_fetches) + " was given");
     }
-    run_plan(*plan, members(options, "options"), feeds, num_feeds, fetches);
+    const DS_RunOptions given = members(options, "options");
+    if (given.trace == nullptr) run_plan(*plan, given, nullptr, feeds, num_feeds, fetches);
+    else record_plan(*plan, given, feeds, num_feeds, fetches);
   });
 }
 

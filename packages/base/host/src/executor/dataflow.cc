@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "core/failure.h"
 #include "executor/frames.h"
 #include "executor/run.h"
+#include "executor/trace.h"
 
 namespace drystone::host::executor {
 
@@ -65,6 +67,7 @@ class DataflowRun {
     root_.iterations.push_back(fresh(root_));
   }
   ~DataflowRun() {
+    if (run_.trace() != nullptr) run_.trace()->frames_hold(-held_);
     forget(root_);
     for (TF_Tensor* value : fetched_) release(value);
     for (TF_Tensor* value : outputs_) release(value);
@@ -163,17 +166,54 @@ class DataflowRun {
     Arrivals& arrived = iteration.arrivals[static_cast<std::size_t>(frames_.place[k])];
     TF_Tensor** inputs = iteration.slots.data() + frames_.slot[k];
     arrived.has_run = 1;
-    if (run_.watches_time()) run_.check_time(in);
     const auto count = static_cast<std::size_t>(in.outputs.count);
     if (outputs_.size() < count) outputs_.resize(count);
     std::fill_n(outputs_.data(), count, nullptr);
-    const bool is_dead = compute(in, arrived, inputs);
+    const bool is_dead = run_.is_watched() ? watched(in, arrived, inputs) : compute(in, arrived, inputs);
     for (std::int32_t i = 0; i < in.inputs.count; ++i) {
       if (inputs[i] != nullptr) release(std::exchange(inputs[i], nullptr));
     }
     propagate(next, in, is_dead);
     --iteration.running;
     finish(frame, next.at);
+  }
+
+  // compute(), with a look at the time before and a note for the trace after.
+  bool watched(const Instruction& in, const Arrivals& arrived, TF_Tensor** inputs) {
+    if (run_.watches_time()) run_.check_time(in);
+    Trace* trace = run_.trace();
+    if (trace == nullptr) return compute(in, arrived, inputs);
+    count_held(*trace);
+    const std::int64_t start = Trace::now();
+    const bool is_dead = compute(in, arrived, inputs);
+    if (!is_dead) trace->add(block_, in, start, outputs_.data());
+    return is_dead;
+  }
+
+  // Tells the trace what the frames hold; from time to time, as it looks at all of them.
+  void count_held(Trace& trace) {
+    constexpr std::size_t kShare = 64;
+    if (++since_count_ * kShare < frames_.slot.size()) return;
+    since_count_ = 0;
+    std::unordered_set<const Memory*> found;
+    collect(root_, found);
+    std::int64_t bytes = 0;
+    for (const Memory* memory : found) {
+      if (!memory->opaque && !memory->constant && !trace.follows(memory)) {
+        bytes += static_cast<std::int64_t>(memory->length);
+      }
+    }
+    trace.frames_hold(bytes - std::exchange(held_, bytes));
+  }
+
+  static void collect(const Frame& frame, std::unordered_set<const Memory*>& found) {
+    for (const auto& iteration : frame.iterations) {
+      if (iteration == nullptr) continue;
+      for (const auto& child : iteration->children) collect(*child, found);
+      for (const TF_Tensor* value : iteration->slots) {
+        if (value != nullptr && value->memory != nullptr) found.insert(value->memory);
+      }
+    }
   }
 
   // Sets outputs_, or gives true: all of them are dead.
@@ -445,6 +485,8 @@ class DataflowRun {
   std::vector<TF_Tensor*> lent_;
   std::vector<TF_Bool> all_;
   std::vector<std::unique_ptr<Iteration>> spare_[kSpares];
+  std::int64_t held_ = 0;          // bytes, of which the trace knows
+  std::size_t since_count_ = 0;    // instructions
 };
 
 void run_dataflow(Run& run, const Block& block, TF_Tensor** values, TF_Tensor** fetches) {

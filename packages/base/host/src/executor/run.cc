@@ -81,8 +81,8 @@ void Stack::give(std::size_t count) noexcept {
   pages_[current_].used -= count;
 }
 
-Run::Run(DS_Plan& plan, const DS_RunOptions* options)
-    : plan_(plan), callbacks_(plan.session.callbacks) {
+Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
+    : plan_(plan), callbacks_(plan.session.callbacks), trace_(trace) {
   facts_.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
   facts_.graph_def_version = plan.program->graph_def_version;
   DS_RunOptions given{};
@@ -123,9 +123,14 @@ void Run::run(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
 
 void Run::run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
   const bool watches = watches_time();
-  for (const Instruction& in : block.instructions) {
-    if (watches) check_time(in);
-    step(block, in, values);
+  if (trace_ != nullptr) [[unlikely]] {
+    record_in_order(block, values);
+  } else {
+    for (const Instruction& in : block.instructions) {
+      if (watches) check_time(in);
+      advance(block, in, values);
+      drop_dead(block, in, values);
+    }
   }
   for (std::size_t k = 0; k < block.fetches.size(); ++k) {
     const auto v = static_cast<std::size_t>(block.fetches[k]);
@@ -134,7 +139,7 @@ void Run::run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetch
   }
 }
 
-void Run::step(const Block& block, const Instruction& in, TF_Tensor** values) {
+void Run::advance(const Block& block, const Instruction& in, TF_Tensor** values) {
   switch (in.kind) {
     case Kind::constant: case Kind::nothing: case Kind::trigger:
       break;
@@ -167,10 +172,6 @@ void Run::step(const Block& block, const Instruction& in, TF_Tensor** values) {
               in.gives_up ? block.given_up.data() + in.inputs.start : nullptr,
               values + in.outputs.start);
     }
-  }
-  for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
-    const std::int32_t v = block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)];
-    drop(std::exchange(values[v], nullptr));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/status.h"
@@ -68,7 +69,8 @@ class Stack {
 // A run of a plan: facts that every kernel call needs. Belongs to one thread.
 class Run {
  public:
-  Run(DS_Plan& plan, const DS_RunOptions* options);
+  // `trace`, unless NULL, takes a note of every instruction.
+  Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace = nullptr);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -87,13 +89,16 @@ class Run {
   // Fails with CANCELLED or DEADLINE_EXCEEDED when it is time.
   void check_time(const Instruction& in);
   bool watches_time() const { return cancellation_ != nullptr || deadline_.has_value(); }
+  bool is_watched() const { return watches_time() || trace_ != nullptr; }
+  Trace* trace() const { return trace_; }
 
   Stack stack;
 
  private:
   friend class DataflowRun;
   void run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches);
-  void step(const Block& block, const Instruction& in, TF_Tensor** values);
+  void record_in_order(const Block& block, TF_Tensor** values);
+  void advance(const Block& block, const Instruction& in, TF_Tensor** values);
   void kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
@@ -115,10 +120,19 @@ class Run {
   void* run_context_ = nullptr;
   DS_KernelCall facts_{};
   DS_Cancellation* cancellation_ = nullptr;
+  Trace* trace_ = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   int depth_ = 0;
   TF_Status status_;
 };
+
+// Drops the values that nobody needs after an instruction.
+inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** values) noexcept {
+  for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
+    const std::int32_t v = block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)];
+    drop(std::exchange(values[v], nullptr));
+  }
+}
 
 // Whether a scalar chooses the true branch: TensorFlow's rule for If and While.
 bool truth(const TF_Tensor& value);

@@ -1,57 +1,61 @@
-"""Time per op of one run, by an observer around every kernel."""
+"""What ``--profile``, ``--trace`` and ``--events`` give: records of one run."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from drystone_base.cli._output import duration, note, print_table, size
 
 if TYPE_CHECKING:
-    from drystone_base.kernels import Call
+    from drystone_base.model import Model
+    from drystone_base.record import Record
 
-__all__ = ["Profile"]
+__all__ = ["print_profile", "profile_options", "save_record"]
 
-_REST = "(executor)"
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class Profile:
-    """Seconds and calls by op. The time of an op leaves out the kernels that run inside it."""
+def profile_options(command: _Command) -> _Command:
+    """Give a command ``--profile``, ``--trace`` and ``--events``."""
+    profile = click.option(
+        "--profile", "wants_profile", is_flag=True, help="Say how the time divides among ops."
+    )
+    trace = click.option(
+        "--trace", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.JSON",
+        help="Save when each node ran, for https://ui.perfetto.dev or chrome://tracing.",
+    )  # fmt: skip
+    events = click.option(
+        "--events", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+        help="Save the graph and what its nodes took, for TensorBoard.",
+    )  # fmt: skip
+    return profile(trace(events(command)))
 
-    def __init__(self) -> None:
-        self.total = 0.0
-        self._seconds: dict[str, float] = {}
-        self._calls: dict[str, int] = {}
-        self._inside = [0.0]  # per nested call: seconds of the kernels in it
 
-    def __call__(self, call: Call, run: Callable[[], Any]) -> Any:
-        """Run one kernel and note what it took."""
-        self._inside.append(0.0)
-        start = time.perf_counter()
-        try:
-            return run()
-        finally:
-            spent = time.perf_counter() - start
-            own = spent - self._inside.pop()
-            self._inside[-1] += spent
-            self._seconds[call.op] = self._seconds.get(call.op, 0.0) + own
-            self._calls[call.op] = self._calls.get(call.op, 0) + 1
+def save_record(record: Record, model: Model, trace: Path | None, events: Path | None) -> None:
+    """Write the files that were asked for, and say which."""
+    if trace is not None:
+        record.write_chrome_trace(trace)
+        note(f"saved what {len(record.nodes)} nodes did to {trace}")
+    if events is not None:
+        path = record.write_events(events, model.graph)
+        note(f"saved the graph and its times to {path}")
 
-    def measure(self, run: Callable[[], Any]) -> None:
-        """Run something under this profile, whatever is not in a kernel being the executor's."""
-        start = time.perf_counter()
-        run()
-        self.total = time.perf_counter() - start
-        self._seconds[_REST] = max(0.0, self.total - self._inside[0])
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per op, most time first."""
-        ordered = sorted(self._seconds.items(), key=lambda item: -item[1])
-        return [
-            {
-                "op": op,
-                "calls": self._calls.get(op, 0),
-                "seconds": seconds,
-                "share": seconds / self.total if self.total else 0.0,
-            }
-            for op, seconds in ordered
-        ]
+def print_profile(record: Record) -> None:
+    """A table of ops, most time first."""
+    rows = [
+        (
+            row["op"], row["calls"], duration(row["seconds"]), f"{row['share']:.1%}",
+            size(row["bytes"]), "█" * round(row["share"] * 30),
+        )
+        for row in record.by_op()
+    ]  # fmt: skip
+    columns = ("op", "calls", "time", "share", "outputs", "")
+    print_table("one run by op", columns, rows, right=("calls", "time", "share", "outputs"))
+    if record.peak is not None:
+        note(f"values took at most {size(record.peak)} at once")
+    note("an op that calls functions counts without the nodes in them")

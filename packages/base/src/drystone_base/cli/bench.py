@@ -20,23 +20,23 @@ from drystone_base.cli._inputs import (
 from drystone_base.cli._output import (
     common_options,
     duration,
-    note,
     print_json,
     print_table,
     progress,
     wants_json,
 )
+from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
-    from drystone_base.cli._profile import Profile
     from drystone_base.model import Model
+    from drystone_base.record import Record
 
 __all__ = ["bench"]
 
 EPILOG = """\b
 Examples:
   drystone bench saved_model/
-  drystone bench model.pb --repeat 100 --profile
+  drystone bench model.pb --repeat 100 --profile --trace trace.json
   drystone bench model.pb --shape image=8,224,224,3 --json
 """
 
@@ -50,8 +50,7 @@ Examples:
               help="Runs that are timed.")  # fmt: skip
 @click.option("--warmup", default=2, show_default=True, type=click.IntRange(min=0),
               help="Runs after the first that are not timed.")  # fmt: skip
-@click.option("--profile", "wants_profile", is_flag=True,
-              help="Run once more and say how the time divides among ops.")  # fmt: skip
+@profile_options
 @load_options
 @access_options
 @common_options
@@ -65,6 +64,8 @@ def bench(
     repeat: int,
     warmup: int,
     wants_profile: bool,
+    trace: Path | None,
+    events: Path | None,
     tags: tuple[str, ...],
     checkpoint: Path | None,
     allow_read: tuple[str, ...],
@@ -73,7 +74,7 @@ def bench(
     """Time MODEL: its loading, its first run, and the runs after.
 
     The first run includes what is prepared once per set of feeds and fetches. Inputs are as for
-    run.
+    run. For --profile, --trace and --events it runs once more.
     """
     start = time.perf_counter()
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
@@ -91,12 +92,17 @@ def bench(
         "p90": _percentile(runs, 90),
         "best": runs[0],
     }
-    profile = _profiled(loaded, wanted) if wants_profile else None
+    record = None
+    if wants_profile or trace is not None or events is not None:
+        with loaded.session.record() as record:
+            wanted.run(loaded)
+    report = {"model": str(model), "repeat": repeat, "seconds": times}
     if wants_json():
-        report = {"model": str(model), "repeat": repeat, "seconds": times}
-        print_json(report | ({"profile": profile.rows()} if profile else {}))
+        print_json(report | ({"profile": record.by_op()} if record and wants_profile else {}))
     else:
-        _print(times, repeat, profile)
+        _print(times, repeat, record if wants_profile else None)
+    if record is not None:
+        save_record(record, loaded, trace, events)
 
 
 def _seconds(model: Model, wanted: Request) -> float:
@@ -110,31 +116,8 @@ def _percentile(ordered: list[float], share: int) -> float:
     return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
 
 
-def _profiled(model: Model, wanted: Request) -> Profile:
-    from drystone_base.cli._profile import Profile
-
-    profile = Profile()
-    model.session.observer = profile
-    try:
-        profile.measure(lambda: wanted.run(model))
-    finally:
-        model.session.observer = None
-    return profile
-
-
-def _print(times: dict[str, float], repeat: int, profile: Profile | None) -> None:
+def _print(times: dict[str, float], repeat: int, record: Record | None) -> None:
     rows = [(name, duration(seconds)) for name, seconds in times.items()]
     print_table(f"{repeat} runs", ("", "time"), rows, right=("time",))
-    if profile is None:
-        return
-    shares = [
-        (r["op"], r["calls"], duration(r["seconds"]), f"{r['share']:.1%}", _bar(r["share"]))
-        for r in profile.rows()
-    ]
-    columns = ("op", "calls", "time", "share", "")
-    print_table("one run by op", columns, shares, right=("calls", "time", "share"))
-    note("an op that calls functions counts without the kernels in them")
-
-
-def _bar(share: float) -> str:
-    return "█" * round(share * 30)
+    if record is not None:
+        print_profile(record)

@@ -79,8 +79,12 @@ def _print(described: dict[str, Any], nodes: bool) -> None:
     columns = ("block", "nodes", "native", "NumPy", "executor", "runs")
     print_table("", columns, rows, right=("nodes", "native", "NumPy", "executor"))
     if nodes:
+        from drystone_base.record import kernel_name
+
         for block in blocks:
-            listed = [[i["node"], i["op"], i["kind"], _kernel(i)] for i in block["instructions"]]
+            listed = [
+                [i["node"], i["op"], i["kind"], kernel_name(i)] for i in block["instructions"]
+            ]
             print_table(block["name"] or "(the graph)", ("node", "op", "kind", "kernel"), listed)
     slow = Counter(i["op"] for b in blocks for i in b["instructions"] if "callback" in i)
     if slow:
@@ -99,9 +103,3 @@ def _counts(instructions: list[dict[str, Any]]) -> tuple[int, int, int]:
     native = sum("library" in i for i in instructions)
     numpy = sum("callback" in i for i in instructions)
     return native, numpy, len(instructions) - native - numpy
-
-
-def _kernel(instruction: dict[str, Any]) -> str:
-    if "library" in instruction:
-        return f"{instruction['kernel']} of {Path(instruction['library']).name}"
-    return "NumPy" if "callback" in instruction else "the executor's own"

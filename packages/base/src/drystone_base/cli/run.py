@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,12 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
+from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
     from drystone_base.cli._values import Array
     from drystone_base.model import Model
+    from drystone_base.record import Record
 
 __all__ = ["run"]
 
@@ -40,6 +43,7 @@ Examples:
   drystone run model.pb --fetch Identity:0 --fetch Identity_1:0
   drystone run model.meta --checkpoint model.ckpt --signature serving_default
   drystone run model.pb --shape image=1,224,224,3 --repeat 20
+  drystone run model.pb --repeat 5 --profile --trace trace.json --events logs/
 """
 
 
@@ -52,6 +56,7 @@ Examples:
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1),
               help="How often to run; state is kept from run to run.")  # fmt: skip
+@profile_options
 @load_options
 @access_options
 @common_options
@@ -64,6 +69,9 @@ def run(
     outputs: Path | None,
     fetches: tuple[str, ...],
     repeat: int,
+    wants_profile: bool,
+    trace: Path | None,
+    events: Path | None,
     tags: tuple[str, ...],
     checkpoint: Path | None,
     allow_read: tuple[str, ...],
@@ -76,7 +84,8 @@ def run(
 
     Arrays in IN.NPZ are named after the signature's inputs, or after tensors (x:0). Results are
     saved under the names of the signature's outputs, or under the text of each --fetch. Without
-    --inputs, inputs are made up from the signature's shapes and the seed.
+    --inputs, inputs are made up from the signature's shapes and the seed. --profile, --trace and
+    --events record the last run, which makes it slower.
     """
     start = time.perf_counter()
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
@@ -84,28 +93,36 @@ def run(
     wanted = request(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
     )
-    results, seconds = _timed(loaded, wanted, repeat)
+    wants_record = wants_profile or trace is not None or events is not None
+    results, seconds, record = _timed(loaded, wanted, repeat, wants_record)
     values = {name: value for name, value in results.items() if value is not None}
     if outputs is not None:
         from drystone_base.cli._values import write_npz
 
         write_npz(outputs, values)
-    _report(values, load_seconds, seconds, seed if wanted.made_up else None, outputs)
+    profile = record if wants_profile else None
+    _report(values, load_seconds, seconds, seed if wanted.made_up else None, outputs, profile)
+    if record is not None:
+        save_record(record, loaded, trace, events)
 
 
-def _timed(model: Model, wanted: Request, repeat: int) -> tuple[dict[str, Array], list[float]]:
-    """The results of the last run, and the seconds of each."""
+def _timed(
+    model: Model, wanted: Request, repeat: int, wants_record: bool
+) -> tuple[dict[str, Array], list[float], Record | None]:
+    """The results of the last run, the seconds of each, and the record of the last."""
     seconds: list[float] = []
     results: dict[str, Array] = {}
-    for _ in progress(range(repeat), "running"):
-        start = time.perf_counter()
-        if repeat == 1:
-            with status("running"):
-                results = wanted.run(model)
-        else:
+    record: Record | None = None
+    for k in progress(range(repeat), "running"):
+        with ExitStack() as around:
+            if repeat == 1:
+                around.enter_context(status("running"))
+            if wants_record and k == repeat - 1:
+                record = around.enter_context(model.session.record())
+            start = time.perf_counter()
             results = wanted.run(model)
-        seconds.append(time.perf_counter() - start)
-    return results, seconds
+            seconds.append(time.perf_counter() - start)
+    return results, seconds, record
 
 
 def _report(
@@ -114,6 +131,7 @@ def _report(
     seconds: list[float],
     seed: int | None,
     outputs: Path | None,
+    profile: Record | None,
 ) -> None:
     from drystone_base.cli._values import summary
 
@@ -122,7 +140,8 @@ def _report(
     if len(seconds) > 1:
         times["median"] = statistics.median(seconds[1:])
     if wants_json():
-        print_json({"outputs": facts, "seconds": times, "runs": len(seconds), "seed": seed})
+        report = {"outputs": facts, "seconds": times, "runs": len(seconds), "seed": seed}
+        print_json(report | ({"profile": profile.by_op()} if profile is not None else {}))
         return
     rows = [[name, f["dtype"], f["shape"], *_numbers(f)] for name, f in facts.items()]
     columns = ("output", "dtype", "shape", "min", "mean", "max", "first values")
@@ -133,6 +152,8 @@ def _report(
     note(text)
     if outputs is not None:
         note(f"saved {', '.join(values)} to {outputs}")
+    if profile is not None:
+        print_profile(profile)
 
 
 def _numbers(facts: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Sequence
@@ -82,9 +83,14 @@ class NativePlan:
         left = 0
         if runtime.deadline is not None:
             left = max(1, int((runtime.deadline - time.monotonic()) * 1000))
-        found: list[Any] = self._handle.run(
-            feeds, runtime, left, runtime.step.id, self._copies, None
-        )
+        traces: list[bytes] | None = None if runtime.record is None else []
+        try:
+            found: list[Any] = self._handle.run(
+                feeds, runtime, left, runtime.step.id, self._copies, None, traces
+            )
+        finally:
+            if runtime.record is not None and traces:
+                runtime.record.add_native(traces[0], json.loads(self.describe())["blocks"])
         return [value.read() if type(value) is Variable else value for value in found]
 
     def describe(self) -> bytes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array, Call
 from drystone_base.state import Variable
+
+if TYPE_CHECKING:
+    from drystone_base.record import Record
 
 __all__ = ["call_kernel", "deadline_exceeded", "run"]
 
@@ -154,7 +157,7 @@ class _Run:
             if type(values[slot]) is Variable:
                 values[slot] = values[slot].read()
         if kind is Kind.PLAIN:
-            return call_kernel(instruction, values, self.runtime)
+            return call_kernel(instruction, values, self.runtime, self.runtime.record)
         if kind is Kind.SWITCH:
             return _switch(instruction, values)
         if kind is Kind.FETCH:
@@ -323,8 +326,10 @@ class _Run:
         self.finish(frame.parent, frame.at)
 
 
-def call_kernel(instruction: Instruction, values: list[Any], runtime: Runtime) -> list[Any]:
-    """The outputs of an instruction's kernel, as arrays and variables.
+def call_kernel(
+    instruction: Instruction, values: list[Any], runtime: Runtime, record: Record | None = None
+) -> list[Any]:
+    """The outputs of an instruction's kernel, as arrays and variables; ``record`` notes it.
 
     Raises ``KernelError`` that names the node, for whatever the kernel raises.
     """
@@ -341,13 +346,13 @@ def call_kernel(instruction: Instruction, values: list[Any], runtime: Runtime) -
         instruction.output_count,
         instruction.device,
     )
-    kernel, observer = instruction.kernel, runtime.observer
+    kernel = instruction.kernel
     assert kernel is not None
     try:
         result = (
             kernel(call, *values)
-            if observer is None
-            else observer(call, lambda: kernel(call, *values))
+            if record is None
+            else record.kernel(call, lambda: kernel(call, *values))
         )
     except DrystoneError:
         raise

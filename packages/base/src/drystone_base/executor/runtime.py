@@ -12,16 +12,13 @@ from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Step
 
 if TYPE_CHECKING:
-    from drystone_base.kernels import Call
+    from drystone_base.record import Record
 
-__all__ = ["Invoke", "Observer", "Runtime"]
+__all__ = ["Invoke", "Runtime"]
 
 Invoke: TypeAlias = Callable[
     ["Runtime", FunctionRef, Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]
 ]
-
-Observer: TypeAlias = Callable[["Call", Callable[[], Any]], Any]
-"""Stands around each kernel: is given the call and what runs it, and returns what that gives."""
 
 
 class Runtime:
@@ -29,13 +26,13 @@ class Runtime:
 
     ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
     calls of each stateful random node, so that a session repeats itself from the same seed.
-    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``observer`` is
-    put around every kernel, for profiles. ``access`` is what kernels ask before they open a file.
+    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``record``
+    takes a note of every node. ``access`` is what kernels ask before they open a file.
     ``producer`` is the version of TensorFlow's graph format that the graph was written with.
     """
 
     __slots__ = (
-        "_invoke", "access", "deadline", "observer", "producer", "resources", "seeds", "step"
+        "_invoke", "access", "deadline", "producer", "record", "resources", "seeds", "step"
     )  # fmt: skip
 
     def __init__(
@@ -45,7 +42,7 @@ class Runtime:
         seeds: dict[str, Any] | None = None,
         step: Step | None = None,
         deadline: float | None = None,
-        observer: Observer | None = None,
+        record: Record | None = None,
         access: Access | None = None,
         producer: int = 0,
     ) -> None:
@@ -53,7 +50,7 @@ class Runtime:
         self.step = step or Step()
         self.seeds = seeds if seeds is not None else {}
         self.deadline = deadline
-        self.observer = observer
+        self.record = record
         self.access = access or Access.nothing()
         self.producer = producer
         self._invoke = invoke

@@ -1,0 +1,139 @@
+// Recording runs: see executor/trace.h.
+#include "executor/trace.h"
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "core/json.h"
+#include "executor/run.h"
+#include "executor/value.h"
+
+namespace drystone::host::executor {
+namespace {
+
+bool counts(const Memory* memory) noexcept {
+  return memory != nullptr && !memory->opaque && !memory->constant;
+}
+
+std::int64_t thread_number() noexcept {
+  static thread_local const std::int64_t number = gettid();
+  return number;
+}
+
+}  // namespace
+
+std::int64_t bytes_of(const TF_Tensor* value) noexcept {
+  if (value == nullptr || value == dead() || value->memory == nullptr || value->memory->opaque) return 0;
+  return value->count() * static_cast<std::int64_t>(stored_size(value->dtype));
+}
+
+std::int64_t Trace::now() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+const Memory* Trace::hold(const TF_Tensor* value) {
+  if (value == nullptr || value == dead() || !counts(value->memory)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = followed_.try_emplace(value->memory, Followed{next_, 0});
+  if (is_new) {
+    ++next_;
+    held_ += static_cast<std::int64_t>(value->memory->length);
+  }
+  ++found->second.uses;
+  return value->memory;
+}
+
+void Trace::let_go(const Memory* memory) {
+  if (memory == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = followed_.find(memory);
+  if (found == followed_.end() || --found->second.uses > 0) return;
+  held_ -= static_cast<std::int64_t>(memory->length);
+  followed_.erase(found);
+}
+
+void Trace::frames_hold(std::int64_t change) {
+  const std::lock_guard lock(mutex_);
+  held_ += change;
+}
+
+bool Trace::follows(const Memory* memory) {
+  const std::lock_guard lock(mutex_);
+  return followed_.contains(memory);
+}
+
+void Trace::add(const Block& block, const Instruction& in, std::int64_t start,
+                TF_Tensor* const* outputs) {
+  if (in.kind == Kind::constant || in.kind == Kind::nothing) return;  // it did none
+  const std::int64_t end = now();
+  const std::lock_guard lock(mutex_);
+  const auto first = static_cast<std::int32_t>(outputs_.size());
+  for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+    const TF_Tensor* value = outputs == nullptr ? nullptr : outputs[k];
+    const auto found = value == nullptr ? followed_.end() : followed_.find(value->memory);
+    outputs_.push_back({bytes_of(value), found == followed_.end() ? -1 : found->second.number});
+  }
+  events_.push_back({static_cast<std::int32_t>(&block - program_.blocks.data()),
+                     static_cast<std::int32_t>(&in - block.instructions.data()), thread_number(),
+                     start, end, held_, {first, in.outputs.count}});
+}
+
+std::string Trace::json() {
+  const std::lock_guard lock(mutex_);
+  Json out;
+  out.object();
+  out.key("events");
+  out.array();
+  for (const Event& event : events_) {
+    out.array();
+    out.integer(event.block);
+    out.integer(event.instruction);
+    out.integer(event.thread);
+    out.integer(event.start);
+    out.integer(event.end);
+    out.integer(event.held);
+    out.array();
+    for (std::int32_t k = 0; k < event.outputs.count; ++k) {
+      const Output& output = outputs_[static_cast<std::size_t>(event.outputs.start + k)];
+      out.array();
+      out.integer(output.bytes);
+      out.integer(output.memory);
+      out.close();
+    }
+    out.close();
+    out.close();
+  }
+  out.close();
+  out.close();
+  return out.str();
+}
+
+// As run_in_order, with a note of each instruction.
+void Run::record_in_order(const Block& block, TF_Tensor** values) {
+  Trace& trace = *trace_;
+  std::vector<const Memory*> held(static_cast<std::size_t>(block.values()));
+  for (std::int32_t v = 0; v < block.feeds; ++v) {
+    held[static_cast<std::size_t>(v)] = trace.hold(values[v]);
+  }
+  for (const Instruction& in : block.instructions) {
+    if (watches_time()) check_time(in);
+    const std::int64_t start = Trace::now();
+    advance(block, in, values);
+    for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+      const auto v = static_cast<std::size_t>(in.outputs.start + k);
+      held[v] = trace.hold(values[v]);
+    }
+    trace.add(block, in, start, values + in.outputs.start);
+    for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
+      const auto v = static_cast<std::size_t>(block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)]);
+      trace.let_go(std::exchange(held[v], nullptr));
+    }
+    drop_dead(block, in, values);
+  }
+  for (const Memory* memory : held) trace.let_go(memory);  // the caller holds what is fetched
+}
+
+}  // namespace drystone::host::executor

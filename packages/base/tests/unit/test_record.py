@@ -1,0 +1,122 @@
+"""Records of runs: on both executors, as tables, traces and event files."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from random_programs import BINARY, UNARY, draw
+from tiny_models import affine, write
+
+from drystone_abi.protos import Event, GraphDef, RunMetadata
+from drystone_base.cli._app import app
+from drystone_base.errors import KernelError
+from drystone_base.graph import Graph, output_name
+from drystone_base.host import available
+from drystone_base.kernels._records import read_records
+from drystone_base.record import NodeRun, Record
+from drystone_base.session import Session, SessionConfig
+
+EXECUTORS = ["reference", *(["native"] if available() else [])]
+X = np.ones((5, 3), np.float32)
+
+
+def recorded(graph: Graph, executor: str, fetches: list[str], feeds: dict[str, object]) -> Record:
+    config = SessionConfig(executor=executor, optimizer="off")  # type: ignore[arg-type]
+    session = Session(graph, config)
+    with session.record() as record:
+        session.run(fetches, feeds)
+    session.run(fetches, feeds)
+    return record
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_record_has_every_node_of_its_runs(executor: str) -> None:
+    record = recorded(affine(), executor, ["y:0"], {"x:0": X})
+    assert [n.op for n in record.nodes if n.op != "Const"] == ["Mul", "AddV2", "Relu"]
+    assert len(record.runs) == 1
+    assert {n.bytes for n in record.nodes if n.op != "Const"} == {60}
+    start, end = record.runs[0]
+    assert all(start <= n.start <= n.end <= end for n in record.nodes)
+    assert record.nodes[-1].kernel
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_executors_record_the_same_arithmetic(seed: int) -> None:
+    drawn = draw(seed)
+    fetches = [output_name(value) for value in drawn.values[-6:]]
+    counts = []
+    for executor in EXECUTORS:
+        record = recorded(drawn.graph, executor, fetches, drawn.feeds)
+        counts.append(Counter(n.op for n in record.nodes if n.op in {*BINARY, *UNARY}))
+        assert sum(row["share"] for row in record.by_op()) == pytest.approx(1)
+        assert min(row["seconds"] for row in record.by_op()) >= 0
+    assert all(found == counts[0] for found in counts)
+
+
+@pytest.mark.skipif(not available(), reason="the host library is not built")
+def test_values_are_counted_while_they_are_held() -> None:
+    record = recorded(affine(), "native", ["y:0"], {"x:0": X})
+    held = [n.held for n in record.nodes if n.op != "Const"]
+    assert record.peak is not None
+    assert all(h is not None and 60 <= h <= 600 for h in held)
+    assert record.peak == max(h for h in held if h is not None)
+
+
+def test_what_runs_inside_is_not_counted_twice() -> None:
+    record = Record()
+    record.runs.append((0, 100))
+    record.nodes = [
+        NodeRun("a", "Add", "body", "", 1, 10, 30, 4, 8),
+        NodeRun("b", "Add", "body", "", 1, 30, 70, 4, 16),
+        NodeRun("w", "While", "", "", 1, 5, 75, 4, 8),
+        NodeRun("n", "Neg", "", "", 1, 75, 80, 4, None),
+    ]
+    rows = {row["op"]: row for row in record.by_op()}
+    times = {op: round(row["seconds"] * 1e9) for op, row in rows.items()}
+    assert times == {"Add": 60, "While": 10, "Neg": 5, "(executor)": 25}
+    assert rows["Add"]["calls"] == 2
+    assert record.peak == 16
+
+
+@pytest.mark.skipif(not available(), reason="the host library is not built")
+def test_a_run_that_fails_is_recorded_up_to_there() -> None:
+    graph = affine()
+    total = graph["layer/sum"]
+    graph.add("MatMul", "bad", [total, total], attrs=dict(total.attrs))
+    session = Session(graph, SessionConfig(executor="native", optimizer="off"))
+    with session.record() as record, pytest.raises(KernelError, match="'bad'"):
+        session.run("bad:0", {"x:0": X})
+    assert [n.op for n in record.nodes] == ["Mul", "AddV2"]
+    assert session.run("y:0", {"x:0": X}).shape == (5, 3)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_the_command_line_saves_what_ran(tmp_path: Path, executor: str) -> None:
+    model, trace = write(affine(), tmp_path / "m.pb"), tmp_path / "t.json"
+    arguments = ["run", model, "--trace", str(trace), "--events", str(tmp_path / "logs")]
+    environment = {"DRYSTONE_EXECUTOR": executor}
+    done = CliRunner().invoke(app, [*arguments, "--profile"], env=environment)
+    assert done.exit_code == 0, done.output
+    assert "one run by op" in done.output
+    events = json.loads(trace.read_text())["traceEvents"]
+    relu = next(e for e in events if e["name"] == "Relu")
+    assert relu["ph"] == "X"
+    assert relu["args"]["node"] == "y"
+    assert relu["args"]["bytes"] > 0
+    (file,) = (tmp_path / "logs").iterdir()
+    with file.open("rb") as stream:
+        records = [Event.FromString(record) for record in read_records(stream)]
+    graph = GraphDef.FromString(next(r.graph_def for r in records if r.graph_def))
+    assert {"x", "y"} <= {node.name for node in graph.node}
+    metadata = RunMetadata.FromString(records[-1].tagged_run_metadata.run_metadata)
+    assert "y" in {s.node_name for s in metadata.step_stats.dev_stats[0].node_stats}
+
+
+def test_the_profile_is_json_where_json_is_wanted(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = CliRunner().invoke(app, ["run", model, "--profile", "--json"])
+    report = json.loads(done.stdout)
+    assert {row["op"] for row in report["profile"]} >= {"Mul", "AddV2", "Relu", "(executor)"}
