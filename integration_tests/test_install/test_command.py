@@ -6,7 +6,7 @@ import pytest
 
 from integration_tests.support import InstalledEnv
 
-SUBCOMMANDS = ["bench", "diff", "doctor", "explain", "inspect", "plugins", "run"]
+SUBCOMMANDS = ["bench", "diff", "doctor", "explain", "inspect", "passes", "plugins", "run"]
 
 
 def test_help_lists_every_subcommand(installed_env: InstalledEnv) -> None:

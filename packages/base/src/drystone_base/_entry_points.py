@@ -85,7 +85,10 @@ def _texts(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         try:
             names = os.listdir(place or os.curdir)
         except NotADirectoryError:
-            yield "", b"[drystone.modules][drystone.plugins][drystone.graph_optimizers]"
+            yield (
+                "",
+                b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]",
+            )
             continue
         except OSError:
             continue

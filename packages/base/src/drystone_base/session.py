@@ -56,7 +56,8 @@ class SessionConfig:
     arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
     its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
     ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
-    ``OptimizerConfig``).
+    ``OptimizerConfig``). ``passes``: by name of a registered pass, whether it runs, or the settings
+    that it runs with (`drystone passes` lists them).
     """
 
     executor: Literal["native", "reference"] = field(default_factory=_default_executor)
@@ -64,6 +65,7 @@ class SessionConfig:
     seed: int | None = None
     access: Access | None = None
     optimizer: Any = "default"
+    passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
 
 
 class _Feed(NamedTuple):
@@ -222,7 +224,7 @@ class Session:
                 code="duplicate-feed",
             )
         found = [self._find(name, "fetch") for name in fetches]
-        graph = self._optimize(fetches, feeds)
+        graph = self._run_passes(self._optimize(fetches, feeds), fetches, feeds)
         plan = lower(
             graph,
             [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)],
@@ -269,6 +271,15 @@ class Session:
         for optimize in stage("optimize"):
             graph = optimize(graph, fetches, feeds, self.config.optimizer)
         return graph
+
+    def _run_passes(self, graph: Graph, fetches: list[str], feeds: list[str]) -> Graph:
+        """The graph after the passes around placement; none of drystone's own runs by default."""
+        wanted = self.config.passes or "drystone_base.passes" in sys.modules
+        if not wanted and not declared("drystone.passes"):
+            return graph
+        from drystone_base.passes import prepare
+
+        return prepare(graph, fetches, feeds, self.config)
 
     def _find(self, name: str, role: str) -> Output | Node:
         """The output or node that a feed or fetch names; raises ``BadRequest``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone_abi.protos import GraphDef
+from drystone_abi.protos import GraphDef, TensorProto
 from drystone_base import Graph, Session, SessionConfig, dtypes
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr
@@ -21,9 +21,7 @@ def splat(*shape: int) -> Graph:
     graph.add("AddV2", "y", [x, x], attrs={"T": dtypes.FLOAT32})
     proto = GraphDef.FromString(graph.to_bytes())
     tensor = proto.node[0].attr["value"].tensor
-    tensor.Clear()
-    tensor.dtype = dtypes.FLOAT32.number
-    tensor.float_val.append(2.5)
+    tensor.CopyFrom(TensorProto(dtype=tensor.dtype, float_val=[2.5]))
     for size in shape:
         tensor.tensor_shape.dim.add(size=size)
     return Graph.from_bytes(proto.SerializeToString())

@@ -18,6 +18,7 @@ from drystone_base.cli.diff import diff
 from drystone_base.cli.doctor import doctor
 from drystone_base.cli.explain import explain
 from drystone_base.cli.inspect import inspect
+from drystone_base.cli.passes import passes
 from drystone_base.cli.plugins import plugins
 from drystone_base.cli.run import run
 
@@ -128,5 +129,5 @@ def app(ctx: click.Context, verbose: bool) -> None:
         ctx.meta["drystone.verbose"] = True
 
 
-for _command in (run, inspect, explain, diff, bench, doctor, plugins):
+for _command in (run, inspect, explain, diff, bench, doctor, passes, plugins):
     app.add_command(_command)

@@ -12,6 +12,7 @@ __all__ = [
     "MERGE_OPS",
     "NEXT_ITERATION_OPS",
     "conditional_nodes",
+    "frame_nodes",
     "reachable",
     "topological_order",
 ]
@@ -62,6 +63,19 @@ def conditional_nodes(nodes: Iterable[Node]) -> set[Node]:
         outside = max((depth.get(s, 0) for s in _waits_for(node)), default=0)
         depth[node] = max(0, outside + _step(node))
     return {node for node, levels in depth.items() if levels}
+
+
+def frame_nodes(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes that belong to a loop of frames: from an Enter to the Exits, both included."""
+    depth: dict[Node, int] = {}
+    inside: set[Node] = set()
+    for node in topological_order(nodes):
+        outside = max((depth.get(s, 0) for s in _waits_for(node)), default=0)
+        op = node.op.removeprefix("Ref")
+        depth[node] = max(0, outside + {"Enter": 1, "Exit": -1}.get(op, 0))
+        if depth[node] or outside:
+            inside.add(node)
+    return inside
 
 
 def _step(node: Node) -> int:

@@ -1,0 +1,28 @@
+"""Passes over whole graphs, by grouping and phase, as a session runs them around placement."""
+
+from __future__ import annotations
+
+from drystone_base.passes._pipeline import prepare
+from drystone_base.passes._registry import (
+    PassRegistry,
+    graph_pass,
+    registered,
+    registry,
+    run_grouping,
+)
+from drystone_base.passes._report import GroupingReport, PassRun
+from drystone_base.passes._types import Grouping, Pass, PassOptions
+
+__all__ = [
+    "Grouping",
+    "GroupingReport",
+    "Pass",
+    "PassOptions",
+    "PassRegistry",
+    "PassRun",
+    "graph_pass",
+    "prepare",
+    "registered",
+    "registry",
+    "run_grouping",
+]

@@ -1,0 +1,17 @@
+"""The passes that come with drystone-base."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+__all__ = ["register_all"]
+
+_MODULES: Final = ("parallel_concat_remove", "accumulate_n_remove", "floating_point_jitter")
+"""In the order in which they are registered, which is that of running within a phase."""
+
+
+def register_all() -> None:
+    """Import each module once: its decorator registers the pass."""
+    for name in _MODULES:
+        import_module(f"drystone_base.passes.{name}")

@@ -1,0 +1,196 @@
+"""The pass registry, and where a session runs the passes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from drystone_base import Graph, GraphError, PluginError, Session, SessionConfig, dtypes
+from drystone_base.cli._app import app
+from drystone_base.ops.attrs import TensorAttr
+from drystone_base.passes import (
+    Grouping,
+    Pass,
+    PassOptions,
+    PassRegistry,
+    graph_pass,
+    registered,
+    registry,
+)
+
+FLOAT = dtypes.FLOAT32
+
+
+def sample() -> Graph:
+    """y = -x for a constant x."""
+    graph = Graph()
+    value = TensorAttr(array=np.float32([1, 2]))
+    x = graph.add("Const", "x", attrs={"dtype": FLOAT, "value": value})
+    graph.add("Neg", "y", [x], attrs={"T": FLOAT})
+    return graph
+
+
+def named(name: str, log: list[str], phase: int = 0) -> Pass:
+    return Pass(name, Grouping.PRE_PLACEMENT, phase, lambda _: log.append(name))
+
+
+@pytest.fixture
+def forget() -> Iterator[list[str]]:
+    """Names of passes that are removed again after the test."""
+    names: list[str] = []
+    yield names
+    for name in names:
+        registry().remove(name)
+
+
+def test_phases_ascend_and_registration_decides_within_one() -> None:
+    log: list[str] = []
+    made = PassRegistry()
+    for name, phase in (("c", 7), ("a", -1), ("d", 7), ("b", 0)):
+        made.register(named(name, log, phase))
+    report = made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()))
+    assert log == ["a", "b", "c", "d"]
+    assert [run.name for run in report.passes] == log
+    assert report.changed
+    assert not made.run(Grouping.POST_PLACEMENT, PassOptions(graph=sample())).passes
+
+
+def test_a_name_is_taken_once() -> None:
+    made = PassRegistry()
+    made.register(named("a", []))
+    with pytest.raises(PluginError, match="pass 'a' cannot be registered by the program") as caught:
+        made.register(named("a", []))
+    assert caught.value.code == "already-registered"
+
+
+def test_the_first_failure_stops_and_names_the_pass() -> None:
+    def fails(_: PassOptions) -> None:
+        raise ZeroDivisionError("oh")
+
+    log: list[str] = []
+    made = PassRegistry()
+    made.register(named("first", log))
+    made.register(Pass("second", Grouping.PRE_PLACEMENT, 1, fails))
+    made.register(named("third", log, 2))
+    with pytest.raises(GraphError) as caught:
+        made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()))
+    assert log == ["first"]
+    assert caught.value.render() == (
+        "pass 'second' of the program failed [pass-failed]\n"
+        "  check: a pass of PRE_PLACEMENT, phase 1, must leave a graph that can run\n"
+        "  found: ZeroDivisionError: oh\n"
+        "  needed: success\n"
+        '  remedy: SessionConfig(passes={"second": False}) leaves the pass out\n'
+        "  caused by: ZeroDivisionError: oh"
+    )
+
+
+def test_a_pass_may_not_add_a_partition() -> None:
+    made = PassRegistry()
+
+    def splits(options: PassOptions) -> None:
+        assert options.partitions is not None
+        options.partitions["b"] = sample()
+
+    made.register(Pass("splits", Grouping.POST_PARTITIONING, 0, splits))
+    with pytest.raises(GraphError, match="a partition was added"):
+        made.run(Grouping.POST_PARTITIONING, PassOptions(partitions={"a": sample()}))
+
+
+def test_what_does_not_run_says_why() -> None:
+    log: list[str] = []
+    made = PassRegistry()
+    made.register(named("a", log))
+    made.register(Pass("b", Grouping.PRE_PLACEMENT, 0, lambda _: log.append("b"), is_default=False))
+    made.register(
+        Pass("c", Grouping.PRE_PLACEMENT, 0, lambda _: log.append("c"), frozenset({"Conv2D"}))
+    )
+    report = made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()), {"a": False})
+    assert [run.skipped for run in report.passes] == [
+        "switched off", "not switched on", "the graph has none of its ops",
+    ]  # fmt: skip
+    made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()), {"b": True})
+    assert log == ["a", "b"]
+
+
+def test_checked_runs_refuse_a_graph_that_cannot_run() -> None:
+    def breaks(options: PassOptions) -> None:
+        assert options.graph is not None
+        options.graph.set_attr(options.graph["y"], "T", dtypes.STRING)
+
+    made = PassRegistry()
+    made.register(Pass("breaks", Grouping.PRE_PLACEMENT, 0, breaks))
+    made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()))
+    with pytest.raises(GraphError, match="pass 'breaks'"):
+        made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()), check=True)
+
+
+def test_graphs_before_and_after_are_kept(tmp_path: Path) -> None:
+    def negates(options: PassOptions) -> None:
+        assert options.graph is not None
+        options.graph.set_op(options.graph["y"], "Abs")
+
+    made = PassRegistry()
+    made.register(Pass("negates", Grouping.PRE_PLACEMENT, 0, negates))
+    made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()), dump=tmp_path)
+    folder = tmp_path / "PRE_PLACEMENT-00-negates"
+    assert 'op: "Neg"' in (folder / "before-0.pbtxt").read_text()
+    assert 'op: "Abs"' in (folder / "after-0.pbtxt").read_text()
+
+
+def test_a_session_runs_each_grouping_once_in_order(forget: list[str]) -> None:
+    seen: list[tuple[str, PassOptions]] = []
+    for grouping in reversed(Grouping):
+        forget.append(f"probe-{grouping}")
+
+        def probe(options: PassOptions, grouping: Grouping = grouping) -> bool:
+            seen.append((grouping, options))
+            return False
+
+        graph_pass(grouping, 3, name=f"probe-{grouping}")(probe)
+    config = SessionConfig(passes={"probe-PRE_PLACEMENT": {"depth": 2}})
+    graph = sample()
+    session = Session(graph, config)
+    for _ in range(2):
+        assert session.run("y:0").tolist() == [-1, -2]
+    assert [name for name, _ in seen] == list(Grouping)
+    first, *_, last = (options for _, options in seen)
+    assert first.graph is not None
+    assert first.graph is not graph
+    assert (first.fetches, first.feeds, first.session) == (["y:0"], [], config)
+    assert seen[0][1].settings == {"depth": 2}
+    assert first.devices == ("/job:localhost/replica:0/task:0/device:CPU:0",)
+    assert last.graph is None
+    assert last.devices is None
+    assert list(last.partitions or ()) == list(first.devices)
+    assert last.library is not None
+
+
+def test_what_a_pass_changes_is_what_runs(forget: list[str]) -> None:
+    forget.append("absolute")
+
+    @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 0, ops=["Neg"])
+    def absolute(options: PassOptions) -> None:
+        """Makes Neg an Abs."""
+        assert options.graph is not None
+        options.graph.set_op(options.graph["y"], "Abs")
+
+    graph = sample()
+    assert Session(graph).run("y:0").tolist() == [1, 2]
+    assert graph["y"].op == "Neg"
+    assert Session(graph, SessionConfig(passes={"absolute": False})).run("y:0").tolist() == [-1, -2]
+    shown = CliRunner().invoke(app, ["passes", "--json", "--grouping", "POST_REWRITE_FOR_EXEC"])
+    row = next(p for p in json.loads(shown.output) if p["name"] == "absolute")
+    assert (row["summary"], row["origin"]) == ("Makes Neg an Abs.", "the program")
+
+
+def test_the_command_lists_ours() -> None:
+    shown = CliRunner().invoke(app, ["passes"])
+    assert shown.exit_code == 0
+    assert all(p.name in shown.output for p in registered())
+    assert "ParallelConcatRemovePass" in shown.output
