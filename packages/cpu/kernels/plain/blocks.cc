@@ -258,9 +258,11 @@ void add_blocks() {
   add<deal_any<false>>("BatchToSpaceND", any);
   add<DealSquare<true>>("SpaceToBatch", any);
   add<DealSquare<false>>("BatchToSpace", any);
-  add<band_part>("MatrixBandPart", any);
-  add<matrix_diag>("MatrixDiag", any);
-  add<matrix_diag_part>("MatrixDiagPart", any);
+  for (const std::string prefix : {"", "Batch"}) {
+    add<band_part>((prefix + "MatrixBandPart").c_str(), any);
+    add<matrix_diag>((prefix + "MatrixDiag").c_str(), any);
+    add<matrix_diag_part>((prefix + "MatrixDiagPart").c_str(), any);
+  }
   add_moving<SparseToDense>("SparseToDense");
 }
 

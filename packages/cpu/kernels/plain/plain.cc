@@ -26,6 +26,10 @@ void add_plain_kernels() {
   add_string_joining();
   add_ragged();
   add_sparse_elements();
+  add_checks();
+  add_searching();
+  add_places();
+  add_sparse_arithmetic();
   add_tokens();
   add_sparse_rows();
 }

@@ -30,6 +30,10 @@ void add_string_numbers();
 void add_string_joining();
 void add_ragged();
 void add_sparse_elements();
+void add_checks();
+void add_searching();
+void add_places();
+void add_sparse_arithmetic();
 void add_tokens();
 void add_sparse_rows();
 

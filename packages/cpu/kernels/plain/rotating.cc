@@ -160,6 +160,7 @@ class MirrorPadGrad {
 // Packed diagonals, the highest first, of matrices: where each begins and how long it is.
 class Diagonals {
  public:
+  Diagonals() = default;  // the main one
   Diagonals(const Tensor& k, std::string_view align) : align_(align) {
     require(k.rank() <= 1 && (k.count() == 1 || k.count() == 2),
             "diag_index must be a scalar or a vector with one or two elements");
@@ -199,8 +200,8 @@ class Diagonals {
         std::min(rows_ + std::min<std::int64_t>(d, 0), columns_ - std::max<std::int64_t>(d, 0)), 0);
   }
   std::string_view align_;
-  std::int64_t low_;
-  std::int64_t high_;
+  std::int64_t low_ = 0;
+  std::int64_t high_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
   std::int64_t width_ = 0;
@@ -263,7 +264,7 @@ class MatrixSetDiag : Aligned {
     const Tensor x = call.input(0);
     const Tensor diagonal = call.input(1);
     require(x.rank() >= 2, "input must be at least 2-dim");
-    Diagonals diagonals(call.input(2), align_);
+    Diagonals diagonals = call.inputs() > 2 ? Diagonals(call.input(2), align_) : Diagonals();
     const std::int64_t rows = x.dim(x.rank() - 2);
     const std::int64_t columns = x.dim(x.rank() - 1);
     diagonals.set_matrix(rows, columns);
@@ -333,6 +334,8 @@ void add_rotating() {
   add_moving<roll>("Roll");
   add<tile_grad>("TileGrad", sums);
   add<MirrorPadGrad>("MirrorPadGrad", sums);
+  add<MatrixSetDiag>("MatrixSetDiag", any);
+  add<MatrixSetDiag>("BatchMatrixSetDiag", any);
   for (const char* version : {"V2", "V3"}) {
     add<MatrixDiag>((std::string("MatrixDiag") + version).c_str(), any);
     add<MatrixDiagPart>((std::string("MatrixDiagPart") + version).c_str(), any);
