@@ -7,7 +7,12 @@ from typing import Final
 
 __all__ = ["register_all"]
 
-_MODULES: Final = ("parallel_concat_remove", "accumulate_n_remove", "floating_point_jitter")
+_MODULES: Final = (
+    "parallel_concat_remove",
+    "accumulate_n_remove",
+    "lower_functional_ops",
+    "floating_point_jitter",
+)
 """In the order in which they are registered, which is that of running within a phase."""
 
 
