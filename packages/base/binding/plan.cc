@@ -1,4 +1,6 @@
 // The type Plan: see binding/session.h.
+#include <unistd.h>
+
 #include <memory>
 #include <vector>
 
@@ -144,6 +146,11 @@ void keep_trace(PyObject* list, TF_Buffer& trace) {
   PyErr_Restore(error[0], error[1], error[2]);
 }
 
+bool on_main_thread() {
+  static thread_local const bool is_main = gettid() == getpid();
+  return is_main;
+}
+
 // Runs without the GIL. Whether it succeeded; otherwise an exception is set.
 bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
   CurrentRun run;
@@ -188,6 +195,7 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   options.deadline_ms = PyLong_AsLongLong(args[2]);
   options.step_id = PyLong_AsLongLong(args[3]);
   if (args[5] != Py_None) options.cancellation = static_cast<DS_Cancellation*>(PyLong_AsVoidPtr(args[5]));
+  if (on_main_thread()) options.poll = check_signals;  // Python runs its handlers there only
   if (PyErr_Occurred() != nullptr) return nullptr;
   Tensors fetches(static_cast<std::size_t>(self->fetches));
   TF_Buffer trace{};

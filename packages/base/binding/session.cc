@@ -184,6 +184,15 @@ PyType_Spec spec = {"drystone_base._native.Session", sizeof(SessionObject), 0,
 
 }  // namespace
 
+std::int32_t check_signals(void*) {
+  CurrentRun* run = current_run;
+  const WithPython gil(run);
+  if (PyErr_CheckSignals() == 0) return 0;
+  if (run->error[0] == nullptr) PyErr_Fetch(&run->error[0], &run->error[1], &run->error[2]);
+  else PyErr_Clear();
+  return 1;
+}
+
 DS_Session* session_of(PyObject* object) {
   if (PyObject_TypeCheck(object, session_type)) return self_of(object)->session;
   PyErr_SetString(PyExc_TypeError, "a Session is needed");

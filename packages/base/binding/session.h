@@ -2,6 +2,8 @@
 #ifndef DRYSTONE_BINDING_SESSION_H_
 #define DRYSTONE_BINDING_SESSION_H_
 
+#include <cstdint>
+
 #include "binding/host.h"
 
 namespace drystone::binding {
@@ -24,6 +26,9 @@ struct CurrentRun {
 };
 
 extern thread_local CurrentRun* current_run;
+
+// DS_RunOptions.poll: lets Python handle signals (Ctrl-C), whose exceptions end the run.
+std::int32_t check_signals(void* run_context);
 
 }  // namespace drystone::binding
 

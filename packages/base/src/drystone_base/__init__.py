@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
+    from drystone_base.cancellation import Cancellation as Cancellation
     from drystone_base.dtypes import DType as DType
     from drystone_base.dtypes import as_dtype as as_dtype
     from drystone_base.errors import BadModelFile as BadModelFile
@@ -46,6 +47,7 @@ _HOME = {
     "Access": "policy",
     "BadModelFile": "errors",
     "BadRequest": "errors",
+    "Cancellation": "cancellation",
     "CheckpointError": "errors",
     "DType": "dtypes",
     "DrystoneError": "errors",
@@ -80,6 +82,7 @@ __all__ = [
     "Access",
     "BadModelFile",
     "BadRequest",
+    "Cancellation",
     "CheckpointError",
     "DType",
     "DrystoneError",

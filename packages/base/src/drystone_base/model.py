@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from drystone_base.loaders import LoadedModel, Signature, load_model
 from drystone_base.policy import Access, checkpoint_files
 from drystone_base.session import Session, SessionConfig
 from drystone_base.state import Variable
+
+if TYPE_CHECKING:
+    from drystone_base.cancellation import Cancellation
 
 __all__ = ["Model", "SignatureFunction", "load"]
 
@@ -140,9 +143,15 @@ class Model:
         """Outputs of the default signature by name."""
         return self.default_signature()(*args, **kwargs)
 
-    def run(self, fetches: Any, feeds: Mapping[str, Any] | None = None) -> Any:
+    def run(
+        self,
+        fetches: Any,
+        feeds: Mapping[str, Any] | None = None,
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Any:
         """Values of any tensors by name (``node:0``), as :meth:`Session.run`."""
-        return self.session.run(fetches, feeds)
+        return self.session.run(fetches, feeds, cancellation=cancellation)
 
 
 def load(

@@ -32,6 +32,7 @@ from drystone_base.state import ResourceManager
 from drystone_base.tensor import string_array
 
 if TYPE_CHECKING:
+    from drystone_base.cancellation import Cancellation
     from drystone_base.executor.native import NativePlan, NativeSession
     from drystone_base.record import Record
 
@@ -119,21 +120,29 @@ class Session:
         self.resources.clear()
         self._prepared.clear()
 
-    def run(self, fetches: Fetches, feeds: Mapping[str, Any] | None = None) -> Any:
+    def run(
+        self,
+        fetches: Fetches,
+        feeds: Mapping[str, Any] | None = None,
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Any:
         """Values of ``fetches``, in the same structure.
 
         Arrays that the session goes on holding (constants, variables) are read-only: copy them to
         change them. A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node
         without outputs), or a list, tuple or dict of fetches. ``feeds`` maps tensor names to
-        anything that NumPy can turn into an array. Raises ``BadRequest`` for feeds and fetches that
+        anything that NumPy can turn into an array. ``cancellation`` lets another thread stop the
+        run; Ctrl-C stops it in the main thread. Raises ``BadRequest`` for feeds and fetches that
         do not fit, ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a
-        kernel.
+        kernel, with the codes ``deadline-exceeded`` and ``run-cancelled`` for a run that was
+        stopped.
         """
         given = dict(feeds or {})
         names: list[str] = []
         rebuild = _flatten(fetches, names)
         prepared = self._prepare(names, list(given))
-        values = self._execute(prepared, list(given.values()))
+        values = self._execute(prepared, list(given.values()), cancellation)
         return rebuild(iter(values))
 
     @contextmanager
@@ -154,7 +163,13 @@ class Session:
         finally:
             self._record = None
 
-    def make_callable(self, fetches: Fetches, feeds: Sequence[str] = ()) -> Callable[..., Any]:
+    def make_callable(
+        self,
+        fetches: Fetches,
+        feeds: Sequence[str] = (),
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Callable[..., Any]:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
         names: list[str] = []
         rebuild = _flatten(fetches, names)
@@ -169,7 +184,7 @@ class Session:
                     needed=f"{len(prepared.feeds)}: {', '.join(f.name for f in prepared.feeds)}",
                     code="wrong-argument-count",
                 )
-            return rebuild(iter(self._execute(prepared, values)))
+            return rebuild(iter(self._execute(prepared, values, cancellation)))
 
         return call
 
@@ -330,16 +345,20 @@ class Session:
 
     # ---- running -------------------------------------------------------------------------------
 
-    def _execute(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
+    def _execute(
+        self, prepared: _Prepared, values: Sequence[Any], cancellation: Cancellation | None
+    ) -> list[Any]:
         native = prepared.native
         if not (prepared.plan.has_plugins if native is None else native.has_kernels):
-            return self._run(prepared, values)
+            return self._run(prepared, values, cancellation)
         from drystone_base.host.memory import aligned_arrays
 
         with aligned_arrays():
-            return self._run(prepared, values)
+            return self._run(prepared, values, cancellation)
 
-    def _run(self, prepared: _Prepared, values: Sequence[Any]) -> list[Any]:
+    def _run(
+        self, prepared: _Prepared, values: Sequence[Any], cancellation: Cancellation | None
+    ) -> list[Any]:
         arrays = [
             _to_array(feed, value, prepared.keeps_feeds and prepared.native is None)
             for feed, value in zip(prepared.feeds, values, strict=True)
@@ -354,6 +373,7 @@ class Session:
             record=self._record,
             access=self.access,
             producer=self.graph.producer,
+            cancellation=cancellation,
         )
         if runtime.record is None:
             fetched = iter(self._compute(prepared, arrays, runtime))

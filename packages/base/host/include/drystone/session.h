@@ -132,8 +132,11 @@ typedef struct DS_RunOptions {
   int64_t step_id;                /* 0: a new one */
   DS_Cancellation* cancellation;  /* NULL: none */
   TF_Buffer* trace;               /* empty: filled with a record of the run; NULL: not wanted */
+  /* Asked about every 50 ms, between two kernels, on the thread that runs the plan, whether to go on:
+   * not 0 ends the run with CANCELLED. NULL: nobody is asked. Costs a load per node. */
+  int32_t (*poll)(void* run_context);
 } DS_RunOptions;
-#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, trace)
+#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, poll)
 
 /* Run the plan. `feeds` are borrowed. On success every fetch is a new handle for the caller to
  * delete; on failure all are NULL. Errors: INVALID_ARGUMENT (another number of feeds or fetches, a

@@ -6,6 +6,7 @@
 
 #include "core/failure.h"
 #include "drystone/tstring.h"
+#include "executor/ticker.h"
 #include "kernels/variable.h"
 
 namespace drystone::host::executor {
@@ -92,6 +93,12 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
   facts_.step_id = given.step_id != 0 ? given.step_id : next_step();
   run_context_ = given.run_context;
   cancellation_ = given.cancellation;
+  has_limits_ = given.cancellation != nullptr || given.deadline_ms > 0;
+  if (given.poll != nullptr) {
+    poll_ = given.poll;
+    ticks_ = &ticks();
+    tick_ = ticks_->load(std::memory_order_relaxed);
+  }
   if (given.deadline_ms > 0) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
     deadline_ = std::chrono::steady_clock::now() +
@@ -106,7 +113,14 @@ std::int64_t Run::remaining_ms() const {
       1, std::chrono::duration_cast<std::chrono::milliseconds>(left).count());
 }
 
-void Run::check_time(const Instruction& in) {
+// Asks the embedder whether to go on.
+void Run::poll(const Instruction& in) {
+  tick_ = ticks().load(std::memory_order_relaxed);
+  if (poll_(run_context_) == 0) return;
+  fail(TF_CANCELLED, "the run was interrupted before node '" + in.node + "' (" + in.op + ")");
+}
+
+void Run::check_limits(const Instruction& in) {
   if (cancellation_ != nullptr && cancellation_->is_set.load(std::memory_order_relaxed)) {
     fail(TF_CANCELLED, "the run was cancelled before node '" + in.node + "' (" + in.op + ")");
   }

@@ -86,9 +86,12 @@ class Run {
   void compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                const TF_Bool* given_up, TF_Tensor** outputs);
 
-  // Fails with CANCELLED or DEADLINE_EXCEEDED when it is time.
-  void check_time(const Instruction& in);
-  bool watches_time() const { return cancellation_ != nullptr || deadline_.has_value(); }
+  // Fails with CANCELLED or DEADLINE_EXCEEDED when it is time. `in` is about to run.
+  void check_time(const Instruction& in) {
+    if (ticks_ != nullptr && ticks_->load(std::memory_order_relaxed) != tick_) poll(in);
+    if (has_limits_) check_limits(in);
+  }
+  bool watches_time() const { return ticks_ != nullptr || has_limits_; }
   bool is_watched() const { return watches_time() || trace_ != nullptr; }
   Trace* trace() const { return trace_; }
 
@@ -114,11 +117,17 @@ class Run {
                       std::vector<TF_Tensor*>* read);
   TF_Tensor* adapted_variable(const TF_Tensor* opaque);
   std::int64_t remaining_ms() const;
+  void poll(const Instruction& in);
+  void check_limits(const Instruction& in);
 
   DS_Plan& plan_;
   const DS_Callbacks& callbacks_;
   void* run_context_ = nullptr;
   DS_KernelCall facts_{};
+  bool has_limits_ = false;  // a cancellation or a deadline
+  const std::atomic<std::uint32_t>* ticks_ = nullptr;  // where there is someone to ask
+  std::uint32_t tick_ = 0;
+  std::int32_t (*poll_)(void*) = nullptr;
   DS_Cancellation* cancellation_ = nullptr;
   Trace* trace_ = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline_;

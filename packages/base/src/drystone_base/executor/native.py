@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, KernelError
 from drystone_base.executor.encode import encode
 from drystone_base.executor.functions import FunctionCaller
 from drystone_base.executor.plan import Instruction, Plan
-from drystone_base.executor.reference import call_kernel, deadline_exceeded
+from drystone_base.executor.reference import call_kernel
 from drystone_base.executor.runtime import Runtime
 from drystone_base.host.extension import adapt, extension
 from drystone_base.host.kernels import plugin_failure
@@ -83,10 +84,11 @@ class NativePlan:
         left = 0
         if runtime.deadline is not None:
             left = max(1, int((runtime.deadline - time.monotonic()) * 1000))
+        stop = None if runtime.cancellation is None else runtime.cancellation.in_host()
         traces: list[bytes] | None = None if runtime.record is None else []
         try:
             found: list[Any] = self._handle.run(
-                feeds, runtime, left, runtime.step.id, self._copies, None, traces
+                feeds, runtime, left, runtime.step.id, self._copies, stop, traces
             )
         finally:
             if runtime.record is not None and traces:
@@ -155,6 +157,8 @@ def _raise(code: int, message: bytes) -> None:
         )
     if text.startswith("tensor ") and " has no value: " in text:
         raise _dead_fetch(text.partition(" has no value: ")[0])
+    if text.startswith("the run was cancelled"):
+        raise cancelled(text)
     if status == "DEADLINE_EXCEEDED":
         raise deadline_exceeded(text.partition(" (its time")[0].partition(": its time")[0])
     raise KernelError(

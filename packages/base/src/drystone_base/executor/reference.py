@@ -9,13 +9,13 @@ Flow in Large-Scale Machine Learning" (EuroSys 2018).
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from drystone_base.cancellation import check_time
 from drystone_base.errors import BadRequest, DrystoneError, KernelError
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.executor.runtime import Runtime
@@ -25,7 +25,7 @@ from drystone_base.state import Variable
 if TYPE_CHECKING:
     from drystone_base.record import Record
 
-__all__ = ["call_kernel", "deadline_exceeded", "run"]
+__all__ = ["call_kernel", "run"]
 
 
 class _Dead:
@@ -102,6 +102,8 @@ class _Run:
                 self.arrive(consumer, slot, value, self.root, 0)
         for source in self.plan.sources:
             self.make_ready(source, self.root, 0)
+        if self.runtime.deadline is not None or self.runtime.cancellation is not None:
+            check_time(self.runtime, "before a function or a graph")  # of a loop without kernels
         while self.ready:
             self.step(*self.ready.popleft())
         return [feeds[-1 - k] if k < 0 else self.result(k) for k in self.plan.fetches]
@@ -333,10 +335,8 @@ def call_kernel(
 
     Raises ``KernelError`` that names the node, for whatever the kernel raises.
     """
-    if runtime.deadline is not None and time.monotonic() > runtime.deadline:
-        raise deadline_exceeded(
-            f"the run was stopped at node {instruction.node!r} ({instruction.op})"
-        )
+    if runtime.deadline is not None or runtime.cancellation is not None:
+        check_time(runtime, f"at node {instruction.node!r} ({instruction.op})")
     call = Call(
         instruction.node,
         instruction.op,
@@ -376,19 +376,6 @@ def _switch(instruction: Instruction, values: list[Any]) -> list[Any]:
     if not 0 <= chosen < instruction.output_count:
         chosen = instruction.output_count - 1
     return [data if k == chosen else _DEAD for k in range(instruction.output_count)]
-
-
-def deadline_exceeded(what: str) -> KernelError:
-    """The error of a run whose time is over; ``what`` says where it was stopped."""
-    return KernelError(
-        what,
-        check="a run must end before the session's deadline",
-        found="it was still going on",
-        needed="an end",
-        remedy="raise SessionConfig(deadline=...) or look for a loop that never ends",
-        code="deadline-exceeded",
-        status="DEADLINE_EXCEEDED",
-    )
 
 
 def _unexpected(instruction: Instruction, values: list[Any], error: Exception) -> KernelError:

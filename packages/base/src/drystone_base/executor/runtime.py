@@ -12,6 +12,7 @@ from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Step
 
 if TYPE_CHECKING:
+    from drystone_base.cancellation import Cancellation
     from drystone_base.record import Record
 
 __all__ = ["Invoke", "Runtime"]
@@ -26,13 +27,15 @@ class Runtime:
 
     ``resources`` lives as long as the session, ``step`` as long as the run. ``seeds`` counts the
     calls of each stateful random node, so that a session repeats itself from the same seed.
-    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped. ``record``
+    ``deadline`` is the ``time.monotonic()`` instant at which the run is stopped,
+    ``cancellation`` what may stop it before. ``record``
     takes a note of every node. ``access`` is what kernels ask before they open a file.
     ``producer`` is the version of TensorFlow's graph format that the graph was written with.
     """
 
     __slots__ = (
-        "_invoke", "access", "deadline", "producer", "record", "resources", "seeds", "step"
+        "_invoke", "access", "cancellation", "deadline", "producer", "record", "resources",
+        "seeds", "step",
     )  # fmt: skip
 
     def __init__(
@@ -45,6 +48,7 @@ class Runtime:
         record: Record | None = None,
         access: Access | None = None,
         producer: int = 0,
+        cancellation: Cancellation | None = None,
     ) -> None:
         self.resources = resources
         self.step = step or Step()
@@ -53,6 +57,7 @@ class Runtime:
         self.record = record
         self.access = access or Access.nothing()
         self.producer = producer
+        self.cancellation = cancellation
         self._invoke = invoke
 
     def invoke(

@@ -9,11 +9,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
 
+from drystone_base.cancellation import cancelled
 from drystone_base.errors import KernelError
 from drystone_base.kernels._registry import Call
 
 __all__ = ["wait_for"]
+
+_LOOK: Final = 0.05
+"""Seconds between looks at whether the run was cancelled."""
 
 
 def wait_for(
@@ -26,12 +31,12 @@ def wait_for(
     """Return once ``ready()`` holds; ``changed``, held by the caller, is notified of changes.
 
     Raises ``KernelError`` (``queue-would-block``, DEADLINE_EXCEEDED) at the session's deadline, at
-    once where there is none.
+    once where there is none; ``run-cancelled`` when the run is cancelled.
     """
     deadline = call.runtime.deadline
     if ready():
         return
-    if deadline is not None and changed.wait_for(ready, max(deadline - time.monotonic(), 0)):
+    if deadline is not None and _waited(call, changed, ready, deadline):
         return
     raise KernelError(
         f"node {call.node!r} ({call.op}) would wait for ever"
@@ -45,3 +50,16 @@ def wait_for(
         code="queue-would-block",
         status="DEADLINE_EXCEEDED",
     )
+
+
+def _waited(
+    call: Call, changed: threading.Condition, ready: Callable[[], object], deadline: float
+) -> bool:
+    """Wait until the deadline; whether it is ready then."""
+    stop = call.runtime.cancellation
+    while (left := deadline - time.monotonic()) > 0:
+        if changed.wait_for(ready, left if stop is None else min(left, _LOOK)):
+            return True
+        if stop is not None and stop.cancelled:
+            raise cancelled(f"the run was cancelled while node {call.node!r} ({call.op}) waited")
+    return bool(ready())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import abc
 import copy
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
+from drystone_base.cancellation import check_time
 from drystone_base.dtypes import STRING, DType
-from drystone_base.errors import KernelError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
@@ -58,18 +57,8 @@ class Context:
         self.seeds: dict[str, dict[str, Any]] = {}
 
     def tick(self, call: Call) -> None:
-        """Raise ``deadline-exceeded`` when the step's time is over."""
-        deadline = self.runtime.deadline
-        if deadline is not None and time.monotonic() > deadline:
-            raise KernelError(
-                f"the run was stopped in the dataset of node {call.node!r} ({call.op})",
-                check="a run must end before the session's deadline",
-                found="it was still going on",
-                needed="an end",
-                remedy="raise SessionConfig(deadline=...) or look for a loop that never ends",
-                code="deadline-exceeded",
-                status="DEADLINE_EXCEEDED",
-            )
+        """Raise where the step must end: its time is over, or it was cancelled."""
+        check_time(self.runtime, f"in the dataset of node {call.node!r} ({call.op})")
 
 
 class Dataset(abc.ABC):

@@ -1,0 +1,97 @@
+"""Stopping runs from outside: cancellations, and the errors of runs that were stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from drystone_base.errors import KernelError
+
+if TYPE_CHECKING:
+    from drystone_base.executor.runtime import Runtime
+
+__all__ = ["Cancellation", "cancelled", "check_time", "deadline_exceeded"]
+
+
+class Cancellation:
+    """Stops runs from another thread.
+
+    Give it to any number of runs (``session.run(..., cancellation=c)``): :meth:`cancel` ends those
+    under way with ``KernelError`` (``run-cancelled``) after the kernel that each is in the middle
+    of, and later ones at once. It stays cancelled: make a new one for new runs. The session can be
+    used again at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._address: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Cancellation, {'cancelled' if self._cancelled else 'not cancelled'}>"
+
+    def __del__(self) -> None:
+        if getattr(self, "_address", None) is not None:
+            from drystone_base.host.extension import extension
+
+            extension().delete_cancellation(self._address)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether :meth:`cancel` was called."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Stop the runs that have it; returns at once."""
+        with self._lock:
+            self._cancelled = True
+            if self._address is not None:
+                from drystone_base.host.extension import extension
+
+                extension().cancel(self._address)
+
+    def in_host(self) -> int:
+        """The address of a ``DS_Cancellation`` that goes with it."""
+        from drystone_base.host.extension import extension
+
+        with self._lock:
+            if self._address is None:
+                self._address = extension().new_cancellation()
+                if self._cancelled:
+                    extension().cancel(self._address)
+            return self._address
+
+
+def check_time(runtime: Runtime, what: str) -> None:
+    """Raise where the run must end; ``what`` says where it is."""
+    if runtime.cancellation is not None and runtime.cancellation.cancelled:
+        raise cancelled(f"the run was cancelled {what}")
+    if runtime.deadline is not None and time.monotonic() > runtime.deadline:
+        raise deadline_exceeded(f"the run was stopped {what}")
+
+
+def cancelled(what: str) -> KernelError:
+    """The error of a run that was cancelled; ``what`` says where."""
+    return KernelError(
+        what,
+        check="a run goes on until its Cancellation is cancelled",
+        found="cancel() was called",
+        needed="a Cancellation that is not cancelled",
+        remedy="give the next run a new Cancellation",
+        code="run-cancelled",
+        status="CANCELLED",
+    )
+
+
+def deadline_exceeded(what: str) -> KernelError:
+    """The error of a run whose time is over; ``what`` says where it was stopped."""
+    return KernelError(
+        what,
+        check="a run must end before the session's deadline",
+        found="it was still going on",
+        needed="an end",
+        remedy="raise SessionConfig(deadline=...) or look for a loop that never ends",
+        code="deadline-exceeded",
+        status="DEADLINE_EXCEEDED",
+    )
