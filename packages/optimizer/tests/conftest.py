@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(TOP / "plugin-abi" / "tests"), str(TOP / "packages" / "base" / "tests")]
+HELPERS = (Path(__file__).parent, TOP / "plugin-abi" / "tests", TOP / "packages" / "base" / "tests")
+sys.path[:0] = [str(folder) for folder in HELPERS]
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,12 @@ def compile_library() -> Callable[..., Path]:
     """``compile_library("noop.c", flags=[...])``: a library of plugin-abi/tests/plugins."""
     function: Callable[..., Path] = import_module("compiling").compile_library
     return function
+
+
+@pytest.fixture(autouse=True)
+def verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph is checked after each pass."""
+    monkeypatch.setenv("DRYSTONE_VERIFY_PASSES", "1")
 
 
 @pytest.fixture(autouse=True)

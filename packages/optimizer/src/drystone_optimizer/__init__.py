@@ -1,4 +1,4 @@
-"""Graph optimizers: runs those of plugins on a graph and checks what they give back."""
+"""The meta-optimizer: passes over a graph, then the optimizers of plugins, checked."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from drystone_optimizer.pipeline import optimize_with_report as optimize_with_report
     from drystone_optimizer.report import Report as Report
     from drystone_optimizer.report import Run as Run
+    from drystone_optimizer.report import Step as Step
     from drystone_optimizer.sources import Optimizer as Optimizer
     from drystone_optimizer.sources import OptimizerWarning as OptimizerWarning
     from drystone_optimizer.sources import optimizers as optimizers
@@ -30,6 +31,7 @@ _HOME = {
     "QueueRunner": "config",
     "Report": "report",
     "Run": "report",
+    "Step": "report",
     "Toggle": "config",
     "get_experimental_options": "config",
     "optimize": "pipeline",
@@ -46,6 +48,7 @@ __all__ = [
     "QueueRunner",
     "Report",
     "Run",
+    "Step",
     "Toggle",
     "__version__",
     "get_experimental_options",

@@ -5,9 +5,10 @@ Names are those of RFC 318's ``TP_OptimizerConfigs`` and of TensorFlow's ``Rewri
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
@@ -16,6 +17,7 @@ from drystone_base.errors import BadRequest, near_matches
 
 __all__ = [
     "DEFAULT_OFF",
+    "NUMERIC",
     "PASSES",
     "OptimizerConfig",
     "QueueRunner",
@@ -26,12 +28,17 @@ __all__ = [
 
 
 class Toggle(Enum):
-    """On, off, or whatever the default is."""
+    """On, off, whatever the default is, or on with rewrites that are not always worth it."""
 
     DEFAULT = "default"
     ON = "on"
     OFF = "off"
+    AGGRESSIVE = "aggressive"
 
+
+_WORDS: Final = tuple(t.value for t in Toggle)
+NUMERIC: Final = ("exact", "reassociates", "approximate")
+"""The numeric classes, from the strictest on; see ``drystone_optimizer.rules.Numeric``."""
 
 Choice: TypeAlias = Toggle | bool | str | None
 
@@ -85,6 +92,10 @@ class QueueRunner(NamedTuple):
     cancel: str = ""
 
 
+def _verifies() -> bool:
+    return os.environ.get("DRYSTONE_VERIFY_PASSES", "") not in ("", "0")
+
+
 @dataclass(frozen=True)
 class OptimizerConfig:
     """What to run and what to keep. Toggles take a :class:`Toggle`, a bool, a word or None.
@@ -95,6 +106,14 @@ class OptimizerConfig:
     (``"none"`` or ``"process"``, for all plugins or by plugin name) says where C plugins run; what
     it leaves open is decided by ``DRYSTONE_PLUGIN_ISOLATION`` and the plugins' manifests. An
     isolated optimizer is ended after ``deadline`` seconds or at ``memory_limit`` bytes.
+
+    The built-in passes: ``disable_meta_optimizer`` runs none of them and no plugin. ``numeric`` is
+    the highest numeric class that rewrites may have: ``"exact"``, ``"reassociates"`` or
+    ``"approximate"``. ``meta_optimizer_iterations`` bounds how often all passes run in turn, which
+    ends when none changes anything. Graphs below ``min_graph_nodes`` nodes are left alone (0:
+    below 4; negative: none). After ``meta_optimizer_timeout_ms`` (0: never) the pass that runs is
+    undone, what finished stays. ``fail_on_optimizer_errors`` raises what a pass raises;
+    ``verify_passes`` checks the graph after each pass (default: ``$DRYSTONE_VERIFY_PASSES``).
     """
 
     disable_model_pruning: Choice = Toggle.DEFAULT
@@ -125,6 +144,13 @@ class OptimizerConfig:
     isolation: str | Mapping[str, str] | None = None
     deadline: float = 60.0
     memory_limit: int = 4 << 30
+    disable_meta_optimizer: bool = False
+    numeric: str = "reassociates"
+    meta_optimizer_iterations: int = 2
+    min_graph_nodes: int = 0
+    meta_optimizer_timeout_ms: int = 0
+    fail_on_optimizer_errors: bool = False
+    verify_passes: bool = field(default_factory=_verifies)
 
     def __post_init__(self) -> None:
         for name in _TOGGLES:
@@ -137,6 +163,10 @@ class OptimizerConfig:
                 )
         if not self.deadline > 0:
             _bad_option("deadline", self.deadline, "a number of seconds above 0")
+        if self.numeric not in NUMERIC:
+            _bad_option("numeric", self.numeric, ", ".join(NUMERIC))
+        if not self.meta_optimizer_iterations > 0:
+            _bad_option("meta_optimizer_iterations", self.meta_optimizer_iterations, "1 or more")
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""
@@ -146,7 +176,9 @@ class OptimizerConfig:
     def is_on(self, name: str) -> bool:
         """Whether a toggle is on, its default applied."""
         chosen = self.toggle(name)
-        return chosen is Toggle.ON or (chosen is Toggle.DEFAULT and name not in DEFAULT_OFF)
+        if chosen is Toggle.DEFAULT:
+            return name not in DEFAULT_OFF
+        return chosen is not Toggle.OFF
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> OptimizerConfig:
@@ -158,10 +190,13 @@ class OptimizerConfig:
         """The toggles of TensorFlow's ``RewriterConfig``, or of the one in a ``ConfigProto``."""
         if isinstance(proto, ConfigProto):
             proto = proto.graph_options.rewrite_options
+        words = {
+            RewriterConfig.ON: Toggle.ON,
+            RewriterConfig.OFF: Toggle.OFF,
+            RewriterConfig.AGGRESSIVE: Toggle.AGGRESSIVE,
+        }
         found: dict[str, Any] = {
-            name: {RewriterConfig.ON: Toggle.ON, RewriterConfig.OFF: Toggle.OFF}.get(
-                getattr(proto, name), Toggle.DEFAULT
-            )
+            name: words.get(getattr(proto, name), Toggle.DEFAULT)
             for name in _TOGGLES
             if name not in ("disable_model_pruning", "auto_parallel", "memory_optimization")
         }
@@ -171,8 +206,15 @@ class OptimizerConfig:
             found["auto_parallel"] = Toggle.ON
         if proto.memory_optimization == RewriterConfig.NO_MEM_OPT:
             found["memory_optimization"] = Toggle.OFF
-        if proto.disable_meta_optimizer:
-            found[_SWITCH] = Toggle.OFF
+        for name in (
+            "disable_meta_optimizer",
+            "min_graph_nodes",
+            "meta_optimizer_timeout_ms",
+            "fail_on_optimizer_errors",
+        ):
+            found[name] = getattr(proto, name)
+        if proto.meta_optimizer_iterations > 0:
+            found["meta_optimizer_iterations"] = int(proto.meta_optimizer_iterations)
         return cls(**found)
 
 
@@ -183,8 +225,8 @@ def _toggle(name: str, value: object) -> Toggle:
         return Toggle.DEFAULT
     if isinstance(value, bool):
         return Toggle.ON if value else Toggle.OFF
-    if not isinstance(value, str) or value.lower() not in ("default", "on", "off"):
-        _bad_option(name, value, "True, False, None, 'on', 'off' or 'default'")
+    if not isinstance(value, str) or value.lower() not in _WORDS:
+        _bad_option(name, value, "True, False, None, 'on', 'off', 'default' or 'aggressive'")
     return Toggle(value.lower())
 
 
@@ -205,7 +247,7 @@ def _checked(options: object) -> dict[str, Any]:
         _not_a_mapping(options)
     if not isinstance(options, Mapping):
         _not_a_mapping([options])
-    known = [field.name for field in fields(OptimizerConfig)]
+    known = [one.name for one in fields(OptimizerConfig)]
     for name in options:
         if name not in known:
             near = near_matches(str(name), known)

@@ -9,7 +9,7 @@ with state is preserved. A body without devices counts as one for the host's CPU
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +17,7 @@ from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
 from drystone_base.ops.attrs import FunctionRef
+from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import device_types
 from drystone_optimizer.preserve import preserved_nodes
 from drystone_optimizer.sources import Optimizer
@@ -24,7 +25,7 @@ from drystone_optimizer.sources import Optimizer
 if TYPE_CHECKING:
     from drystone_optimizer.pipeline import Pass
 
-__all__ = ["optimize_functions", "reachable_functions"]
+__all__ = ["body_ends", "optimize_bodies", "plugin_on_bodies", "reachable_functions"]
 
 _COMPILED: Final = (
     "_XlaMustCompile",
@@ -79,11 +80,14 @@ def _called_by(function: Function, library: FunctionLibrary) -> Iterator[str]:
     yield from _called(body.graph, library)
 
 
-def optimize_functions(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
-    """The graph with the bodies of its functions as the optimizer leaves them."""
+def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -> Graph:
+    """The graph with each body of a function that it reaches as ``optimize`` gives it.
+
+    ``optimize`` gives ``body.graph`` itself for no change, and may edit it.
+    """
     changed: dict[str, FunctionDef] = {}
     for function in reachable_functions(graph):
-        found = _optimize_one(graph, function, optimizer, run)
+        found = _optimize_one(graph, function, optimize)
         if found is not None:
             changed[function.name] = found
     if not changed:
@@ -95,27 +99,41 @@ def optimize_functions(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
 
 
 def _optimize_one(
-    graph: Graph, function: Function, optimizer: Optimizer, run: Pass
+    graph: Graph, function: Function, optimize: Callable[[Function, Body], Graph]
 ) -> FunctionDef | None:
     if function.signature.attrs or any(function.attr(name) for name in _COMPILED):
         return None
     try:
         body = function.body(graph.functions)
-        if optimizer.device not in device_types(body.graph):
-            return None
-        body.graph.functions = _needed(body.graph)
     except DrystoneError:
         return None  # a body that does not hang together is reported when it is called
+    after = optimize(function, body)
+    return None if after is body.graph else _as_function(after, body, function)
+
+
+def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
+    """The graph with the bodies of its functions as a plugin's optimizer leaves them."""
+
+    def optimize(function: Function, body: Body) -> Graph:
+        try:
+            if optimizer.device not in device_types(body.graph):
+                return body.graph
+            body.graph.functions = _needed(body.graph)
+        except DrystoneError:
+            return body.graph
+        preserve = body_ends(body, run.config)
+        fetches, feeds = [r.name for r in body.results], [a.name for a in body.args]
+        data = body.graph.to_bytes()
+        after, _ = run.one(optimizer, body.graph, data, fetches, feeds, preserve, function.name)
+        return after
+
+    return optimize_bodies(graph, optimize)
+
+
+def body_ends(body: Body, config: OptimizerConfig) -> frozenset[str]:
+    """Names of the nodes of a body that must stay: its ends, and all with state."""
     ends = [node.name for node in (*body.args, *body.results, *body.effects)]
-    config = replace(run.config, keep=(), keep_stateful=True)
-    preserve = preserved_nodes(body.graph, ends, (), config)
-    fetches, feeds = [r.name for r in body.results], [a.name for a in body.args]
-    after, _ = run.one(
-        optimizer, body.graph, body.graph.to_bytes(), fetches, feeds, preserve, function.name
-    )
-    if after is body.graph:
-        return None
-    return _as_function(after, body, function)
+    return preserved_nodes(body.graph, ends, (), replace(config, keep=(), keep_stateful=True))
 
 
 def _needed(graph: Graph) -> FunctionLibrary:

@@ -1,7 +1,7 @@
 """What this package adds to ``drystone_base.modules``: the ``optimize`` stage of a session.
 
 It is imported by every process that has this package installed, so it imports next to nothing: the
-rest is imported where there is an optimizer to run.
+rest is imported when a graph is to be optimized.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 from drystone_base.graph import Graph
 from drystone_base.modules import Module, declared
 
-__all__ = ["GROUP", "MODULE"]
+__all__ = ["GROUP", "MODULE", "may_have_plugins"]
 
 GROUP: Final = "drystone.graph_optimizers"
 """The entry points that name optimizers written in Python; see ``drystone_optimizer.sources``."""
@@ -21,15 +21,15 @@ GROUP: Final = "drystone.graph_optimizers"
 
 def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
     """Optimize what the fetches reach; ``config`` is what ``SessionConfig.optimizer`` says."""
-    if config == "off" or not _may_have_optimizers():
+    if config == "off":
         return graph
     from drystone_optimizer.stage import optimize_for_session
 
     return optimize_for_session(graph, fetches, feeds, config)
 
 
-def _may_have_optimizers() -> bool:
-    """Whether any library, isolated plugin or Python package could have brought one."""
+def may_have_plugins() -> bool:
+    """Whether any library, isolated plugin or Python package could have brought an optimizer."""
     libraries = sys.modules.get("drystone_base.host.library")  # imported with the first library
     return bool(
         (libraries is not None and libraries.generation())

@@ -1,4 +1,7 @@
-"""One optimizer after another on a graph: run, check the answer, keep it or go on without it."""
+"""All there is on one graph: the built-in passes, then one plugin's optimizer after another.
+
+The answer of a plugin is checked; the graph goes on without it where it does not hold.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,21 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.devices import device_types
-from drystone_optimizer.functions import optimize_functions
+from drystone_optimizer.functions import plugin_on_bodies
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
-from drystone_optimizer.preserve import MARK, preserved_nodes
+from drystone_optimizer.meta import run_passes
+from drystone_optimizer.preserve import preserved_nodes
 from drystone_optimizer.report import Report, Run
 from drystone_optimizer.sources import Optimizer, OptimizerWarning, Work, optimizers
 from drystone_optimizer.verify import verify
 
 __all__ = ["Pass", "optimize", "optimize_with_report"]
-
-_MARK: Final = MARK.encode()
 
 
 def optimize(
@@ -31,7 +32,7 @@ def optimize(
     feeds: Sequence[str] = (),
     config: OptimizerConfig | None = None,
 ) -> Graph:
-    """The graph as the optimizers of plugins leave it; ``graph`` itself where none changed it.
+    """The graph as passes and plugins leave it; ``graph`` itself where none changed it.
 
     ``fetches`` and ``feeds`` are tensor names. An optimizer that fails, or whose answer does not
     hold, costs one ``OptimizerWarning``. Raises ``GraphError`` (``bad-device``) and ``BadRequest``
@@ -51,15 +52,17 @@ def optimize_with_report(
     config = config or OptimizerConfig()
     begin = time.perf_counter()
     report = Report()
-    if config.use_plugin_optimizers is not Toggle.OFF:
-        known = optimizers() if available is None else available
-        chosen = _matching(graph, known)
-        report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
-        warn_of_changes(report.merged)
-        if chosen:
-            graph = _run_all(Pass(config, report), graph, chosen, fetches, feeds)
-    else:
+    if config.disable_meta_optimizer:
         report.merged = merge(config, [])
+        return graph, report
+    chosen: Sequence[Optimizer] = ()
+    if config.use_plugin_optimizers is not Toggle.OFF:
+        chosen = _matching(graph, optimizers() if available is None else available)
+    report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
+    warn_of_changes(report.merged)
+    graph = run_passes(graph, fetches, feeds, config, report)
+    if chosen:
+        graph = _run_all(Pass(config, report), graph, chosen, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report
 
@@ -81,10 +84,10 @@ def _run_all(
 ) -> Graph:
     data = graph.to_bytes()
     for optimizer in chosen:
-        preserve = preserved_nodes(graph, fetches, feeds, run.config, may_be_marked=_MARK in data)
+        preserve = preserved_nodes(graph, fetches, feeds, run.config)
         graph, data = run.one(optimizer, graph, data, fetches, feeds, preserve)
         if run.config.optimize_functions and len(graph.functions):
-            changed = optimize_functions(graph, optimizer, run)
+            changed = plugin_on_bodies(graph, optimizer, run)
             if changed is not graph:
                 graph, data = changed, changed.to_bytes()
     return graph

@@ -16,7 +16,7 @@ from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.ops.defs import find
 from drystone_optimizer.config import OptimizerConfig, QueueRunner
 
-__all__ = ["MARK", "preserved_nodes"]
+__all__ = ["MARK", "asked_for", "preserved_nodes"]
 
 MARK: Final = "_grappler_do_not_remove"
 """An attribute that asks to keep its node."""
@@ -27,24 +27,30 @@ def preserved_nodes(
     fetches: Iterable[str],
     feeds: Iterable[str],
     config: OptimizerConfig,
-    *,
-    may_be_marked: bool = True,
 ) -> frozenset[str]:
     """Names of the nodes of ``graph`` that must stay.
 
-    ``may_be_marked``: whether some node may have the attribute that asks for it; decoding all
-    attributes to find out is slow. Nodes that the config names but this graph lacks are passed
-    over, except those of ``keep``: ``BadRequest`` (``unknown-kept-node``).
+    Nodes that the config names but this graph lacks are passed over, except those of ``keep``:
+    ``BadRequest`` (``unknown-kept-node``).
     """
+    found = set(asked_for(graph, fetches, feeds, config))
+    if not config.keep_stateful:
+        found.update(node.name for node in graph if _makes_resource(node.op))
+    return frozenset(found)
+
+
+def asked_for(
+    graph: Graph, fetches: Iterable[str], feeds: Iterable[str], config: OptimizerConfig
+) -> frozenset[str]:
+    """Names of the nodes that must stay even if nothing else needs them; raises as above."""
     wanted = {_node_name(graph, tensor) for tensor in (*fetches, *feeds, *config.init)}
     wanted.update(_kept(graph, config.keep))
     for runner in config.queue_runners:
         wanted.update(_node_name(graph, name) for name in _runner_nodes(runner))
     found = {name for name in wanted if name in graph}
-    wanted_state = _has_state if config.keep_stateful else _makes_resource
-    found.update(node.name for node in graph if wanted_state(node.op))
-    if may_be_marked:
-        found.update(_marked(graph))
+    if config.keep_stateful:
+        found.update(node.name for node in graph if _has_state(node.op))
+    found.update(_marked(graph))
     return frozenset(found)
 
 
@@ -76,6 +82,8 @@ def _runner_nodes(runner: QueueRunner) -> Iterator[str]:
 
 def _marked(graph: Graph) -> Iterator[str]:
     for node in graph:
+        if not node.states(MARK):
+            continue
         try:
             if node.attrs.get(MARK) is True:
                 yield node.name

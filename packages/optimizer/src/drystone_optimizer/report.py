@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from drystone_optimizer.merge import Merged
 
-__all__ = ["Report", "Run"]
+__all__ = ["Report", "Run", "Step"]
 
 Outcome = Literal["changed", "unchanged", "failed", "skipped"]
 
@@ -36,10 +36,35 @@ class Run:
         return dict(self.__dict__)
 
 
+@dataclass(frozen=True)
+class Step:
+    """One built-in pass on one graph; ``where`` as above.
+
+    ``rewrites`` counts what was done, by name; ``numeric`` is the highest class among that.
+    ``reason`` says why the pass failed or was skipped.
+    """
+
+    name: str
+    where: str
+    iteration: int
+    outcome: Outcome
+    seconds: float
+    nodes_before: int
+    nodes_after: int
+    numeric: str = "exact"
+    rewrites: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The step as JSON-ready values."""
+        return {**self.__dict__, "rewrites": dict(self.rewrites)}
+
+
 @dataclass
 class Report:
-    """All runs on one graph, in order, and the toggles as they were decided."""
+    """What ran on one graph: built-in passes, then plugins, and the toggles as decided."""
 
+    steps: list[Step] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     merged: Merged = field(default_factory=lambda: Merged({}, ()))
     seconds: float = 0.0
@@ -53,6 +78,7 @@ class Report:
         """The report as JSON-ready values."""
         return {
             "seconds": self.seconds,
+            "steps": [step.as_json() for step in self.steps],
             "runs": [run.as_json() for run in self.runs],
             "passes": dict(self.passes),
             "changes": [change.text() for change in self.merged.changes],

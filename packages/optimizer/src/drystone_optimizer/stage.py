@@ -9,9 +9,9 @@ from typing import Any
 
 from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
-from drystone_optimizer.config import OptimizerConfig, Toggle, get_experimental_options
+from drystone_optimizer.config import OptimizerConfig, get_experimental_options
 from drystone_optimizer.pipeline import optimize
-from drystone_optimizer.sources import OptimizerWarning, optimizers
+from drystone_optimizer.sources import OptimizerWarning
 
 __all__ = ["optimize_for_session"]
 
@@ -21,7 +21,7 @@ def optimize_for_session(
 ) -> Graph:
     """The graph that a session should run; ``graph`` itself where nothing changed it."""
     chosen = _config(config)
-    if chosen.use_plugin_optimizers is Toggle.OFF or not optimizers():
+    if chosen.disable_meta_optimizer:
         return graph
     reached = _reached(graph, (*fetches, *feeds))
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
@@ -55,9 +55,4 @@ def _config(config: Any) -> OptimizerConfig:
 def _reached(graph: Graph, tensors: Sequence[str]) -> Graph:
     """A copy with the nodes that a run of these tensors may need, and no others."""
     needed = reachable([graph.output(name)[0] for name in tensors])
-    if len(needed) == len(graph):
-        return graph
-    twin = graph.copy()
-    names = {node.name for node in needed}
-    twin.remove([node for node in twin if node.name not in names])
-    return twin
+    return graph if len(needed) == len(graph) else graph.copy(only=needed)

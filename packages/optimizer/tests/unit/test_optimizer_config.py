@@ -122,4 +122,4 @@ def test_fields_of_other_types_in_the_proto_become_toggles() -> None:
     assert config.memory_optimization is Toggle.OFF
     assert config.auto_parallel is Toggle.ON
     off = OptimizerConfig.from_proto(RewriterConfig(disable_meta_optimizer=True))
-    assert off.use_plugin_optimizers is Toggle.OFF
+    assert off.disable_meta_optimizer

@@ -45,6 +45,7 @@ def raw(function: Callable[[Work], bytes | None], name: str = "p") -> Optimizer:
 def run(
     graph: Graph, *optimizers: Optimizer, config: OptimizerConfig | None = None
 ) -> tuple[Graph, do.Report]:
+    config = config or OptimizerConfig(min_graph_nodes=100)  # of plugins alone
     return optimize_with_report(graph, ["z:0"], ["x:0"], config, optimizers)
 
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
 from drystone_base.errors import BadModelFile, GraphError, near_matches
+from drystone_base.graph._failures import (
+    bad_input,
+    bad_name,
+    duplicate,
+    foreign,
+    missing_input,
+)
 from drystone_base.graph._wire import split_large, write_varint
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output
@@ -43,9 +50,12 @@ class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
 
     All changes go through the methods here: they keep names, fan-in and fan-out consistent.
+    ``journal``, when set to a list, is told of every node that is added or changed, and of every
+    node that loses a consumer: what passes look at again.
     """
 
     def __init__(self) -> None:
+        self.journal: list[Node] | None = None
         self._nodes: dict[str, Node] = {}
         self._fan_out: dict[Node, dict[Node, int]] | None = None
         self._rest = GraphDef(versions=VersionDef(producer=_PRODUCER, min_consumer=_MIN_CONSUMER))
@@ -100,14 +110,14 @@ class Graph:
         for index, proto in enumerate(protos):
             name = proto.name
             if name in nodes:
-                self._duplicate(name)
+                duplicate(name)
             node = Node(self, name, intern(proto.op), proto.device)
             node.changed, node._proto, node._attrs = False, proto, None
             nodes[name] = node
             if index in contents:
                 node._content = contents[index]
         if "" in nodes:
-            self._fail_name("")
+            bad_name("")
         for node in nodes.values():
             assert node._proto is not None
             self._resolve(node, list(node._proto.input))
@@ -120,13 +130,13 @@ class Graph:
             source = nodes.get(text)
             if source is not None:
                 if controls:
-                    self._bad_input(node, text, "data inputs must come before control inputs")
+                    bad_input(node, text, "data inputs must come before control inputs")
                 data.append((source, 0))
             elif text.startswith("^"):
-                controls.append(nodes.get(text[1:]) or self._missing_input(node, text[1:]))
+                controls.append(nodes.get(text[1:]) or missing_input(node, text[1:], nodes))
             else:
                 name, index = parse_tensor_name(text)
-                data.append((nodes.get(name) or self._missing_input(node, text), index))
+                data.append((nodes.get(name) or missing_input(node, text, nodes), index))
         node.inputs = tuple(data)
         node.controls = tuple(controls)
 
@@ -188,6 +198,10 @@ class Graph:
         """Control fan-out: every node that waits for ``node``."""
         return [user for user in self._users(node) if node in user.controls]
 
+    def has_users(self, node: Node) -> bool:
+        """Whether some node reads or waits for ``node``."""
+        return bool(self._fan_out_index().get(node))
+
     def _users(self, node: Node) -> list[Node]:
         return list(self._fan_out_index().get(node, ()))
 
@@ -226,9 +240,9 @@ class Graph:
         Raises ``GraphError`` (``duplicate-node``, ``foreign-node``).
         """
         if name in self._nodes:
-            self._duplicate(name)
+            duplicate(name)
         if not name or name.startswith("^"):
-            self._fail_name(name)
+            bad_name(name)
         node = Node(self, name, sys.intern(op), device)
         node._attrs = dict(attrs or {})
         self._nodes[name] = node
@@ -238,7 +252,7 @@ class Graph:
     def add_proto(self, proto: NodeDef) -> Node:
         """Add a node from a NodeDef; all nodes that it names must be present."""
         if proto.name in self._nodes:
-            self._duplicate(proto.name)
+            duplicate(proto.name)
         node = Node(self, proto.name, sys.intern(proto.op), proto.device)
         node.changed, node._proto, node._attrs = False, proto, None
         self._resolve(node, list(proto.input))
@@ -249,11 +263,24 @@ class Graph:
         node.changed = False
         return node
 
+    def adopt(self, node: Node, name: str) -> Node:
+        """Add a copy of another graph's node, still without inputs; a large content is shared."""
+        if name in self._nodes:
+            duplicate(name)
+        twin = Node(self, name, node.op, node.device)
+        twin._proto, twin._content = node._proto, node._content
+        twin._attrs = None if node._attrs is None else dict(node._attrs)
+        self._nodes[name] = twin
+        self._connect(twin, (), ())
+        return twin
+
     def _connect(self, node: Node, inputs: Sequence[Output], controls: Sequence[Node]) -> None:
         """Give ``node`` a new fan-in and keep the fan-out index right."""
         for source in [s for s, _ in inputs] + list(controls):
             if source.graph is not self:
-                self._foreign(source)
+                foreign(source)
+        if self.journal is not None:
+            self.journal += (node, *self._sources(node))
         if self._fan_out is not None:
             for source in self._sources(node):
                 users = self._fan_out[source]
@@ -287,29 +314,36 @@ class Graph:
     def set_attr(self, node: Node, name: str, value: Any) -> None:
         """Set an attribute of ``node``."""
         node._own_attrs()[name] = value
-        node.changed = True
+        self._touch(node)
 
     def remove_attr(self, node: Node, name: str) -> None:
         """Drop an attribute of ``node`` if it states it."""
         if node._own_attrs().pop(name, None) is not None:
-            node.changed = True
+            self._touch(node)
 
     def set_op(self, node: Node, op: str) -> None:
         """Change what ``node`` computes."""
-        node.op, node.changed = sys.intern(op), True
+        node.op = sys.intern(op)
+        self._touch(node)
 
     def set_device(self, node: Node, device: str) -> None:
         """Change the device that ``node`` asks for."""
-        node.device, node.changed = device, True
+        node.device = device
+        self._touch(node)
+
+    def _touch(self, node: Node) -> None:
+        node.changed = True
+        if self.journal is not None:
+            self.journal.append(node)
 
     def rename(self, node: Node, name: str) -> None:
         """Give ``node`` another name; its consumers follow. It moves to the end of the order."""
         if name == node.name:
             return
         if name in self._nodes:
-            self._duplicate(name)
+            duplicate(name)
         if not name or name.startswith("^"):
-            self._fail_name(name)
+            bad_name(name)
         for user in self._users(node):
             user.changed = True
         del self._nodes[node.name]
@@ -319,10 +353,11 @@ class Graph:
     def redirect(self, old: Output, new: Output) -> int:
         """Make every consumer of output ``old`` read ``new``; the number of edges changed."""
         count = 0
-        for user, index in self.consumers(old[0]):
-            if user.inputs[index] == old:
-                self.set_input(user, index, new)
-                count += 1
+        for user in self._users(old[0]):
+            found = user.inputs.count(old)
+            if found:
+                self.set_inputs(user, [new if i == old else i for i in user.inputs])
+                count += found
         return count
 
     def redirect_controls(self, old: Node, new: Node) -> int:
@@ -389,77 +424,25 @@ class Graph:
         pieces.append(self._rest.SerializeToString(deterministic=True))
         return b"".join(pieces)
 
-    def copy(self) -> Graph:
-        """An independent graph with the same nodes; large contents are shared, not copied."""
+    def copy(self, only: Container[Node] | None = None) -> Graph:
+        """An independent graph with the same nodes; large contents are shared, not copied.
+
+        ``only`` leaves out all other nodes; it must hold the fan-in of each of its own.
+        """
         twin = Graph()
         twin._rest.CopyFrom(self._rest)
         twin.functions = self.functions.copy()
+        kept = list(self) if only is None else [node for node in self if node in only]
         with no_cycle_collection():
-            for node in self:
+            for node in kept:
                 other = Node(twin, node.name, node.op, node.device)
                 other.changed, other._proto, other._content = (
                     node.changed, node._proto, node._content,
                 )  # fmt: skip
                 other._attrs = None if node._attrs is None else dict(node._attrs)
                 twin._nodes[node.name] = other
-            for node in self:
+            for node in kept:
                 other = twin._nodes[node.name]
                 other.inputs = tuple((twin._nodes[s.name], k) for s, k in node.inputs)
                 other.controls = tuple(twin._nodes[c.name] for c in node.controls)
         return twin
-
-    # ---- failing -------------------------------------------------------------------------------
-
-    def _duplicate(self, name: str) -> NoReturn:
-        raise GraphError(
-            f"two nodes are named {name!r}",
-            check="node names must be unique",
-            found=f"{name!r} twice",
-            needed="one node of each name",
-            remedy="rename one of them, or export the model again",
-            code="duplicate-node",
-            status="ALREADY_EXISTS",
-        )
-
-    def _fail_name(self, name: str) -> NoReturn:
-        raise GraphError(
-            f"{name!r} is no node name",
-            check="a node name must not be empty or start with '^'",
-            found=repr(name),
-            needed="a name",
-            remedy="export the model again",
-            code="bad-node-name",
-        )
-
-    def _missing_input(self, node: Node, name: str) -> NoReturn:
-        near = near_matches(parse_tensor_name(name)[0], self._nodes)
-        raise GraphError(
-            f"node {node.name!r} ({node.op}) reads from a node that is not in the graph",
-            check="every input must name a node of the graph",
-            found=name,
-            needed="a node of that name",
-            remedy=f"did you mean {', '.join(near)}?"
-            if near
-            else "the graph is incomplete: export it again",
-            code="missing-input",
-        )
-
-    def _bad_input(self, node: Node, text: str, check: str) -> NoReturn:
-        raise GraphError(
-            f"node {node.name!r} ({node.op}) has a malformed input list",
-            check=check,
-            found=text,
-            needed="data inputs, then control inputs",
-            remedy="export the model again",
-            code="bad-input-order",
-        )
-
-    def _foreign(self, node: Node) -> NoReturn:
-        raise GraphError(
-            f"node {node.name!r} belongs to another graph",
-            check="edges must stay inside one graph",
-            found=node.name,
-            needed="a node of this graph",
-            remedy="add the node to this graph first",
-            code="foreign-node",
-        )

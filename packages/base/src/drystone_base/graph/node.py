@@ -59,6 +59,13 @@ class Node:
             self._attrs = {k: decode_attr(proto.attr[k], self._content) for k in sorted(proto.attr)}
         return self._attrs
 
+    def states(self, name: str) -> bool:
+        """Whether the node itself states an attribute; decodes none."""
+        if self._attrs is None:
+            assert self._proto is not None
+            return name in self._proto.attr
+        return name in self._attrs
+
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute's value: the node's own, else the op's default, else ``default``."""
         own = self._own_attrs()

@@ -67,7 +67,7 @@ class Signature:
 
 
 class Signatures:
-    """The signatures of nodes during one pass over a graph, which must not change meanwhile.
+    """The signatures of nodes while they do not change; ``forget`` those that do.
 
     Nodes of one op with equal attributes share one: a large graph has few different ones.
     """
@@ -86,6 +86,10 @@ class Signatures:
         except KeyError:
             found = self._of_node[node] = self._find(node)
             return found
+
+    def forget(self, node: Node) -> None:
+        """Work out the signature of a node anew when it is next asked for."""
+        self._of_node.pop(node, None)
 
     def _find(self, node: Node) -> Signature | None:
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same attribute.

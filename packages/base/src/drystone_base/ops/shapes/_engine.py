@@ -18,12 +18,11 @@ import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
-from drystone_base.executor.runtime import Runtime
+from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signature, Signatures
-from drystone_base.kernels import Call, find_kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.ops.shapes._registry import (
@@ -34,9 +33,8 @@ from drystone_base.ops.shapes._registry import (
     find_shape_function,
 )
 from drystone_base.ops.shapes._values import propagate
-from drystone_base.state import ResourceManager
 
-__all__ = ["Inference", "Known", "infer", "relax"]
+__all__ = ["Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
 
 # Constants larger than this are not carried along; no shape depends on them.
 _MAX_VALUE: Final = 256
@@ -90,7 +88,7 @@ def infer(
     """
     chosen = list(graph if nodes is None else nodes)
     with no_cycle_collection():
-        return _Engine(graph, given or {}, strict, 0).run(chosen)
+        return Engine(graph, given or {}, strict, 0).run(chosen)
 
 
 def relax(a: Shape, b: Shape) -> Shape:
@@ -100,7 +98,9 @@ def relax(a: Shape, b: Shape) -> Shape:
     return tuple(x if x == y else -1 for x, y in zip(a, b, strict=True))
 
 
-class _Engine:
+class Engine:
+    """One inference over one graph; what it found so far is in ``result``."""
+
     def __init__(
         self, graph: Graph, given: Mapping[Output, Shape], strict: bool, depth: int
     ) -> None:
@@ -111,7 +111,7 @@ class _Engine:
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
 
-    def run(self, nodes: list[Node]) -> Inference:
+    def run(self, nodes: Iterable[Node]) -> Inference:
         order = topological_order(nodes)
         if any(node.op in MERGE_OPS for node in order):
             self.settle(order)
@@ -149,10 +149,11 @@ class _Engine:
                 shape = placeholder_shape(node)
             if self.given and (node, k) in self.given:
                 shape = self.given[(node, k)]
+                found.values[k] = found.handles[k] = None
             found.shapes[k] = None if widen else self.named(node, k, shape)
         before = self.result.known.get(node)
         self.result.known[node] = found
-        return before is None or not _equal(before, found)
+        return before is None or not same_knowledge(before, found)
 
     def named(self, node: Node, output: int, shape: Shape) -> Shape:
         """The shape with a symbol in place of each plain unknown dimension."""
@@ -271,17 +272,13 @@ class _Engine:
                 return nothing
         sizes = [math.prod(s) if s is not None and all(d >= 0 for d in s) else -1 for s in shapes]
         small = sum(v.size for v in call.values) <= _MAX_VALUE
-        kernel = find_kernel(call.op)
-        if not small or kernel is None or any(not 0 <= n <= _MAX_VALUE for n in sizes):
+        if not small or any(not 0 <= n <= _MAX_VALUE for n in sizes):
             return nothing
-        runtime = Runtime(ResourceManager(), _refuse)
-        whole = Call(call.node, call.op, call.attrs, runtime, call.input_slices, call.output_count)
+        count = call.output_count
         try:
-            result = kernel(whole, *call.values)
+            return evaluate(call.node, call.op, call.attrs, call.values, call.input_slices, count)
         except Exception:  # the same failure is reported when the node runs
             return nothing
-        outputs = result if isinstance(result, list | tuple) else [result]
-        return [np.asarray(v) for v in outputs]
 
     def infer_function(
         self,
@@ -300,7 +297,7 @@ class _Engine:
             body = function.body(self.graph.functions, ref.attrs)
         except DrystoneError:
             return blank.shapes, blank.values, blank.handles
-        inner = _Engine(body.graph, {}, self.strict, self.depth + 1)
+        inner = Engine(body.graph, {}, self.strict, self.depth + 1)
         inner.next_symbol = self.next_symbol
         for arg, *known in zip(body.args, shapes, values, handles, strict=False):
             inner.args[arg] = (known[0], known[1], known[2])
@@ -342,10 +339,6 @@ def _unexpected(call: ShapeCall, error: Exception) -> ShapeError:
     )
 
 
-def _refuse(*_: Any) -> list[Any]:
-    raise ShapeError("functions are not run during inference")
-
-
 def _unknown(count: int) -> Known:
     return Known([None] * count, [None] * count, [None] * count)
 
@@ -353,7 +346,8 @@ def _unknown(count: int) -> Known:
 _NOTHING: Final = _unknown(1)
 
 
-def _equal(a: Known, b: Known) -> bool:
+def same_knowledge(a: Known, b: Known) -> bool:
+    """Whether equally much is known of two nodes."""
     if a.shapes != b.shapes or a.handles != b.handles or len(a.values) != len(b.values):
         return False
     return all(_same_value(x, y) for x, y in zip(a.values, b.values, strict=True))

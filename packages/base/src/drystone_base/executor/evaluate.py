@@ -1,0 +1,48 @@
+"""One node outside of any run: what constant folding and inference compute with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from drystone_base.errors import UnsupportedOp
+from drystone_base.executor.runtime import Runtime
+from drystone_base.kernels import Array, Call, find_kernel
+from drystone_base.state import ResourceManager
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    node: str,
+    op: str,
+    attrs: Mapping[str, Any],
+    inputs: Sequence[Array],
+    input_slices: Mapping[str, slice],
+    output_count: int,
+) -> list[Array]:
+    """The outputs of a stateless node by the reference kernel of its op.
+
+    ``attrs`` with defaults filled in. Raises whatever the kernel raises, and ``UnsupportedOp`` for
+    an op without one and for one that would call a function.
+    """
+    kernel = find_kernel(op)
+    if kernel is None:
+        _refuse(op)
+    runtime = Runtime(ResourceManager(), _refuse)
+    call = Call(node, op, attrs, runtime, input_slices, output_count)
+    found = kernel(call, *inputs)
+    outputs = found if isinstance(found, list | tuple) else [found]
+    return [np.asarray(value) for value in outputs]
+
+
+def _refuse(*what: Any) -> NoReturn:
+    raise UnsupportedOp(
+        f"{what[-1] if isinstance(what[0], Runtime) else what[0]} cannot be computed beforehand",
+        check="a node outside of a run must have a kernel and call no function",
+        found=what[0] if isinstance(what[0], str) else "a call of a function",
+        needed="a reference kernel",
+        code="op-not-implemented",
+    )

@@ -1,0 +1,77 @@
+"""The errors of graphs that do not hang together, and of edits that would make one so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
+
+from drystone_base.errors import GraphError, near_matches
+
+if TYPE_CHECKING:
+    from drystone_base.graph.node import Node
+
+__all__ = ["bad_input", "bad_name", "duplicate", "foreign", "missing_input"]
+
+
+def duplicate(name: str) -> NoReturn:
+    """Refuse a second node of a name."""
+    raise GraphError(
+        f"two nodes are named {name!r}",
+        check="node names must be unique",
+        found=f"{name!r} twice",
+        needed="one node of each name",
+        remedy="rename one of them, or export the model again",
+        code="duplicate-node",
+        status="ALREADY_EXISTS",
+    )
+
+
+def bad_name(name: str) -> NoReturn:
+    """Refuse a name that no node can have."""
+    raise GraphError(
+        f"{name!r} is no node name",
+        check="a node name must not be empty or start with '^'",
+        found=repr(name),
+        needed="a name",
+        remedy="export the model again",
+        code="bad-node-name",
+    )
+
+
+def missing_input(node: Node, name: str, names: Iterable[str]) -> NoReturn:
+    """Refuse an input that names no node of the graph."""
+    near = near_matches(name.rpartition(":")[0] or name, names)
+    raise GraphError(
+        f"node {node.name!r} ({node.op}) reads from a node that is not in the graph",
+        check="every input must name a node of the graph",
+        found=name,
+        needed="a node of that name",
+        remedy=f"did you mean {', '.join(near)}?"
+        if near
+        else "the graph is incomplete: export it again",
+        code="missing-input",
+    )
+
+
+def bad_input(node: Node, text: str, check: str) -> NoReturn:
+    """Refuse an input list that is not in order."""
+    raise GraphError(
+        f"node {node.name!r} ({node.op}) has a malformed input list",
+        check=check,
+        found=text,
+        needed="data inputs, then control inputs",
+        remedy="export the model again",
+        code="bad-input-order",
+    )
+
+
+def foreign(node: Node) -> NoReturn:
+    """Refuse an edge into another graph."""
+    raise GraphError(
+        f"node {node.name!r} belongs to another graph",
+        check="edges must stay inside one graph",
+        found=node.name,
+        needed="a node of this graph",
+        remedy="add the node to this graph first",
+        code="foreign-node",
+    )

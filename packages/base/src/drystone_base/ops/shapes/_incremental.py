@@ -1,0 +1,122 @@
+"""Inference that goes along with editing: nodes are inferred when asked for, and again when edited.
+
+A pass over a graph asks for the shapes of a few nodes. What they depend on is inferred then, once;
+after an edit only what it reaches is inferred anew, and no further than something changes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from drystone_base.graph.graph import Graph, no_cycle_collection
+from drystone_base.graph.node import Node, Output
+from drystone_base.graph.topology import MERGE_OPS, topological_order
+from drystone_base.graph.validate import Signature
+from drystone_base.ops.shapes._engine import Engine, Known, same_knowledge
+from drystone_base.ops.shapes._registry import Shape
+
+__all__ = ["Shapes"]
+
+
+class Shapes:
+    """Shapes and small constants of a graph's outputs, kept while the graph is edited.
+
+    ``fed`` maps outputs that get their values from outside to the shapes that those have. Edits
+    must leave every remaining output's value as it was; :meth:`refresh` names the nodes edited.
+    """
+
+    def __init__(self, graph: Graph, fed: Mapping[Output, Shape] | None = None) -> None:
+        self.graph = graph
+        self._engine = Engine(graph, dict(fed or {}), False, 0)
+        self._known = self._engine.result.known
+
+    def __len__(self) -> int:
+        """How many nodes were inferred so far."""
+        return len(self._known)
+
+    def signature(self, node: Node) -> Signature | None:
+        """The signature of a node, None when its op is unknown."""
+        return self._engine.signatures.of(node)
+
+    def known(self, node: Node) -> Known:
+        """What is known of a node's outputs."""
+        found = self._known.get(node)
+        if found is None:
+            self._infer(node)
+            found = self._known[node]
+        return found
+
+    def shape(self, output: Output) -> Shape:
+        """Shape of an output: None for an unknown rank, symbols (below -1) for unknown sizes."""
+        shapes = self.known(output[0]).shapes
+        return shapes[output[1]] if output[1] < len(shapes) else None
+
+    def value(self, output: Output) -> np.ndarray[Any, Any] | None:
+        """The value of an output if it is a small known constant."""
+        values = self.known(output[0]).values
+        value = values[output[1]] if output[1] < len(values) else None
+        return value if isinstance(value, np.ndarray) else None
+
+    def _infer(self, node: Node) -> None:
+        """Infer a node and, before it, all of its fan-in that is not known yet."""
+        missing: dict[Node, None] = {}
+        stack = [node]
+        while stack:
+            one = stack.pop()
+            if one in missing or one in self._known:
+                continue
+            missing[one] = None
+            stack.extend(source for source, _ in one.inputs)
+        with no_cycle_collection():
+            self._engine.run(missing)
+
+    def forget(self, node: Node) -> None:
+        """Drop what is known of a node whose op or attributes changed, or that was removed."""
+        self._known.pop(node, None)
+        self._engine.signatures.forget(node)
+
+    def refresh(self, edited: Iterable[Node]) -> None:
+        """Infer edited nodes anew, then those that read from one of which more is known now.
+
+        In a graph with loops the inferred nodes that the edits reach are forgotten instead.
+        """
+        alive = [n for n in dict.fromkeys(edited) if self.graph.get(n.name) is n]
+        if any(node.op in MERGE_OPS for node in self._known):
+            self._forget_reached(alive)
+            return
+        queue = [node for node in alive if node in self._known]
+        for node in alive:
+            self._engine.signatures.forget(node)
+        if queue:
+            self._propagate(queue)
+
+    def _forget_reached(self, nodes: Iterable[Node]) -> None:
+        seen: set[Node] = set()
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if node not in seen:
+                seen.add(node)
+                self.forget(node)
+                stack.extend(user for user, _ in self.graph.consumers(node))
+
+    def _propagate(self, nodes: list[Node]) -> None:
+        rank = {node: k for k, node in enumerate(topological_order(self.graph))}
+        heap = [(rank[node], id(node), node) for node in nodes]
+        heapq.heapify(heap)
+        queued = set(nodes)
+        while heap:
+            _, _, node = heapq.heappop(heap)
+            queued.discard(node)
+            before = self._known.pop(node, None)
+            self._infer(node)
+            if before is not None and same_knowledge(before, self._known[node]):
+                continue
+            for user, _ in self.graph.consumers(node):
+                if user in self._known and user not in queued:
+                    queued.add(user)
+                    heapq.heappush(heap, (rank[user], id(user), user))

@@ -1,0 +1,301 @@
+"""What a pass works with: the graph, what must stay, what is known, and the ways to rewrite."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_base.dtypes import DType, from_numpy
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.inference import Shapes
+from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
+from drystone_optimizer.rules import Numeric
+
+__all__ = ["Context", "DeadlinePassed", "same_shape"]
+
+_TICKS: Final = 256
+
+
+class DeadlinePassed(Exception):
+    """The time for optimizing is over; the pass that runs is undone."""
+
+
+class Context:
+    """One graph under optimization. All passes of one call share it.
+
+    ``preserve``: names of nodes that must stay, under their name; ``roots``: of those that must be
+    computed. ``fed``: outputs whose values come from outside. ``ceiling``: the highest numeric
+    class allowed. ``aggressive``: set while a pass runs that the user set to AGGRESSIVE. ``where``:
+    "" or the function whose body this is. ``unfoldable``: nodes that cannot be computed now.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        preserve: frozenset[str],
+        roots: frozenset[str],
+        fed: Mapping[Output, Any],
+        *,
+        ceiling: Numeric = Numeric.REASSOCIATES,
+        where: str = "",
+        ends: float | None = None,
+    ) -> None:
+        self.graph, self.preserve, self.roots, self.where = graph, preserve, roots, where
+        self.fed = dict(fed)
+        self.fed_nodes = {node for node, _ in self.fed}
+        self.ceiling, self.aggressive = ceiling, False
+        self.shapes = Shapes(graph, self.fed)
+        self.effects = Effects(graph.functions)
+        self.journal: list[Node] = []
+        graph.journal = self.journal
+        self.unfoldable: set[Node] = set()
+        self.counts: Counter[str] = Counter()
+        self.rewrites = 0
+        self.numeric = Numeric.EXACT
+        self._ends, self._ticks, self._refreshed = ends, 0, 0
+        self._noticed: set[Node] | None = None
+
+    # ---- bookkeeping ---------------------------------------------------------------------------
+
+    def begin_pass(self, aggressive: bool) -> None:
+        """Forget what belongs to one pass, and infer anew what the one before it edited."""
+        self.aggressive = aggressive
+        self.counts.clear()
+        self.numeric = Numeric.EXACT
+        self._noticed = None
+        edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
+        self.shapes.refresh(edited)
+
+    def count(self, name: str, numeric: Numeric = Numeric.EXACT, times: int = 1) -> None:
+        """Record that a rewrite was done."""
+        self.counts[name] += times
+        self.rewrites += times
+        self.numeric = max(self.numeric, numeric)
+
+    def tick(self) -> None:
+        """Called now and then by passes; raises ``DeadlinePassed`` when time is over."""
+        self._ticks += 1
+        if self._ends is not None and self._ticks % _TICKS == 0 and time.monotonic() > self._ends:
+            raise DeadlinePassed
+
+    # ---- looking -------------------------------------------------------------------------------
+
+    def kept(self, node: Node) -> bool:
+        """Whether the node must stay, under its name, with its outputs."""
+        return node.name in self.preserve
+
+    def may_rewrite(self, node: Node) -> bool:
+        """Whether a rule may replace the node: it is not fed, and reads no variable in place."""
+        return node not in self.fed_nodes and not any(
+            gives_reference(source.op) for source, _ in node.inputs
+        )
+
+    def constant(self, output: Output) -> np.ndarray[Any, Any] | None:
+        """The value of a Const that is not fed."""
+        node = output[0]
+        if node.op != "Const" or output[1] or output in self.fed:
+            return None
+        value = node.attrs.get("value")
+        try:
+            return value.array if isinstance(value, TensorAttr) else None
+        except DrystoneError:
+            return None
+
+    def value(self, output: Output) -> np.ndarray[Any, Any] | None:
+        """The value of an output that is constant, as far as inference knows."""
+        found = self.constant(output)
+        return self.shapes.value(output) if found is None else found
+
+    def ints(self, output: Output) -> list[int] | None:
+        """The value of an output as a flat list of ints, if it is a known integer."""
+        found = self.value(output)
+        if found is None or found.dtype.kind not in "iu":
+            return None
+        return [int(item) for item in found.reshape(-1)]
+
+    def shape(self, output: Output) -> tuple[int, ...] | None:
+        """Shape of an output; symbols (below -1) stand for unknown sizes."""
+        return self.shapes.shape(output)
+
+    def dtype(self, output: Output) -> DType | None:
+        """Dtype of an output, without a reference mark; None when nobody knows."""
+        try:
+            signature = self.shapes.signature(output[0])
+        except DrystoneError:
+            return None
+        types = signature.outputs if signature else None
+        return types[output[1]].base if types is not None and output[1] < len(types) else None
+
+    def users(self, output: Output) -> list[tuple[Node, int]]:
+        """Every (consumer, input index) that reads this output."""
+        node = output[0]
+        return [(u, k) for u, k in self.graph.consumers(node) if u.inputs[k] == output]
+
+    def only_user(self, node: Node) -> bool:
+        """Whether just one edge, of data, leaves the node, which need not stay."""
+        if self.kept(node):
+            return False
+        return len(self.graph.consumers(node)) == 1 and not self.graph.control_consumers(node)
+
+    def noticed(self, node: Node) -> bool:
+        """Whether a run of ``node``, or of what it needs, shows otherwise than by values.
+
+        So it is where something has an effect, where a branch or loop decides whether it runs, and
+        where a variable is read that something writes.
+        """
+        if self._noticed is None:
+            self._noticed = _noticed_nodes(self.graph, self.effects)
+        return node in self._noticed
+
+    def note(self, node: Node) -> None:
+        """Keep :meth:`noticed` right for a node that was added."""
+        found = self._noticed
+        if found is not None and (_begins(node, self.effects.level(node)) or _after(node, found)):
+            found.add(node)
+
+    # ---- rewriting -----------------------------------------------------------------------------
+
+    def add(
+        self,
+        op: str,
+        near: Node,
+        stem: str,
+        inputs: Sequence[Output],
+        attrs: Mapping[str, Any],
+        controls: Sequence[Node] = (),
+    ) -> Node:
+        """A new node named after ``near``, on its device."""
+        name = self.graph.unique_name(f"{near.name}/{stem}")
+        node = self.graph.add(op, name, inputs, controls=controls, device=near.device, attrs=attrs)
+        self.note(node)
+        return node
+
+    def add_constant(
+        self, near: Node, stem: str, value: np.ndarray[Any, Any], controls: Sequence[Node] = ()
+    ) -> Output:
+        """A new Const, named after ``near``."""
+        return (self.add("Const", near, stem, (), _const_attrs(value), controls), 0)
+
+    def become(
+        self,
+        node: Node,
+        op: str,
+        inputs: Sequence[Output],
+        attrs: Mapping[str, Any],
+        controls: Sequence[Node] | None = None,
+    ) -> None:
+        """Make ``node`` compute something else in its place, with the outputs that it had.
+
+        Attributes whose name begins with ``_`` stay, except stated shapes.
+        """
+        graph = self.graph
+        for name in list(node.attrs):
+            if not name.startswith("_") or name == "_output_shapes":
+                graph.remove_attr(node, name)
+        graph.set_op(node, op)
+        for name, value in attrs.items():
+            graph.set_attr(node, name, value)
+        graph.set_inputs(node, inputs)
+        if controls is not None:
+            graph.set_controls(node, controls)
+        self.shapes.forget(node)
+
+    def become_constant(self, node: Node, value: np.ndarray[Any, Any]) -> None:
+        """Make ``node`` a Const; what it read is waited for where that can be noticed."""
+        controls = [*node.controls, *self.waits(node.inputs)]
+        self.become(node, "Const", (), _const_attrs(value), controls)
+
+    def become_identity(self, node: Node, output: Output, lost: Iterable[Output] = ()) -> None:
+        """Make ``node``, of one output, pass ``output`` on; ``lost`` are inputs no longer read."""
+        controls = [*node.controls, *self.waits(o for o in lost if o[0] is not output[0])]
+        self.become(node, "Identity", [output], {"T": self.dtype(output)}, controls)
+
+    def bypass(self, node: Node, output: Output, lost: Iterable[Output] = ()) -> None:
+        """Let whoever reads ``node``, of one output, read ``output``; ``lost`` as above.
+
+        The node stays as an Identity where it must stay or control edges hang on it.
+        """
+        lost = list(lost)
+        plain = not (node.controls or self.waits(o for o in lost if o[0] is not output[0]))
+        if plain and not self.kept(node) and not self.graph.control_consumers(node):
+            self.graph.redirect((node, 0), output)
+            self.drop(node)
+        else:
+            self.become_identity(node, output, lost)
+
+    def drop_unused(self, node: Node) -> None:
+        """:meth:`drop` a node if nothing reads it any more and nobody would notice."""
+        if not self.graph.has_users(node) and self._may_drop(node):
+            self.drop(node)
+
+    def _may_drop(self, node: Node) -> bool:
+        return not (self.kept(node) or node in self.fed_nodes or self.noticed(node))
+
+    def drop(self, node: Node) -> None:
+        """Remove a node that nothing reads, and what only it read unless that would be noticed."""
+        stack = [node]
+        while stack:
+            one = stack.pop()
+            if self.graph.get(one.name) is not one or self.graph.has_users(one):
+                continue
+            if one is not node and not self._may_drop(one):
+                continue
+            sources = [source for source, _ in one.inputs]
+            stack.extend(sources)
+            stack.extend(one.controls)
+            self.graph.remove(one)
+            self.shapes.forget(one)
+
+    def waits(self, outputs: Iterable[Output]) -> list[Node]:
+        """Nodes to wait for in place of reading ``outputs``, where that makes a difference."""
+        return [self.anchor(o) for o in dict.fromkeys(outputs) if self.noticed(o[0])]
+
+    def anchor(self, output: Output) -> Node:
+        """The node to wait for in order to wait for ``output``, dead ones included.
+
+        A Switch runs in any case: there it is an Identity of the output.
+        """
+        node, k = output
+        if node.op not in SWITCHES:
+            return node
+        for user, _ in self.users(output):
+            if user.op == "Identity" and user not in self.fed_nodes:
+                return user
+        return self.add("Identity", node, f"anchor_{k}", [output], {"T": self.dtype(output)})
+
+
+def _const_attrs(value: np.ndarray[Any, Any]) -> dict[str, Any]:
+    return {"dtype": from_numpy(value.dtype), "value": TensorAttr(array=value)}
+
+
+def _noticed_nodes(graph: Graph, effects: Effects) -> set[Node]:
+    found: set[Node] = set()
+    levels = {node: effects.level(node) for node in graph}
+    writes = 2 in levels.values()
+    if not writes and not any(may_be_dead(op) for op in {node.op for node in graph}):
+        return found
+    for node in topological_order(graph):
+        if _begins(node, levels[node] if writes else 0) or _after(node, found):
+            found.add(node)
+    return found
+
+
+def _begins(node: Node, level: int) -> bool:
+    if level or may_be_dead(node.op):
+        return True
+    return any(gives_reference(source.op) for source, _ in node.inputs)
+
+
+def _after(node: Node, found: set[Node]) -> bool:
+    return any(s in found for s, _ in node.inputs) or any(s in found for s in node.controls)
+
+
+def same_shape(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> bool:
+    """Whether two inferred shapes are provably equal."""
+    return a is not None and a == b and -1 not in a

@@ -1,0 +1,216 @@
+"""The meta-optimizer: the built-in passes in turn, until none of them changes anything.
+
+They work on a copy. A pass that fails is left out and the rest begins anew from the graph as it
+was, so that nothing half done stays. Bodies of functions are optimized after the graph itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
+from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
+from drystone_optimizer.context import Context, DeadlinePassed
+from drystone_optimizer.functions import body_ends, optimize_bodies
+from drystone_optimizer.merge import LOGGER
+from drystone_optimizer.passes._registry import PASSES, BuiltIn
+from drystone_optimizer.preserve import asked_for, preserved_nodes
+from drystone_optimizer.report import Report, Step
+from drystone_optimizer.rules import Numeric
+from drystone_optimizer.verify import verify
+
+__all__ = ["run_passes"]
+
+_PRUNING: Final = "disable_model_pruning"
+_SMALL: Final = 4
+
+
+def run_passes(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    config: OptimizerConfig,
+    report: Report,
+) -> Graph:
+    """The graph as the built-in passes leave it; ``graph`` itself where none changed it.
+
+    ``report.merged`` says which are on; what ran is added to ``report.steps``.
+    """
+    chosen = [one for one in PASSES if _is_on(one, report)]
+    if not chosen:
+        return graph
+    limit = config.meta_optimizer_timeout_ms
+    ends = time.monotonic() + limit / 1000 if limit > 0 else None
+    run = _Run(config, report, chosen, ends)
+    wanted = asked_for(graph, fetches, feeds, config)
+    after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
+    if config.optimize_functions and len(after.functions):
+        after = optimize_bodies(after, run.on_body)
+    return after
+
+
+def _is_on(one: BuiltIn, report: Report) -> bool:
+    values = report.passes
+    on = values[one.toggle] is not (one.toggle == _PRUNING)
+    return on and (not one.needs or values[one.needs])
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A graph to optimize: the main one, or the body of a function."""
+
+    graph: Graph
+    roots: frozenset[str]
+    fetches: tuple[str, ...]
+    feeds: tuple[str, ...]
+    where: str = ""
+    stays: frozenset[str] = field(default_factory=frozenset)
+
+
+class _PassFailed(Exception):
+    def __init__(self, one: BuiltIn, error: Exception) -> None:
+        super().__init__(str(error))
+        self.one, self.error = one, error
+
+
+class _Run:
+    """The passes of one call, with its config and report."""
+
+    def __init__(
+        self,
+        config: OptimizerConfig,
+        report: Report,
+        chosen: Sequence[BuiltIn],
+        ends: float | None,
+    ) -> None:
+        self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
+        self.ceiling = Numeric(NUMERIC.index(config.numeric))
+        self.failed: set[str] = set()
+
+    def on_body(self, function: Function, body: Body) -> Graph:
+        """The body of a function, optimized."""
+        ends = body_ends(body, self.config)
+        results = tuple(node.name for node in body.results)
+        args = tuple(node.name for node in body.args)
+        return self.on(_Item(body.graph, ends, results, args, function.name, ends))
+
+    def on(self, item: _Item) -> Graph:
+        """The item's graph, optimized; itself where nothing changed."""
+        least = self.config.min_graph_nodes
+        if len(item.graph) < (_SMALL if least == 0 else least):
+            self._skip(item, f"the graph has {len(item.graph)} nodes")
+            return item.graph
+        while True:
+            mark = len(self.report.steps)
+            try:
+                return self._attempt(item)
+            except _PassFailed as failure:
+                if self.config.fail_on_optimizer_errors:
+                    raise failure.error from None
+                del self.report.steps[mark:]
+                self._leave_out(item, failure)
+
+    def _skip(self, item: _Item, reason: str) -> None:
+        size = len(item.graph)
+        for one in self.chosen:
+            self.report.steps.append(
+                Step(one.name, item.where, 0, "skipped", 0.0, size, size, reason=reason)
+            )
+
+    def _leave_out(self, item: _Item, failure: _PassFailed) -> None:
+        size, error = len(item.graph), failure.error
+        reason = f"{type(error).__name__}: {error}"
+        self.failed.add(failure.one.name)
+        where = f"function {item.where!r}" if item.where else "the graph"
+        LOGGER.warning("pass %s failed on %s and is left out: %s", failure.one.name, where, reason)
+        self.report.steps.append(
+            Step(failure.one.name, item.where, 0, "failed", 0.0, size, size, reason=reason)
+        )
+
+    def _attempt(self, item: _Item) -> Graph:
+        twin = item.graph.copy(only=self._reached(item))
+        stays = item.stays or preserved_nodes(twin, item.fetches, item.feeds, self.config)
+        ctx = self._context(twin, item, stays)
+        changed = len(twin) != len(item.graph)
+        for iteration in range(1, self.config.meta_optimizer_iterations + 1):
+            before, edits = ctx.rewrites, len(ctx.journal)
+            for one in self.chosen:
+                if one.name in self.failed or (one.once and iteration > 1):
+                    continue
+                kept = ctx.graph.copy() if self.ends is not None else None
+                try:
+                    self._one(one, ctx, item, iteration)
+                except DeadlinePassed:
+                    assert kept is not None
+                    self._too_late(one, item, iteration, ctx, kept)
+                    return kept
+            if ctx.rewrites == before and len(ctx.journal) == edits:
+                break
+            changed = True
+        ctx.graph.journal = None
+        return ctx.graph if changed else item.graph
+
+    def _reached(self, item: _Item) -> Any:
+        """The nodes to work on: those that the roots reach, unless nothing may be pruned."""
+        if not any(one.toggle == _PRUNING for one in self.chosen):
+            return None
+        return reachable([item.graph[name] for name in item.roots])
+
+    def _context(self, twin: Graph, item: _Item, stays: frozenset[str]) -> Context:
+        fed: dict[Output, Any] = {}
+        for name in () if item.where else item.feeds:
+            node, k = twin.output(name)
+            fed[node, k] = placeholder_shape(node) if node.op.startswith("Placeholder") else None
+        return Context(
+            twin,
+            stays,
+            item.roots,
+            fed,
+            ceiling=self.ceiling,
+            where=item.where,
+            ends=self.ends,
+        )
+
+    def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:
+        begin, size, edits = time.perf_counter(), len(ctx.graph), len(ctx.journal)
+        try:
+            ctx.begin_pass(self.config.toggle(one.toggle) is Toggle.AGGRESSIVE)
+            one.run(ctx)
+            if self.config.verify_passes:
+                verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
+        except DeadlinePassed:
+            raise
+        except Exception as error:
+            raise _PassFailed(one, error) from error
+        changed = ctx.counts or len(ctx.journal) > edits or len(ctx.graph) != size
+        self.report.steps.append(
+            Step(
+                one.name,
+                item.where,
+                iteration,
+                "changed" if changed else "unchanged",
+                time.perf_counter() - begin,
+                size,
+                len(ctx.graph),
+                NUMERIC[ctx.numeric],
+                dict(ctx.counts),
+            )
+        )
+
+    def _too_late(
+        self, one: BuiltIn, item: _Item, iteration: int, ctx: Context, kept: Graph
+    ) -> None:
+        reason = "meta_optimizer exceeded deadline."
+        self.report.steps.append(
+            Step(one.name, item.where, iteration, "skipped", 0.0, len(kept), len(kept),
+                 reason=reason)
+        )  # fmt: skip
+        ctx.graph.journal = None
+
+
+def names_of_passes() -> Iterator[str]:
+    """The names of the built-in passes in the order in which they run."""
+    return (one.name for one in PASSES)

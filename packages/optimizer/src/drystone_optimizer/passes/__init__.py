@@ -1,0 +1,1 @@
+"""The built-in passes: one file or folder each, in the order in which they run."""

@@ -1,0 +1,58 @@
+"""The built-in passes in Grappler's order, under the names of their toggles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes import (
+    common_subgraph_elimination,
+    constant_folding,
+    dependency_optimization,
+    function_optimization,
+    model_pruning,
+)
+
+__all__ = ["PASSES", "BuiltIn"]
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A pass: its name, TensorFlow's name for it, the toggle that it hangs on, what it does.
+
+    ``needs`` is a second toggle that must not be off. ``once``: only in the first iteration.
+    """
+
+    name: str
+    known_as: str
+    toggle: str
+    run: Callable[[Context], None]
+    needs: str = ""
+    once: bool = False
+
+
+PASSES: Final = (
+    BuiltIn("model_pruning", "model_pruner", "disable_model_pruning", model_pruning.run),
+    BuiltIn(
+        "function_optimization",
+        "function_optimizer",
+        "function_optimization",
+        function_optimization.run,
+    ),
+    BuiltIn(
+        "common_subgraph_elimination",
+        "common_subgraph_elimination",
+        "common_subgraph_elimination",
+        common_subgraph_elimination.run,
+        needs="arithmetic_optimization",
+    ),
+    BuiltIn("constant_folding", "constant_folding", "constant_folding", constant_folding.run),
+    BuiltIn(
+        "dependency_optimization",
+        "dependency_optimizer",
+        "dependency_optimization",
+        dependency_optimization.run,
+    ),
+)

@@ -1,0 +1,115 @@
+"""Dependency optimization: control edges that order nothing go, and so do nodes kept only by them.
+
+A control edge orders something when its source has an effect, reads what something writes, depends
+on such a node, or runs in a branch or loop only (``Context.noticed``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drystone_base.graph import Node, topological_order
+from drystone_optimizer.bypassing import PASSING, may_take_out, passes_on, take_out
+from drystone_optimizer.context import Context
+from drystone_optimizer.purity import CONTROL_FLOW, is_pure
+from drystone_optimizer.rules import Rule, apply_rules
+
+__all__ = ["RULES", "run"]
+
+_MERGES: Final = frozenset({"Merge", "RefMerge"})
+# How far back a control edge is followed to see whether another path makes it superfluous.
+_MAX_WALK: Final = 256
+
+
+def run(ctx: Context) -> None:
+    """Drop control edges, turn nodes that only order into NoOp, and join what those leave."""
+    if not any(node.controls for node in ctx.graph):
+        return
+    for node in list(ctx.graph):
+        ctx.tick()
+        if node.controls:
+            _drop_idle(ctx, node)
+    if not any(node.controls for node in ctx.graph):
+        return
+    for node in reversed(topological_order(ctx.graph)):
+        ctx.tick()
+        _only_orders(ctx, node)
+    apply_rules(ctx, RULES)
+    _reduce(ctx)
+
+
+def _drop_idle(ctx: Context, node: Node) -> None:
+    """Drop control inputs that order nothing, and those that a data input repeats."""
+    read = {o[0] for o in node.inputs if o not in ctx.fed} if node.op not in _MERGES else ()
+    wanted = [c for c in dict.fromkeys(node.controls) if c not in read and ctx.noticed(c)]
+    if len(wanted) < len(node.controls):
+        ctx.count("idle control edges", times=len(node.controls) - len(wanted))
+        ctx.graph.set_controls(node, wanted)
+
+
+def _only_orders(ctx: Context, node: Node) -> None:
+    """Make a pure node that only control edges leave a NoOp that waits for what it read."""
+    graph = ctx.graph
+    if node.op == "NoOp" or ctx.kept(node) or node in ctx.fed_nodes or not is_pure(node):
+        return
+    if graph.consumers(node) or not graph.control_consumers(node):
+        return
+    if any(source.op in CONTROL_FLOW for source, _ in node.inputs):
+        return  # an anchor: what waits for it is dead where the branch is
+    controls = [*node.controls, *ctx.waits(node.inputs)]
+    ctx.become(node, "NoOp", (), {}, controls)
+    ctx.count("node that only orders")
+
+
+def _match_passing(ctx: Context, node: Node) -> bool | None:
+    return True if passes_on(ctx, node) and may_take_out(ctx, node) else None
+
+
+def _match_no_op(ctx: Context, node: Node) -> bool | None:
+    return True if not ctx.kept(node) and may_take_out(ctx, node) else None
+
+
+def _apply(ctx: Context, node: Node, _: bool) -> None:
+    take_out(ctx, node)
+
+
+RULES: Final = (
+    Rule("passes-on", tuple(sorted(PASSING)), _match_passing, _apply),
+    Rule("bypassed NoOp", ("NoOp",), _match_no_op, _apply),
+)
+
+
+def _reduce(ctx: Context) -> None:
+    """Drop each control edge beside which another path leads from its source to its target."""
+    rank = {node: k for k, node in enumerate(topological_order(ctx.graph))}
+    for node in list(ctx.graph):
+        ctx.tick()
+        if not node.controls or node.op in _MERGES:
+            continue
+        beside = _implied(ctx, node, rank)
+        if beside:
+            ctx.graph.set_controls(node, [c for c in node.controls if c not in beside])
+            ctx.count("implied control edges", times=len(beside))
+
+
+def _implied(ctx: Context, node: Node, rank: dict[Node, int]) -> set[Node]:
+    """Control inputs that some other input of the node waits for in any case."""
+    wanted = {c for c in node.controls if c.op not in CONTROL_FLOW}
+    if not wanted:
+        return set()
+    lowest = min(rank[c] for c in wanted)
+    begin = (*(o[0] for o in node.inputs if o not in ctx.fed), *node.controls)
+    stack = [s for s in begin if s.op not in CONTROL_FLOW]
+    found: set[Node] = set()
+    seen = set(stack)
+    while stack and len(seen) <= _MAX_WALK:
+        one = stack.pop()
+        for source in (*(o[0] for o in one.inputs if o not in ctx.fed), *one.controls):
+            if source in seen and source not in wanted:
+                continue
+            if source in wanted:
+                found.add(source)
+            if source not in seen and source.op not in CONTROL_FLOW and rank[source] >= lowest:
+                seen.add(source)
+                stack.append(source)
+    return found

@@ -1,0 +1,121 @@
+"""Rewrites: what one is, what it may do to numbers, and the worklist that applies them.
+
+A rule looks at one node of certain ops. ``match`` only looks and gives what it found, or None;
+``apply`` rewrites the graph accordingly. The worklist goes through the nodes that some rule is for,
+and once more through those that a rewrite touched, until no rule matches anywhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from drystone_base.graph import Node
+
+if TYPE_CHECKING:
+    from drystone_optimizer.context import Context
+
+__all__ = ["Numeric", "Rule", "apply_rules"]
+
+_MAX_SCANS: Final = 16
+
+
+class Numeric(IntEnum):
+    """What a rewrite may do to values, from nothing to most.
+
+    ``EXACT``: the same operations on the same numbers. ``REASSOCIATES``: the same value in real
+    arithmetic; roundings and the sign of a zero may differ. ``APPROXIMATE``: NaN, infinities, ties
+    or precision may differ.
+    """
+
+    EXACT = 0
+    REASSOCIATES = 1
+    APPROXIMATE = 2
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rewrite: for nodes of ``ops`` (of any op where that is empty), of this numeric class.
+
+    ``aggressive``: only where the pass is set to AGGRESSIVE.
+    """
+
+    name: str
+    ops: tuple[str, ...]
+    match: Callable[[Context, Node], Any]
+    apply: Callable[[Context, Node, Any], None]
+    numeric: Numeric = Numeric.EXACT
+    aggressive: bool = False
+
+
+def apply_rules(ctx: Context, rules: Sequence[Rule], nodes: Iterable[Node] | None = None) -> int:
+    """Apply rules, earlier ones first, to the graph's nodes until none matches; how many did.
+
+    ``nodes`` says where to begin (default: everywhere). Rules above the context's numeric ceiling
+    are left out. Bounded by the size of the graph, should rules undo each other.
+    """
+    begin, budget = ctx.rewrites, 1000 + 20 * len(ctx.graph)
+    chosen = _Chosen(
+        rule
+        for rule in rules
+        if rule.numeric <= ctx.ceiling and (ctx.aggressive or not rule.aggressive)
+    )
+    for _ in range(_MAX_SCANS):
+        before = ctx.rewrites
+        _scan(ctx, chosen, list(ctx.graph if nodes is None else nodes), begin + budget)
+        nodes = None
+        if ctx.rewrites == before or ctx.rewrites >= begin + budget:
+            break
+    return ctx.rewrites - begin
+
+
+class _Chosen(dict[str, tuple[Rule, ...]]):
+    """The rules for each op, found when the op first comes up."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+
+    def __missing__(self, op: str) -> tuple[Rule, ...]:
+        found = self[op] = tuple(r for r in self.rules if not r.ops or op in r.ops)
+        return found
+
+
+def _scan(ctx: Context, rules: _Chosen, nodes: list[Node], limit: int) -> None:
+    graph = ctx.graph
+    queue = deque(node for node in nodes if rules[node.op])
+    queued = set(queue)
+    while queue:
+        node = queue.popleft()
+        queued.discard(node)
+        mine = rules[node.op]
+        if not mine or graph.get(node.name) is not node or not ctx.may_rewrite(node):
+            continue
+        ctx.tick()
+        for touched in _try(ctx, mine, node):
+            if rules[touched.op] and touched not in queued:
+                queued.add(touched)
+                queue.append(touched)
+        if ctx.rewrites >= limit:
+            return
+
+
+def _try(ctx: Context, rules: Sequence[Rule], node: Node) -> Iterable[Node]:
+    """Apply the first rule that matches; the nodes that are worth another look then."""
+    graph = ctx.graph
+    for rule in rules:
+        found = rule.match(ctx, node)
+        if found is None:
+            continue
+        mark = len(ctx.journal)
+        rule.apply(ctx, node, found)
+        ctx.count(rule.name, rule.numeric)
+        near: dict[Node, None] = {}
+        for touched in ctx.journal[mark:]:
+            if graph.get(touched.name) is touched and touched not in near:
+                near[touched] = None
+                near.update(dict.fromkeys(user for user, _ in graph.consumers(touched)))
+        return near
+    return ()

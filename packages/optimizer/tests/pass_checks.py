@@ -1,0 +1,132 @@
+"""What every test of a pass asks: the graph that it leaves, equal values, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from drystone_base.dtypes import FLOAT32, INT32, DType, from_numpy
+from drystone_base.graph import Graph, Node, Output, output_name
+from drystone_base.ops.attrs import TensorAttr
+from drystone_base.session import Session, SessionConfig
+from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
+from drystone_optimizer.config import PASSES
+
+__all__ = ["Maker", "as_lines", "check", "only", "run_pass", "same_values", "unchanged"]
+
+Feeds = Mapping[str, Any]
+
+
+class Maker:
+    """Builds a graph; every method gives an output."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+
+    def op(
+        self, op: str, name: str, *inputs: Any, controls: Sequence[Any] = (), **attrs: Any
+    ) -> Output:
+        """A node of that op; inputs are outputs or nodes' names."""
+        found = [self.graph.output(i) if isinstance(i, str) else i for i in inputs]
+        waits = [self.graph[c] if isinstance(c, str) else c[0] for c in controls]
+        device = attrs.pop("device", "")
+        return (self.graph.add(op, name, found, controls=waits, device=device, attrs=attrs), 0)
+
+    def x(self, name: str = "x", shape: Any = (-1, 3), dtype: DType = FLOAT32) -> Output:
+        """A placeholder."""
+        return self.op("Placeholder", name, dtype=dtype, shape=shape)
+
+    def const(self, name: str, value: Any, dtype: DType | None = None, **more: Any) -> Output:
+        """A constant; Python floats are float32 and ints int32."""
+        array = np.asarray(value)
+        if dtype is None:
+            dtype = {"f": FLOAT32, "i": INT32}.get(array.dtype.kind, from_numpy(array.dtype))
+        tensor = TensorAttr(array=array.astype(dtype.np))
+        return self.op("Const", name, dtype=dtype, value=tensor, **more)
+
+
+def only(*names: str, **more: Any) -> OptimizerConfig:
+    """A config in which these passes run, and no others."""
+    toggles: dict[str, Any] = dict.fromkeys(PASSES, "off")
+    toggles["disable_model_pruning"] = "off" if "model_pruning" in names else "on"
+    toggles |= {name: "on" for name in names if name != "model_pruning"}
+    if "common_subgraph_elimination" in names:
+        toggles["arithmetic_optimization"] = "default"
+    return OptimizerConfig(
+        **(toggles | {"min_graph_nodes": -1, "fail_on_optimizer_errors": True} | more)
+    )
+
+
+def run_pass(
+    graph: Graph, name: str, fetches: Sequence[str], feeds: Sequence[str] = (), **more: Any
+) -> tuple[Graph, Report]:
+    """The graph after one pass, to its end."""
+    config = only(name, **({"meta_optimizer_iterations": 4} | more))
+    return optimize_with_report(graph, fetches, feeds, config, available=())
+
+
+def as_lines(graph: Graph) -> list[str]:
+    """One line per node, sorted by name: ``y = Add(x, c:1, ^z)``, constants with their value."""
+    return sorted(_line(node) for node in graph)
+
+
+def _line(node: Node) -> str:
+    if node.op == "Const":
+        value = node.attrs["value"].array
+        held = [str(value.tolist()) if value.size < 10 else f"{value.dtype}{list(value.shape)}"]
+    else:
+        held = [output_name(o) for o in node.inputs]
+    return f"{node.name} = {node.op}({', '.join([*held, *('^' + c.name for c in node.controls)])})"
+
+
+def same_values(a: Graph, b: Graph, fetches: Sequence[str], feeds: Feeds, exact: bool) -> None:
+    """Both graphs give equal values, bit for bit or nearly."""
+    off = SessionConfig(executor="reference", optimizer="off", seed=1)
+    one, other = (Session(g, off).run(list(fetches), feeds) for g in (a, b))
+    for name, left, right in zip(fetches, one, other, strict=True):
+        if left is None:
+            assert right is None
+            continue
+        left, right = np.asarray(left), np.asarray(right)
+        assert left.dtype == right.dtype, name
+        assert left.shape == right.shape, name
+        if exact:
+            np.testing.assert_array_equal(left, right, name)
+            if left.dtype.kind == "f":
+                np.testing.assert_array_equal(np.signbit(left), np.signbit(right), name)
+        else:
+            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def check(
+    made: Maker,
+    name: str,
+    fetches: Sequence[str],
+    expected: Sequence[str],
+    feeds: Feeds | None = None,
+    exact: bool = True,
+    **more: Any,
+) -> Report:
+    """The pass leaves exactly these lines, with equal values, and then nothing more to do."""
+    feeds = feeds or {}
+    before = made.graph.to_bytes()
+    after, report = run_pass(made.graph, name, fetches, list(feeds), **more)
+    assert as_lines(after) == sorted(expected)
+    assert made.graph.to_bytes() == before, "the given graph was changed"
+    same_values(made.graph, after, fetches, feeds, exact)
+    again, _ = run_pass(after, name, fetches, list(feeds), **more)
+    assert again is after, as_lines(again)
+    return report
+
+
+def unchanged(
+    made: Maker, name: str, fetches: Sequence[str], feeds: Sequence[str] = (), **more: Any
+) -> None:
+    """The pass finds nothing: the graph comes back as it is."""
+    before = made.graph.to_bytes()
+    after, report = run_pass(made.graph, name, fetches, feeds, **more)
+    assert after is made.graph, as_lines(after)
+    assert made.graph.to_bytes() == before
+    assert all(step.outcome == "unchanged" for step in report.steps)

@@ -1,0 +1,179 @@
+"""Function optimization: inlining."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
+
+from drystone_abi.protos import FunctionDef, NodeDef
+from drystone_base.dtypes import FLOAT32, INT32, RESOURCE
+from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
+
+F = {"T": FLOAT32}
+FUN = "function_optimization"
+X = {"x:0": np.array([[1, -2, 3]], np.float32)}
+
+
+def node(op: str, name: str, *inputs: str, **attrs: Any) -> NodeDef:
+    proto = NodeDef(name=name, op=op, input=inputs)
+    for key, value in attrs.items():
+        proto.attr[key].CopyFrom(encode_attr(value))
+    return proto
+
+
+def define(m: Maker, name: str, args: Any, results: Any, *nodes: NodeDef, **attrs: Any) -> None:
+    proto = FunctionDef()
+    proto.signature.name = name
+    for arg, dtype in args:
+        proto.signature.input_arg.add(name=arg, type=dtype.number)
+    for arg, dtype, source in results:
+        proto.signature.output_arg.add(name=arg, type=dtype.number)
+        proto.ret[arg] = source
+    proto.node_def.extend(nodes)
+    for key, value in attrs.items():
+        proto.attr[key].CopyFrom(encode_attr(value))
+    m.graph.functions.add(proto)
+
+
+def calling(
+    *nodes: NodeDef, result: str = "n:y:0", op: str = "PartitionedCall", **attrs: Any
+) -> Maker:
+    """``call`` of a function of x, and ``y`` that reads it."""
+    m = Maker()
+    define(m, "f", [("a", FLOAT32)], [("r", FLOAT32, result)], *nodes, **attrs)
+    m.op(op, "call", m.x(), Tin=[FLOAT32], Tout=[FLOAT32], f=FunctionRef("f"))
+    m.op("Square", "y", "call", **F)
+    return m
+
+
+NEG = node("Neg", "n", "a", **F)
+
+
+def test_body_takes_the_place_of_the_call() -> None:
+    expected = ["x = Placeholder()", "call/n = Neg(x)", "y = Square(call/n)"]
+    check(calling(NEG), FUN, ["y:0"], expected, X)
+
+
+def test_direct_calls_and_calls_in_bodies() -> None:
+    m = Maker()
+    define(m, "f", [("a", FLOAT32)], [("r", FLOAT32, "n:y:0")], NEG)
+    define(m, "g", [("a", FLOAT32)], [("r", FLOAT32, "c:r:0")], node("f", "c", "a"))
+    m.op("g", "call", m.x())
+    m.op("Square", "y", "call", **F)
+    expected = ["x = Placeholder()", "call/c/n = Neg(x)", "y = Square(call/c/n)"]
+    check(m, FUN, ["y:0"], expected, X)
+
+
+def test_a_fetched_call_stays_as_identity() -> None:
+    expected = ["x = Placeholder()", "call/n = Neg(x)", "call = Identity(call/n)",
+                "y = Square(call/n)"]  # fmt: skip
+    check(calling(NEG), FUN, ["y:0", "call:0"], expected, X)
+
+
+def test_effects_run_whenever_the_call_does() -> None:
+    m = Maker()
+    value = TensorAttr(array=np.ones(3, np.float32))
+    define(
+        m, "f", [("h", RESOURCE)], [("r", FLOAT32, "c:output:0")],
+        node("Const", "c", dtype=FLOAT32, value=value),
+        node("AssignAddVariableOp", "bump", "h", "c:output:0", dtype=FLOAT32),
+    )  # fmt: skip
+    m.op("VarHandleOp", "v", dtype=FLOAT32, shape=(3,), shared_name="v")
+    m.op("AssignVariableOp", "put", "v", m.const("zero", np.zeros(3)), dtype=FLOAT32)
+    m.op("StatefulPartitionedCall", "call", "v", controls=["put"], Tin=[RESOURCE], Tout=[FLOAT32],
+         f=FunctionRef("f"))  # fmt: skip
+    m.op("Neg", "n", "call", **F)
+    m.op("ReadVariableOp", "y", "v", controls=["n"], dtype=FLOAT32)
+    after, _ = run_pass(m.graph, FUN, ["y:0"])
+    assert "call/bump = AssignAddVariableOp(v, call/c, ^call/start)" in as_lines(after)
+    assert "call/done = NoOp(^call/start, ^call/bump)" in as_lines(after)
+    same_values(m.graph, after, ["y:0"], {}, exact=True)
+
+
+def test_what_waits_for_a_call_waits_for_its_reads() -> None:
+    m = Maker()
+    define(m, "f", [("h", RESOURCE)], [("r", FLOAT32, "v:value:0")],
+           node("ReadVariableOp", "v", "h", dtype=FLOAT32))  # fmt: skip
+    m.op("VarHandleOp", "v", dtype=FLOAT32, shape=(3,), shared_name="v")
+    m.op("AssignVariableOp", "put", "v", m.const("zero", np.zeros(3)), dtype=FLOAT32)
+    m.op("StatefulPartitionedCall", "call", "v", controls=["put"], Tin=[RESOURCE], Tout=[FLOAT32],
+         f=FunctionRef("f"))  # fmt: skip
+    m.op("AssignVariableOp", "again", "v", m.const("one", np.ones(3)), controls=["call"],
+         dtype=FLOAT32)  # fmt: skip
+    m.op("Neg", "y", "call", controls=["again"], **F)
+    after, _ = run_pass(m.graph, FUN, ["y:0"])
+    lines = as_lines(after)
+    assert "again = AssignVariableOp(v, one, ^call/done)" in lines
+    assert "call/done = NoOp(^call/start, ^call/v)" in lines
+    same_values(m.graph, after, ["y:0"], {}, exact=True)
+
+
+@pytest.mark.parametrize("mark", ["_noinline", "_XlaMustCompile", "_tf_data_function"])
+def test_marked_functions_stay_calls(mark: str) -> None:
+    attrs: Any = {mark: True}
+    m = calling(NEG, **attrs)
+    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+
+
+def test_aggressive_inlines_what_asks_not_to_be() -> None:
+    after, _ = run_pass(calling(NEG, _noinline=True).graph, FUN, ["y:0"], ["x:0"],
+                        function_optimization="aggressive")  # fmt: skip
+    assert "call/n = Neg(x)" in as_lines(after)
+
+
+@pytest.mark.parametrize("body", [
+    [node("VarHandleOp", "v", dtype=FLOAT32, shape=(3,)),
+     node("ReadVariableOp", "n", "v:resource:0", dtype=FLOAT32)],
+    [node("RandomUniform", "n", "s:output:0", dtype=FLOAT32, T=INT32),
+     node("Const", "s", dtype=INT32, value=TensorAttr(array=np.array([3], np.int32)))],
+])  # fmt: skip
+def test_bodies_whose_state_goes_by_their_nodes_names_stay(body: Any) -> None:
+    out = "n:value:0" if body[1].op == "ReadVariableOp" else "n:output:0"
+    m = calling(*body, result=out, op="StatefulPartitionedCall")
+    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+
+
+def test_a_fed_call_stays() -> None:
+    unchanged(calling(NEG), FUN, ["y:0"], ["call:0"], optimize_functions=False)
+
+
+def test_a_function_that_calls_itself_is_inlined_once() -> None:
+    m = Maker()
+    define(m, "f", [("a", FLOAT32)], [("r", FLOAT32, "c:r:0")], node("f", "c", "a"))
+    m.op("f", "call", m.x())
+    m.op("Square", "y", "call", **F)
+    after, _ = run_pass(m.graph, FUN, ["y:0"], ["x:0"], meta_optimizer_iterations=1)
+    assert [n.op for n in after if n.op == "f"] == ["f"]
+
+
+def test_loops_of_two_calls_keep_their_frames_apart() -> None:
+    m = Maker()
+    body = [
+        node("Const", "zero", dtype=INT32, value=TensorAttr(array=np.array(0, np.int32))),
+        node("Enter", "e", "a", frame_name="loop", **F),
+        node("Enter", "k", "zero:output:0", frame_name="loop", T=INT32),
+        node("Merge", "mk", "k:output:0", "back:output:0", T=INT32, N=2),
+        node("Merge", "me", "e:output:0", "twice_back:output:0", N=2, **F),
+        node("Const", "two", "^mk", dtype=INT32, value=TensorAttr(array=np.array(2, np.int32))),
+        node("Less", "less", "mk:output:0", "two:output:0", T=INT32),
+        node("LoopCond", "cond", "less:z:0"),
+        node("Switch", "sk", "mk:output:0", "cond:output:0", T=INT32),
+        node("Switch", "se", "me:output:0", "cond:output:0", **F),
+        node("Const", "one", "^ik", dtype=INT32, value=TensorAttr(array=np.array(1, np.int32))),
+        node("Identity", "ik", "sk:output_true:0", T=INT32),
+        node("AddV2", "next", "ik:output:0", "one:output:0", T=INT32),
+        node("NextIteration", "back", "next:z:0", T=INT32),
+        node("AddV2", "twice", "se:output_true:0", "se:output_true:0", **F),
+        node("NextIteration", "twice_back", "twice:z:0", **F),
+        node("Exit", "out", "se:output_false:0", **F),
+    ]
+    define(m, "f", [("a", FLOAT32)], [("r", FLOAT32, "out:output:0")], *body)
+    m.op("f", "one", m.x())
+    m.op("f", "two", "one")
+    m.op("AddV2", "y", "one", "two", **F)
+    after, _ = run_pass(m.graph, FUN, ["y:0"], ["x:0"])
+    assert {n.attrs["frame_name"] for n in after if n.op == "Enter"} == {"one/loop", "two/loop"}
+    same_values(m.graph, after, ["y:0"], X, exact=True)

@@ -1,0 +1,79 @@
+"""Model pruning."""
+
+from __future__ import annotations
+
+import numpy as np
+from pass_checks import Maker, check, unchanged
+
+from drystone_base.dtypes import BOOL, FLOAT32
+
+F = {"T": FLOAT32}
+X = {"x:0": np.array([[1, -2, 3]], np.float32)}
+
+
+def chain(**more: object) -> Maker:
+    m = Maker()
+    m.op("Identity", "i", m.x(), **F)
+    m.op("Neg", "y", "i", **F, **more)
+    return m
+
+
+def test_only_what_the_fetches_need_stays() -> None:
+    m = chain()
+    m.op("Square", "unused", "x", **F)
+    m.op("Print", "effect", "x", T=FLOAT32, U=[])
+    check(m, "model_pruning", ["y:0"], ["x = Placeholder()", "y = Neg(x)"], X)
+
+
+def test_nodes_that_pass_on_go() -> None:
+    m = chain()
+    m.op("StopGradient", "s", "y", **F)
+    m.op("AddN", "n", "s", N=1, **F)
+    m.op("IdentityN", "two", "n", "x", T=[FLOAT32, FLOAT32])
+    m.op("Mul", "z", "two:0", "two:1", **F)
+    check(m, "model_pruning", ["z:0"], ["x = Placeholder()", "y = Neg(x)", "z = Mul(y, x)"], X)
+
+
+def test_a_fetched_identity_stays() -> None:
+    unchanged(chain(), "model_pruning", ["i:0", "y:0"], ["x:0"])
+
+
+def test_a_fed_identity_stays_and_what_it_read_goes_unread() -> None:
+    unchanged(chain(), "model_pruning", ["y:0"], ["i:0", "x:0"])
+
+
+def test_kept_and_marked_nodes_stay() -> None:
+    unchanged(chain(), "model_pruning", ["y:0"], ["x:0"], keep=("i",))
+    m = chain()
+    m.graph.set_attr(m.graph["i"], "_grappler_do_not_remove", True)
+    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+
+
+def test_identity_with_control_edges_stays() -> None:
+    m = chain()
+    m.op("Neg", "z", "y", controls=["i"], **F)
+    unchanged(m, "model_pruning", ["z:0"], ["x:0"])
+
+
+def test_identity_of_a_variable_is_a_read_and_stays() -> None:
+    m = Maker()
+    m.op("VariableV2", "v", dtype=FLOAT32, shape=(2,))
+    m.op("Identity", "read", "v", **F)
+    m.op("Neg", "y", "read", **F)
+    unchanged(m, "model_pruning", ["y:0"])
+
+
+def test_identity_between_devices_stays() -> None:
+    m = Maker()
+    m.op("Identity", "i", m.x(), device="/device:GPU:0", **F)
+    m.op("Neg", "y", "i", **F)
+    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+
+
+def test_identity_of_a_switch_that_is_waited_for_stays() -> None:
+    m = Maker()
+    m.op("Switch", "s", m.x(), m.const("p", np.bool_(True), BOOL), **F)
+    m.op("Identity", "anchor", "s:1", **F)
+    m.const("one", 1.0, controls=["anchor"])
+    m.op("Merge", "m", "s:0", "one", N=2, **F)
+    unchanged(m, "model_pruning", ["m:0"], ["x:0"])
