@@ -248,6 +248,16 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def random_plans(session: nox.Session) -> None:
+    """20,000 random programs on both executors, without and with drystone-cpu; `-- --count N`."""
+    install_wheels(session, "test", cpu=False)
+    command = ("python", "-m", "ci.scripts.random_plans", *session.posargs)
+    session.run(*command)
+    session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
+    session.run(*command)
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """Two hours of runs in many sessions and threads: flat memory, the same answers every time."""
     install_wheels(session, "test")

@@ -29,7 +29,7 @@ def build(sanitize: bool) -> Path:
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     options = [f"-DPython_EXECUTABLE={sys.executable}"]
     if sanitize:
-        options += ["-DDRYSTONE_SANITIZE=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
+        options += ["-DDRYSTONE_SANITIZE=address,undefined", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
         options.append("-DDRYSTONE_BINDING=OFF")
     subprocess.run(["cmake", "-S", str(SOURCE), "-B", str(where), *generator, *options], check=True)
     subprocess.run(["cmake", "--build", str(where), "--parallel", "2"], check=True)

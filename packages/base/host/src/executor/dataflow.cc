@@ -262,10 +262,11 @@ class DataflowRun {
                                     std::to_string(choice.count()) + " elements, it must have one");
     }
     std::int32_t chosen = 0;
-    if (choice.dtype == TF_INT32 && choice.count() == 1) {
+    const bool is_number = choice.memory != nullptr && !choice.memory->opaque;
+    if (choice.dtype == TF_INT32 && is_number) {
       std::memcpy(&chosen, choice.memory->data, sizeof chosen);
     } else {
-      chosen = truth(choice) ? 1 : 0;
+      chosen = run_.holds(in, 1, &choice) ? 1 : 0;
     }
     if (chosen < 0 || chosen >= in.outputs.count) chosen = in.outputs.count - 1;
     for (std::int32_t k = 0; k < in.outputs.count; ++k) {

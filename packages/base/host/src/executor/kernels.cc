@@ -32,6 +32,10 @@ TF_Tensor* referring(DS_Variable* variable, const std::vector<DS_Variable*>& var
   return new_reference(variable);
 }
 
+std::string title(const Instruction& in) {
+  return in.kernel != nullptr ? in.kernel->title() : "node '" + in.node + "' (" + in.op + ")";
+}
+
 bool is_opaque(const TF_Tensor* value) {
   return value->memory != nullptr && value->memory->opaque;
 }
@@ -116,7 +120,7 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
                        : callbacks_.adapt(callbacks_.context, opaque, dtype, &status_);
   if (out == nullptr) {
     fail(status_.code == TF_OK ? TF_INVALID_ARGUMENT : status_.code,
-         in.kernel->title() + ": input " + std::to_string(k) + ": " +
+         title(in) + ": input " + std::to_string(k) + ": " +
              (status_.message.empty() ? "a value that only the embedder knows" : status_.message));
   }
   if (opaque->memory->constant && out->memory != nullptr) out->memory->constant = true;
@@ -125,6 +129,18 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
     drop(out);
   }
   return out;
+}
+
+bool Run::holds(const Instruction& in, std::size_t k, const TF_Tensor* condition) {
+  Tensors made;
+  if (is_opaque(condition) && condition->dtype == TF_STRING) {
+    made.held.push_back(adapted(in, k, condition, TF_STRING));
+    condition = made.held.back();
+  }
+  if (condition->memory == nullptr || is_opaque(condition)) {
+    fail(TF_INVALID_ARGUMENT, title(in) + ": a condition must be a number or a string");
+  }
+  return truth(*condition);
 }
 
 TF_Tensor* Run::adapted_variable(const TF_Tensor* opaque) {

@@ -257,11 +257,13 @@ void Run::choose(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs)
   const std::int32_t count = in.inputs.count - 1;
   std::size_t branch = 0;
   if (in.kind == Kind::if_) {
-    branch = truth(*inputs[0]) ? 0 : 1;
+    branch = holds(in, 0, inputs[0]) ? 0 : 1;
   } else {
     std::int32_t index = -1;
-    if (inputs[0]->dtype == TF_INT32 && inputs[0]->count() == 1) {
-      std::memcpy(&index, inputs[0]->memory->data, sizeof index);
+    const TF_Tensor& choice = *inputs[0];
+    const bool is_number = choice.memory != nullptr && !choice.memory->opaque;
+    if (choice.dtype == TF_INT32 && choice.count() == 1 && is_number) {
+      std::memcpy(&index, choice.memory->data, sizeof index);
     }
     branch = index < 0 || static_cast<std::size_t>(index) >= in.blocks.size()
                  ? in.blocks.size() - 1
@@ -282,7 +284,7 @@ void Run::loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
     for (std::size_t k = 0; k < count; ++k) arguments.data()[k] = hold(variables.data()[k]);
     Values verdict(stack, 1);
     call(in, in.blocks[0], arguments.data(), in.inputs.count, verdict.data());
-    if (!truth(*verdict.data()[0])) break;
+    if (!holds(in, 0, verdict.data()[0])) break;
     Values next(stack, count);
     call(in, in.blocks[1], variables.data(), in.inputs.count, next.data());
     for (std::size_t k = 0; k < count; ++k) {
@@ -295,9 +297,6 @@ void Run::loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
 }
 
 bool truth(const TF_Tensor& value) {
-  if (value.memory == nullptr || value.memory->opaque) {
-    fail(TF_INVALID_ARGUMENT, "a condition must be a number or a string");
-  }
   if (value.dims.rank() != 0) return value.count() > 0;
   const void* data = value.memory->data;
   if (value.dtype == TF_STRING) return TF_TString_GetSize(static_cast<const TF_TString*>(data)) > 0;

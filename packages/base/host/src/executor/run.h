@@ -116,6 +116,8 @@ class Run {
   void read_variables(const Block& block, const Instruction& in, TF_Tensor** inputs,
                       std::vector<TF_Tensor*>* read);
   TF_Tensor* adapted_variable(const TF_Tensor* opaque);
+  // Whether a condition holds; `k` is its place among the inputs. Fails for a value that is none.
+  bool holds(const Instruction& in, std::size_t k, const TF_Tensor* condition);
   std::int64_t remaining_ms() const;
   void poll(const Instruction& in);
   void check_limits(const Instruction& in);
@@ -143,7 +145,7 @@ inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** val
   }
 }
 
-// Whether a scalar chooses the true branch: TensorFlow's rule for If and While.
+// Whether a number or string chooses the true branch: TensorFlow's rule for If and While.
 bool truth(const TF_Tensor& value);
 
 // Runs blocks with frames (v1 control flow).

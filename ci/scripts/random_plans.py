@@ -1,0 +1,51 @@
+"""Random programs on both executors: random_plans.py [--count 20000] [--first SEED]
+
+Each is drawn from its seed (packages/base/tests/random_programs) and run several times in one
+session of either executor. A disagreement is printed for the shortest beginning of the program that
+shows it; the status is 1 then. With drystone-cpu installed, the native executor uses its kernels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from drystone_base import plugins
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_SHOWN = 10
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw, run and compare."""
+    sys.path.insert(0, str(ROOT / "packages" / "base" / "tests"))
+    from random_programs import disagreement, draw, smallest
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    options = parser.parse_args(arguments)
+    ops: Counter[str] = Counter()
+    start, shown = time.monotonic(), 0
+    for seed in range(options.first, options.first + options.count):
+        program = draw(seed)
+        ops.update({node.op for node in program.graph})
+        found = disagreement(program)
+        if found is not None:
+            print(smallest(seed) or found, flush=True)
+            shown += 1
+            if shown == MOST_SHOWN:
+                break
+    loaded = ", ".join(p.name for p in plugins.report().plugins) or "none"
+    print(
+        f"{seed + 1 - options.first} programs of {len(ops)} ops, plugins: {loaded}; "
+        f"{shown} disagreements; {time.monotonic() - start:.0f} s"
+    )
+    return int(shown > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

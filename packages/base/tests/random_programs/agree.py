@@ -1,0 +1,104 @@
+"""Whether both executors do the same with a program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drystone_base.errors import DrystoneError
+from drystone_base.session import Session, SessionConfig
+from random_programs.draw import Program, draw
+
+__all__ = ["Disagreement", "disagreement", "outcomes", "smallest"]
+
+NODE = re.compile(r"node '([^']*)'")
+DEADLINE = 30.0
+
+
+class Disagreement(NamedTuple):
+    """Where two executors part: the run, the fetch or nothing, and what each of them has."""
+
+    seed: int
+    run: int
+    fetch: str
+    reference: Any
+    native: Any
+
+    def __str__(self) -> str:
+        return (
+            f"seed {self.seed}, run {self.run} {self.fetch}\n"
+            f"  reference: {self.reference!r}\n  native:    {self.native!r}"
+        )
+
+
+class Failed(NamedTuple):
+    """What the error of a run says; the text is not compared."""
+
+    kind: str
+    code: str
+    status: str
+    node: str
+    text: str
+
+
+def _outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any:
+    try:
+        return session.run(fetches, feeds)
+    except DrystoneError as error:
+        named = NODE.search(error.what)
+        node = named[1] if named else error.what
+        code = error.code.removeprefix("plugin-")  # a kernel failed, whoever's it is
+        return Failed(type(error).__name__, code, error.status, node, str(error))
+
+
+def disagreement(program: Program) -> Disagreement | None:
+    """The first difference, or None. Runs after one that fails are not looked at."""
+    sessions = [
+        Session(program.graph, SessionConfig(executor=name, deadline=DEADLINE))
+        for name in ("reference", "native")
+    ]
+    for number, (fetches, feeds) in enumerate(program.runs):
+        wanted, found = (_outcome(session, fetches, feeds) for session in sessions)
+        if isinstance(wanted, Failed) or isinstance(found, Failed):
+            same = wanted[:4] == found[:4]
+            return None if same else Disagreement(program.seed, number, "", wanted, found)
+        for fetch, a, b in zip(fetches, wanted, found, strict=True):
+            if not _same(a, b, exact=fetch not in program.inexact):
+                return Disagreement(program.seed, number, fetch, a, b)
+    return None
+
+
+def outcomes(program: Program) -> list[str]:
+    """``ok`` or an error's code for each run up to one that fails, by the native executor."""
+    session = Session(program.graph, SessionConfig(executor="native", deadline=DEADLINE))
+    found = []
+    for fetches, feeds in program.runs:
+        outcome = _outcome(session, fetches, feeds)
+        found.append(outcome.code if isinstance(outcome, Failed) else "ok")
+        if found[-1] != "ok":
+            break
+    return found
+
+
+def _same(a: Any, b: Any, *, exact: bool) -> bool:
+    if a is None or b is None:
+        return a is b
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.hasobject or a.dtype.kind in "iub":
+        return bool(a.tolist() == b.tolist())
+    if not exact:
+        a, b = (x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
+        return bool(np.allclose(a, b, rtol=1e-2, atol=1e-3, equal_nan=True))
+    return bool(np.array_equal(a, b, equal_nan=True))
+
+
+def smallest(seed: int) -> Disagreement | None:
+    """The disagreement of the shortest beginning of a seed's program that has one."""
+    for size in range(1, 15):
+        if found := disagreement(draw(seed, size)):
+            return found
+    return None
