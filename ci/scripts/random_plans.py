@@ -1,8 +1,9 @@
-"""Random programs on both executors: random_plans.py [--count 20000] [--first SEED]
+"""Random programs on both executors: random_plans.py [--count 20000] [--first SEED] [--optimizer]
 
 Each is drawn from its seed (packages/base/tests/random_programs) and run several times in one
 session of either executor. A disagreement is printed for the shortest beginning of the program that
 shows it; the status is 1 then. With drystone-cpu installed, the native executor uses its kernels.
+With --optimizer native sessions run graphs as drystone-optimizer rewrites them.
 """
 
 from __future__ import annotations
@@ -27,15 +28,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--optimizer", action="store_true", help="optimize native sessions")
     options = parser.parse_args(arguments)
+    optimizer = "default" if options.optimizer else "off"
     ops: Counter[str] = Counter()
     start, shown = time.monotonic(), 0
     for seed in range(options.first, options.first + options.count):
         program = draw(seed)
         ops.update({node.op for node in program.graph})
-        found = disagreement(program)
+        found = disagreement(program, optimizer)
         if found is not None:
-            print(smallest(seed) or found, flush=True)
+            print(smallest(seed, optimizer) or found, flush=True)
             shown += 1
             if shown == MOST_SHOWN:
                 break

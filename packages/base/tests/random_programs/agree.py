@@ -53,11 +53,14 @@ def _outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any
         return Failed(type(error).__name__, code, error.status, node, str(error))
 
 
-def disagreement(program: Program) -> Disagreement | None:
-    """The first difference, or None. Runs after one that fails are not looked at."""
+def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | None:
+    """The first difference, or None. Runs after one that fails are not looked at.
+
+    ``optimizer`` is that of the native session; the reference runs the graph as it is.
+    """
     sessions = [
-        Session(program.graph, SessionConfig(executor=name, deadline=DEADLINE))
-        for name in ("reference", "native")
+        Session(program.graph, SessionConfig(executor=name, deadline=DEADLINE, optimizer=passes))
+        for name, passes in (("reference", "off"), ("native", optimizer))
     ]
     for number, (fetches, feeds) in enumerate(program.runs):
         wanted, found = (_outcome(session, fetches, feeds) for session in sessions)
@@ -72,7 +75,8 @@ def disagreement(program: Program) -> Disagreement | None:
 
 def outcomes(program: Program) -> list[str]:
     """``ok`` or an error's code for each run up to one that fails, by the native executor."""
-    session = Session(program.graph, SessionConfig(executor="native", deadline=DEADLINE))
+    config = SessionConfig(executor="native", deadline=DEADLINE, optimizer="off")
+    session = Session(program.graph, config)
     found = []
     for fetches, feeds in program.runs:
         outcome = _outcome(session, fetches, feeds)
@@ -96,9 +100,9 @@ def _same(a: Any, b: Any, *, exact: bool) -> bool:
     return bool(np.array_equal(a, b, equal_nan=True))
 
 
-def smallest(seed: int) -> Disagreement | None:
+def smallest(seed: int, optimizer: Any = "off") -> Disagreement | None:
     """The disagreement of the shortest beginning of a seed's program that has one."""
     for size in range(1, 15):
-        if found := disagreement(draw(seed, size)):
+        if found := disagreement(draw(seed, size), optimizer):
             return found
     return None
