@@ -103,8 +103,8 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
 
 def run_types(session: nox.Session) -> None:
     """Strict types of every package, the tooling and the tests."""
-    ours = folders("src/{}", "tests", "bench")
-    session.run(*MYPY, *ours, "ci", "integration_tests", "noxfile.py")
+    ours = folders("src/{}", "tests")
+    session.run(*MYPY, *ours, "bench", "ci", "integration_tests", "noxfile.py")
 
 
 def close(session: nox.Session, steps: Steps) -> None:
@@ -213,12 +213,13 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Import and load times, installed sizes, large graphs, models, plugins, optimizers."""
+    """drystone beside its peers in one run; `-- --quick`, `-- --publish`, `-- alone` for parts."""
     install_wheels(session, "bench")
-    session.env["PYTHONPATH"] = "packages/base"
+    if session.posargs[:1] == ["alone"]:
+        session.run("python", "-m", "bench.alone", *session.posargs[1:])
+        return
+    session.run("python", "-m", "bench.environments")
     session.run("python", "-m", "bench", *session.posargs)
-    if not session.posargs or "--quick" in session.posargs:
-        session.run("python", "packages/optimizer/bench/round_trip.py", *session.posargs[:1])
 
 
 @nox.session

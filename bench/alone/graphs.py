@@ -7,10 +7,10 @@ import json
 import sys
 from typing import Any
 
-from bench._measure import fresh, timed
-from bench._memory import peak_rss
-from bench._report import Column, Report, mb, number, span, text, yes
-from bench.synthetic import KINDS, graph_bytes
+from bench.alone._measure import fresh, timed
+from bench.alone._report import Column, Report, mb, number, span, text, yes
+from bench.alone.synthetic import KINDS, graph_bytes
+from bench.memory import peak_rss
 
 __all__ = ["SIZES", "STAGES", "measure", "run"]
 
@@ -23,7 +23,7 @@ def run(quick: bool) -> Report:
     rows = []
     for size in SIZES[:1] if quick else SIZES:
         for kind in KINDS:
-            found = fresh("bench.graphs", kind, size)
+            found = fresh("bench.alone.graphs", kind, size)
             rows.append({"kind": kind, "nodes": size, **found})
     columns = [
         Column("kind", "graph", text), Column("nodes", "nodes", number),

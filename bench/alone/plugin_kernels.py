@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import drystone_abi
-from bench._measure import interleaved, timed
-from bench._report import Column, Report, number, span, text
+from bench.alone._measure import interleaved, timed
+from bench.alone._report import Column, Report, number, span, text
 from drystone_base import host
 from drystone_base.dtypes import FLOAT32, DType
 from drystone_base.graph import Graph

@@ -8,12 +8,14 @@ import tempfile
 from pathlib import Path
 
 import drystone_abi
-from bench._report import Column, Report, number, span, text
+from bench.alone._report import Column, Report, number, span, text
 from drystone_base import host
 
 __all__ = ["run"]
 
-SOURCE = Path(__file__).resolve().parents[1] / "host" / "bench" / "kernel_call.cc"
+SOURCE = (
+    Path(__file__).resolve().parents[2] / "packages" / "base" / "host" / "bench" / "kernel_call.cc"
+)
 
 
 def run(quick: bool) -> Report:

@@ -15,8 +15,8 @@ from typing import Any
 
 __all__ = ["Timing", "fresh", "interleaved", "timed"]
 
-BESIDE = Path(__file__).resolve().parents[1]
-"""The folder that holds this package."""
+BESIDE = Path(__file__).resolve().parents[2]
+"""The folder that holds the package `bench`."""
 
 
 @dataclass(frozen=True)

@@ -13,33 +13,31 @@ from typing import Any
 
 from rich.console import Console
 
-from bench._report import Report, show
+from bench.alone._report import Report, show
+from bench.machine import processor
 
 __all__ = ["SECTIONS", "main"]
 
 SECTIONS = {
-    "import": "startup",
-    "sizes": "sizes",
-    "calls": "calls",
-    "models": "models",
     "graphs": "graphs",
     "plugins": "plugin_loading",
     "plugin-kernels": "plugin_kernels",
     "host-calls": "host_calls",
+    "optimizers": "round_trip",
 }
 """Sections by name, in the order they run, with the module of each."""
 
 EXAMPLES = """examples:
-  python -m bench --quick                    everything, a minute or two
-  python -m bench --only graphs              one section; may be repeated
-  python -m bench --json bench.json          also as data, for comparing runs
+  python -m bench.alone --quick          everything, a minute or two
+  python -m bench.alone --only graphs    one section; may be repeated
+  python -m bench.alone --json FILE      also as data, for comparing runs
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen sections one after the other; 1 when something could not be measured."""
     parser = argparse.ArgumentParser(
-        prog="bench", description="Benchmarks of drystone.", epilog=EXAMPLES,
+        prog="bench.alone", description="Benchmarks of drystone's own parts.", epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--only", action="append", choices=list(SECTIONS), metavar="SECTION",
@@ -53,7 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
     console.print(" · ".join(found["machine"].values()), highlight=False, markup=False)
     for name in options.only or SECTIONS:
         with console.status(f"measuring: {name}"):
-            report: Report = importlib.import_module(f"bench.{SECTIONS[name]}").run(options.quick)
+            report: Report = importlib.import_module(f"bench.alone.{SECTIONS[name]}").run(
+                options.quick
+            )
         show(console, report)
         found[name] = report.data()
         failed += len(report.failures)
@@ -72,14 +72,6 @@ def machine() -> dict[str, str]:
         "system": platform.platform(terse=True),
         "processor": processor(),
     }
-
-
-def processor() -> str:
-    """The processor's name where the system tells it, else its architecture."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.machine())
 
 
 if __name__ == "__main__":

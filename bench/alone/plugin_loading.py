@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import drystone_abi
-from bench._report import Column, Report, number, span, text
+from bench.alone._report import Column, Report, number, span, text
 from drystone_base import host
 
 __all__ = ["COUNTS", "run"]

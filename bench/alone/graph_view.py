@@ -1,4 +1,4 @@
-"""What the C++ SDK needs for large graphs: ``python -m bench.graph_view [NODES]``.
+"""What the C++ SDK needs for large graphs: ``python -m bench.alone.graph_view [NODES]``.
 
 Prints milliseconds to parse a view with edges both ways, to order it, to bypass every Identity, and
 to write the result; beside them what protobuf needs to parse the same bytes.
@@ -18,7 +18,7 @@ from drystone_abi.protos import DataType, GraphDef
 
 __all__ = ["main", "measure"]
 
-PROBE = Path(__file__).resolve().parents[3] / "plugin-abi" / "tests" / "plugins" / "sdk_probe.cc"
+PROBE = Path(__file__).resolve().parents[2] / "plugin-abi" / "tests" / "plugins" / "sdk_probe.cc"
 REPEATS = 5
 
 

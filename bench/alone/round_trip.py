@@ -1,13 +1,10 @@
 """What a plugin optimizer costs per node: the round trip of a graph through the C interface.
 
-Run with ``PYTHONPATH=packages/base python packages/optimizer/bench/round_trip.py``; ``--quick``
-leaves the largest graph out, ``--json FILE`` writes the numbers. Needs a C compiler.
+Needs a C compiler.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,11 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from bench._measure import interleaved
-from bench._report import Column, Report, mb, number, show, span, text
-from bench.synthetic import KINDS, graph_bytes
-from rich.console import Console
-
+from bench.alone._measure import interleaved
+from bench.alone._report import Column, Report, mb, number, span, text
+from bench.alone.synthetic import KINDS, graph_bytes
 from drystone_base.graph import Graph
 from drystone_base.host import optimizer
 from drystone_base.host.library import open_library
@@ -27,7 +22,7 @@ from drystone_base.plugins.isolation import OptimizerPlugin, optimizer_plugins, 
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.sources import Optimizer, optimizers
 
-__all__ = ["SIZES", "main", "run"]
+__all__ = ["SIZES", "run"]
 
 SIZES: Final = (1_000, 10_000, 100_000)
 _PLUGINS: Final = {
@@ -48,19 +43,6 @@ STAGES: Final = {
     "ask": "C interface, infers",
     "isolated": "identity, isolated",
 }
-
-
-def main() -> int:
-    """Print the table and write the numbers."""
-    parser = argparse.ArgumentParser(description="Cost of plugin optimizers per node.")
-    parser.add_argument("--quick", action="store_true", help="without the largest graph")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
-    options = parser.parse_args()
-    report = run(options.quick)
-    show(Console(width=None if Console().is_terminal else 160), report)
-    if options.json:
-        options.json.write_text(json.dumps(report.data(), indent=1) + "\n", encoding="utf-8")
-    return 1 if report.failures else 0
 
 
 def run(quick: bool) -> Report:
@@ -90,7 +72,7 @@ def _stage(value: Mapping[str, float]) -> str:
 
 def _register() -> None:
     """Compile and register the optimizers that are measured."""
-    top = Path(__file__).resolve().parents[3]
+    top = Path(__file__).resolve().parents[2]
     sys.path.append(str(top / "plugin-abi" / "tests"))
     compiling = import_module("compiling")
     for device, body in _PLUGINS.items():
@@ -136,7 +118,3 @@ def _as_cpu(found: Optimizer) -> Optimizer:
 
 def _isolated(plugin: OptimizerPlugin, data: bytes, fetch: str) -> None:
     plugin.run(data, [fetch], isolation="process")
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

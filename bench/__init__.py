@@ -1,0 +1,1 @@
+"""Benchmarks: drystone beside its peers (``python -m bench``), and its parts (``bench.alone``)."""

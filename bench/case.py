@@ -1,0 +1,57 @@
+"""What is measured: one graph with arrays to feed and answers to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["GROUPS", "Case"]
+
+GROUPS = {
+    "calls": "Calls from Python",
+    "loops": "Loops",
+    "text": "Strings and hashes",
+    "models": "Models",
+    "training": "Training steps",
+}
+"""Groups of cases in the order of the tables, with their headings."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One graph in every form that a runtime may take, and one set of arrays.
+
+    ``forms`` maps ``graphdef``, ``savedmodel``, ``metagraph`` and ``onnx`` to files, ``torch`` to
+    the name of a function of the torch worker. ``arrays`` is an ``.npz`` file; ``inputs`` and
+    ``outputs`` map tensor names to keys in it. A case with ``train_op`` is a training step: its
+    inputs have a leading dimension of steps, its one output is the loss of each, and ``init_op``
+    brings the variables back. Answers may differ from the recorded ones by ``tolerance``.
+    ``answers`` is the file of the outputs where that is another than ``arrays``.
+    """
+
+    name: str
+    group: str
+    title: str
+    forms: Mapping[str, str]
+    arrays: str
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    tolerance: float = 1e-4
+    quick: bool = True
+    train_op: str = ""
+    init_op: str = ""
+    answers: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """The case as plain data, for a worker."""
+        return asdict(self)
+
+    @property
+    def file(self) -> Path | None:
+        """The file in one of TensorFlow's formats."""
+        for form in ("graphdef", "savedmodel", "metagraph"):
+            if form in self.forms:
+                return Path(self.forms[form])
+        return None

@@ -1,0 +1,30 @@
+"""drystone: the graph as it is, through a prepared call of the model's session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bench.worker._form import Prepared, choose
+
+__all__ = ["prepare", "start"]
+
+
+def start() -> None:
+    """Import it; the number of threads is in ``DRYSTONE_NUM_THREADS``."""
+    import drystone
+
+    _ = drystone.Session
+
+
+def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
+    """Load and bind feeds and fetches."""
+    del threads
+    import drystone as ds
+
+    _, file = choose(case, "graphdef", "savedmodel", "metagraph")
+    model = ds.load(file)
+    fetches = [*case["outputs"], *filter(None, [case["train_op"]])]
+    call = model.session.make_callable(fetches, list(case["inputs"]))
+    reset = (lambda: model.run(case["init_op"])) if case["init_op"] else None
+    return call, reset

@@ -1,0 +1,250 @@
+"""Write docs/performance.md and the README's section from the newest result in bench/results/.
+
+Run from the repository root: `python -m ci.scripts.performance_page [--check]`; `--check` only
+compares, the plot's mark too. `nox -s bench -- --publish` measures anew and runs this.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import shorten, wrap
+from typing import Any
+
+from bench import result as of
+from bench.case import GROUPS
+from bench.plot import digest
+from bench.table import cell, why_not
+from ci.scripts.project import ROOT
+
+__all__ = ["main", "outdated", "page", "section"]
+
+PAGE, PLOT, README = (Path("docs/performance.md"), Path("docs/performance.svg"), Path("README.md"))
+BEGIN, END = "<!-- performance: begin -->\n", "<!-- performance: end -->\n"
+
+INTRO = """# Performance
+
+Generated from the newest file in `bench/results/` by `python -m ci.scripts.performance_page`. One
+command measures everything anew and rewrites this page: `nox -s bench -- --publish`.
+
+## How to read it
+
+- All runtimes were measured in one run, each case in processes of its own that are driven in turn,
+  round after round (A B C A B C …). A cell has the median over the rounds, half their range (±),
+  and **how many times drystone's time** the peer takes: above 1x, drystone is faster.
+- The peers get the same graph in the form they take: TensorFlow and OpenVINO TensorFlow's file,
+  onnxruntime a conversion by tf2onnx, PyTorch (the small graphs only) the same calculation as its
+  users write it, chains and loops as TorchScript. A dash: there is no such form.
+- All compute in float32, NumPy arrays in and out, with the same number of threads. TensorFlow runs
+  with its default optimizers and oneDNN, with one thread in the calling thread; onnxruntime with
+  all optimizations; OpenVINO with fixed shapes and one stream; drystone with what
+  `pip install drystone drystone-cpu` gives.
+- Every runtime's answer is held against the recorded one before it is timed; a wrong one gives no
+  time. Memory is the most that the process ever held, with Python and everything loaded.
+"""
+
+WHAT = {"import": "import", "answer": "process start to first answer"}
+
+
+def page(result: of.Result) -> str:
+    """The page as text."""
+    return "\n".join([INTRO, *_facts(result), "![Ratios](performance.svg)\n", *_tables(result)])
+
+
+def _facts(result: of.Result) -> Iterator[str]:
+    machine = result["machine"]
+    versions = [
+        f"{name} {version}"
+        for peer in result["peers"].values()
+        for name, version in peer.get("versions", {}).items()
+        if name != "numpy"
+    ]
+    yield "## This run\n"
+    yield (f"{result['when']}: {machine['processor']}, {machine['cores']} cores, "
+           f"{machine['memory'] / 1e9:.0f} GB, {machine['system']}, Python {result['python']}; "
+           f"{_threads(result)}, {result['rounds']} rounds; commit "
+           f"`{result['commit']}`. {', '.join(versions)}.\n")  # fmt: skip
+    yield f"{_company(result)}\n"
+    if result["quick"]:
+        yield "This was a quick run: a part of the cases, fewer rounds.\n"
+    absent = [f"{name}: {facts['absent']}." for name, facts in result["peers"].items()
+              if "absent" in facts]  # fmt: skip
+    if absent:
+        yield "Not measured: " + " ".join(absent) + "\n"
+
+
+def _threads(result: of.Result) -> str:
+    number = result["threads"]
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
+def _company(result: of.Result) -> str:
+    """How much else the machine did, which is what the spreads come from."""
+    others = sorted(entry["others"] for row in result["cases"] for entry in row["found"].values()
+                    if "others" in entry)  # fmt: skip
+    middle = others[len(others) // 2] if others else 0.0
+    cores = result["machine"]["cores"]
+    shared = (
+        "the machine was shared: times are longer, and ratios less certain, than on a quiet one"
+    )
+    verdict = "the machine was quiet" if middle < 0.15 else shared
+    return f"Meanwhile other programs kept {middle:.1f} of {cores} cores busy (median): {verdict}."
+
+
+def _tables(result: of.Result) -> Iterator[str]:
+    names = of.peers(result)
+    yield from _table("Processes and sizes", result["processes"], names, _size_row(result, names))
+    for group, heading in GROUPS.items():
+        yield from _table(heading, list(of.rows_of(result, group)), names)
+    yield "## Memory, peak\n"
+    yield _row("case", *names)
+    yield _row("---", *["---:"] * len(names))
+    for row in result["cases"]:
+        if row["group"] != "calls":
+            yield _row(row["name"], *[_memory(row, name) for name in names])
+    yield ""
+    yield from _behind(result, names)
+    reasons = list(why_not(result))
+    if reasons:
+        yield "## What failed\n"
+        yield from (f"- {shorten(_plain(line), 240, placeholder=' …')}" for line in reasons)
+        yield ""
+
+
+def _table(
+    heading: str, rows: list[Mapping[str, Any]], names: list[str], *more: str
+) -> Iterator[str]:
+    if not rows:
+        return
+    yield f"## {heading}\n"
+    yield _row("case", *names)
+    yield _row("---", *["---:"] * len(names))
+    for row in rows:
+        yield _row(row["title"], *[cell(row, name) for name in names])
+    yield from more
+    if more:
+        yield ""
+        return
+    means = [of.mean_ratio(rows, name) for name in names]
+    texts = [f"**{of.count(mean[0])}x** ({mean[1]})" if mean else "" for mean in means]
+    yield _row("**geometric mean** (of how many)", *texts)
+    yield ""
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _plain(line: str) -> str:
+    return line.replace("|", "/").replace("<", "&lt;")
+
+
+def _size_row(result: of.Result, names: list[str]) -> str:
+    cells = []
+    for name in names:
+        value, ours = (result["peers"][key].get("bytes") for key in (name, of.OURS))
+        factor = f" {of.count(value / ours)}x" if value and ours and name != of.OURS else ""
+        cells.append(of.size(value) + factor if value else "—")
+    return _row("installed, with all that it needs", *cells)
+
+
+def _memory(row: Mapping[str, Any], name: str) -> str:
+    entry = row["found"].get(name) or {}
+    if "rss" not in entry:
+        return "—"
+    factor = of.ratio(row, name, "rss")
+    return of.size(entry["rss"]) + ("" if factor is None else f" {of.count(factor)}x")
+
+
+def _behind(result: of.Result, names: list[str]) -> Iterator[str]:
+    """Where a peer is faster by more than a tenth, worst first."""
+    found = [
+        (factor, row["name"], name)
+        for row in [*result["processes"], *result["cases"]]
+        for name in names
+        if (factor := of.ratio(row, name)) is not None and factor < 0.9
+    ]
+    yield "## Where a peer is faster\n"
+    if not found:
+        yield "Nowhere by more than a tenth.\n"
+        return
+    for factor, case, name in sorted(found):
+        yield f"- {case}: {name} takes {factor:.2f} of drystone's time"
+    yield ""
+
+
+def section(result: of.Result) -> str:
+    """The README's section, without its marks."""
+    names = [name for name in of.peers(result) if name != of.OURS]
+    machine, when = result["machine"]["processor"], result["when"][:10]
+    lines = [
+        "How many times drystone's time (or memory) its peers take: above 1x, drystone is ahead.",
+        *wrap(f"{_threads(result)}, {machine}, {when}; geometric means, in brackets over how many "
+              f"cases. {_company(result)}", 100), "",
+        _row("", *names), _row("---", *["---:"] * len(names)),
+    ]  # fmt: skip
+    groups = {heading: (list(of.rows_of(result, group)), "median_s")
+              for group, heading in GROUPS.items()}  # fmt: skip
+    for start, heading in WHAT.items():
+        rows = [row for row in result["processes"] if row["name"].startswith(start)]
+        groups[heading[0].upper() + heading[1:]] = (rows, "median_s")
+    inference = [row for row in result["cases"] if row["group"] not in ("calls", "training")]
+    groups["Peak memory"] = (inference, "rss")
+    for heading, (rows, key) in groups.items():
+        means = [of.mean_ratio(rows, name, key) for name in names]
+        if any(means):
+            lines.append(_row(heading, *[_mean(mean) for mean in means]))
+    more = "All cases, how they were measured, and where a peer is faster"
+    lines += [_size_row(result, names), "", f"{more}: [performance](docs/performance.md)."]
+    return "\n".join(lines) + "\n"
+
+
+def _mean(mean: tuple[float, int] | None) -> str:
+    return f"{of.count(mean[0])}x ({mean[1]})" if mean else "—"
+
+
+def outdated(root: Path = ROOT) -> list[str]:
+    """Files that do not say what the newest result says."""
+    result = of.latest(root / "bench" / "results")
+    if result is None:
+        return ["bench/results holds no result"]
+    found = []
+    if not (root / PAGE).exists() or (root / PAGE).read_text("utf-8") != page(result):
+        found.append(str(PAGE))
+    if _between((root / README).read_text("utf-8"))[1] != section(result):
+        found.append(str(README))
+    mark = f"result {digest(result)}"
+    if not (root / PLOT).exists() or mark not in (root / PLOT).read_text("utf-8"):
+        found.append(f"{PLOT} (python -m bench.plot, with matplotlib, draws it)")
+    return found
+
+
+def _between(text: str) -> tuple[str, str, str]:
+    """What is before, between and after the marks."""
+    before, begin, rest = text.partition(BEGIN)
+    middle, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{README} lacks the marks {BEGIN.strip()} and {END.strip()}")
+    return before + begin, middle, end + after
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write page and section, or with `--check` exit 1 when something is outdated."""
+    if "--check" in (sys.argv[1:] if arguments is None else arguments):
+        for file in outdated():
+            print(f"{file}: outdated; run python -m ci.scripts.performance_page")
+        return 1 if outdated() else 0
+    result = of.latest()
+    if result is None:
+        print("bench/results holds no result; nox -s bench -- --publish makes one")
+        return 1
+    (ROOT / PAGE).write_text(page(result), "utf-8")
+    before, _, after = _between((ROOT / README).read_text("utf-8"))
+    (ROOT / README).write_text(before + section(result) + after, "utf-8")
+    print(f"{PAGE} and the section of {README}: written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
