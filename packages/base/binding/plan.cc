@@ -1,6 +1,7 @@
 // The type Plan: see binding/session.h.
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -151,6 +152,16 @@ bool on_main_thread() {
   return is_main;
 }
 
+// Tells an exception of Python's through which functions its node was reached.
+void add_calls(CurrentRun* run, const char* message) {
+  const char* calls = std::strstr(message, "\n  in function ");
+  if (calls == nullptr) return;
+  PyErr_NormalizeException(&run->error[0], &run->error[1], &run->error[2]);
+  if (PyObject_HasAttrString(run->error[1], "add_calls") == 0) return;
+  const Ref done(PyObject_CallMethod(run->error[1], "add_calls", "s", calls));
+  if (!done) PyErr_Clear();
+}
+
 // Runs without the GIL. Whether it succeeded; otherwise an exception is set.
 bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
   CurrentRun run;
@@ -165,6 +176,7 @@ bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options,
   current_run = run.before;
   collect();
   if (run.error[0] != nullptr) {
+    add_calls(&run, host.TF_Message(status.status));
     PyErr_Restore(run.error[0], run.error[1], run.error[2]);
     return false;
   }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
@@ -28,12 +29,16 @@ __all__ = [
 ]
 
 _COMPARED: Final = 5000
+_CALLS_SHOWN: Final = 10
+_CALL: Final = re.compile(r"^  in function '(.*)', called by node '(.*)'$", re.MULTILINE)
 
 
 class DrystoneError(Exception):
     """Base of every error that drystone raises on purpose.
 
-    ``code`` is stable and kebab-case; ``status`` is a canonical status name.
+    ``code`` is stable and kebab-case; ``status`` is a canonical status name. ``calls`` lists the
+    functions of the graph that the failing node was reached through, the innermost first, each with
+    the node that called it.
     """
 
     default_code: ClassVar[str] = "internal"
@@ -59,7 +64,21 @@ class DrystoneError(Exception):
         self.code = code or self.default_code
         self.status = status or self.default_status
         self.inner = inner
+        self.calls: list[tuple[str, str]] = []
         super().__init__(self.render())
+
+    def add_calls(self, text: str) -> None:
+        """Take over the lines of a text that say through which functions a node was reached."""
+        self.calls += _CALL.findall(text)
+        self.args = (self.render(),)
+
+    def passes(self, *, function: str = "", node: str = "") -> None:
+        """The error leaves a function, then the node that called it, on its way out."""
+        if function:
+            self.calls.append((function, ""))
+        elif self.calls and not self.calls[-1][1]:
+            self.calls[-1] = (self.calls[-1][0], node)
+            self.args = (self.render(),)
 
     def render(self) -> str:
         """The full text: one line for what failed, then one line for each part that is known."""
@@ -71,6 +90,11 @@ class DrystoneError(Exception):
             ("remedy", self.remedy),
         )
         lines += [f"  {label}: {text}" for label, text in parts if text]
+        calls = [f"  in function {name!r}, called by node {node!r}" for name, node in self.calls]
+        if len(calls) > _CALLS_SHOWN:
+            left_out = len(calls) - _CALLS_SHOWN
+            calls[_CALLS_SHOWN - 1 : -1] = [f"  ... and {left_out} functions more"]
+        lines += calls
         if self.inner is not None:
             lines.append(f"  caused by: {type(self.inner).__name__}: {self.inner}")
         return "\n".join(lines)

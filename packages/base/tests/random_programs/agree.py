@@ -40,6 +40,7 @@ class Failed(NamedTuple):
     code: str
     status: str
     node: str
+    calls: tuple[tuple[str, str], ...]
     text: str
 
 
@@ -50,7 +51,9 @@ def _outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any
         named = NODE.search(error.what)
         node = named[1] if named else error.what
         code = error.code.removeprefix("plugin-")  # a kernel failed, whoever's it is
-        return Failed(type(error).__name__, code, error.status, node, str(error))
+        return Failed(
+            type(error).__name__, code, error.status, node, tuple(error.calls), str(error)
+        )
 
 
 def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | None:
@@ -65,7 +68,7 @@ def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | Non
     for number, (fetches, feeds) in enumerate(program.runs):
         wanted, found = (_outcome(session, fetches, feeds) for session in sessions)
         if isinstance(wanted, Failed) or isinstance(found, Failed):
-            same = wanted[:4] == found[:4]
+            same = wanted[:5] == found[:5]
             return None if same else Disagreement(program.seed, number, "", wanted, found)
         for fetch, a, b in zip(fetches, wanted, found, strict=True):
             if not _same(a, b, exact=fetch not in program.inexact):

@@ -13,7 +13,7 @@ from random_programs.scope import EVERY, SHAPES, Scope, Shared, Value, sample
 
 __all__ = ["Program", "draw"]
 
-PIECES = (*numbers.PIECES, *frames.PIECES, *functions.PIECES, *state.PIECES, state.failure)
+PIECES = (*numbers.PIECES, *frames.PIECES, *functions.PIECES, *state.PIECES, *[state.failure] * 2)
 
 
 @dataclass
@@ -53,7 +53,8 @@ def _run(scope: Scope, feeds: dict[str, Any], *, middle: bool) -> tuple[list[str
     """Some of the values, and some nodes of which there is nothing to fetch."""
     picked = [scope.one_of(scope.values) for _ in range(1 + scope.below(6))]
     names = [output_name(v.output) for v in [*picked, scope.values[-1]]]
-    others = [node.name for node in scope.users.values() if node.op in _NO_OUTPUT]
+    users = [node for used in scope.users.values() for node in used]
+    others = [node.name for node in users if node.op in _NO_OUTPUT]
     if others and scope.chance(0.5):
         names.append(scope.one_of(others))
     given = dict(feeds)

@@ -17,9 +17,10 @@ def branch(scope: Scope) -> None:
         return
     choice = scope.predicate()
     carried = [scope.any() for _ in range(1 + scope.below(2))]
-    switches = [scope.node("Switch", v, choice, T=v.dtype) for v in carried]
+    waits = scope.every_user()  # all that is inside needs the first Switch
+    switches = [scope.node("Switch", v, choice, controls=waits, T=v.dtype) for v in carried]
     handles = {
-        name: scope.node("Switch", held.output, choice, controls=scope.use(name), T=RESOURCE)
+        name: scope.node("Switch", held.output, choice, T=RESOURCE)
         for name, held in scope.resources.items()
     }
     sides = []
@@ -36,7 +37,7 @@ def branch(scope: Scope) -> None:
     merge = scope.node("Merge", *sides, T=carried[0].dtype, N=2)
     scope.put(merge, carried[0].dtype, carried[0].shape)
     scope.put(merge, INT32, (), index=1)
-    scope.users.update(dict.fromkeys(handles, merge))
+    scope.used(handles, merge)
     if scope.chance(0.05):  # and a tensor that is dead or not
         scope.put(switches[0], carried[0].dtype, carried[0].shape, index=scope.below(2))
 
@@ -54,8 +55,8 @@ class Frame:
     def enter(self, value: Value, *, constant: bool = False) -> Node:
         """The value in the frame."""
         return self.scope.node(
-            "Enter", value, T=value.dtype, frame_name=self.name, is_constant=constant,
-            parallel_iterations=self.parallel,
+            "Enter", value, controls=self.scope.every_user(), T=value.dtype, frame_name=self.name,
+            is_constant=constant, parallel_iterations=self.parallel,
         )  # fmt: skip
 
     def variable(self, value: Value) -> Node:
@@ -84,10 +85,7 @@ def loop(scope: Scope) -> None:
     entered = frame.enter(fixed, constant=True)
     handles = {}
     for name, held in scope.resources.items():
-        handles[name] = scope.node(
-            "Enter", held.output, controls=scope.use(name), T=RESOURCE, frame_name=frame.name,
-            is_constant=True, parallel_iterations=frame.parallel,
-        )  # fmt: skip
+        handles[name] = frame.enter(held._replace(dtype=RESOURCE), constant=True)
     less = scope.graph.add(
         "Less", scope.new_name("Less"), [(merges[0], 0), (limit, 0)], attrs={"T": INT32}
     )
@@ -113,7 +111,7 @@ def loop(scope: Scope) -> None:
              for s, v in zip(switches, values, strict=True)]  # fmt: skip
     for node, value in zip(exits, values, strict=True):
         scope.put(node, value.dtype, value.shape)
-    scope.users.update(dict.fromkeys(handles, exits[0]))
+    scope.used(handles, exits[0])
 
 
 def written(scope: Scope) -> None:

@@ -93,7 +93,7 @@ class Callee:
             scope.fill(scope.below(size))
         picked = results(scope, args)
         found = [((scope.finish(v), 0), v.dtype) for v in picked]
-        effects = list(dict.fromkeys(scope.users.values()))
+        effects = scope.every_user()
         name = scope.new_name("f")
         proto = define(name, scope.graph, nodes, found, effects)
         self.scope.shared.functions.functions.add(proto)
@@ -104,8 +104,7 @@ class Callee:
         waits = [w for name in self.handles for w in self.scope.use(name)]
         inputs = [*(v.output for v in first), *self.inputs]
         node = self.scope.node(op, *inputs, controls=list(dict.fromkeys(waits)), **attrs)
-        for name in self.handles:
-            self.scope.users[name] = node
+        self.scope.used(self.handles, node)
         return node
 
 

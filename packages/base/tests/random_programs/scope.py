@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -84,7 +84,7 @@ class Scope:
     pivot: Node | None = None
     values: list[Value] = field(default_factory=list)
     resources: dict[str, Value] = field(default_factory=dict)
-    users: dict[str, Node] = field(default_factory=dict)
+    users: dict[str, list[Node]] = field(default_factory=dict)
 
     def inside(self, graph: Graph, pivot: Node | None = None) -> Scope:
         """A scope within this one."""
@@ -182,20 +182,27 @@ class Scope:
     # ---- order of what has state ---------------------------------------------------------------
 
     def use(self, resource: str) -> list[Node]:
-        """What the next user of a resource must wait for."""
-        user = self.users.get(resource, self.pivot)
-        return [] if user is None else [user]
+        """What the next user of a resource must wait for: all before it, as one may be fed."""
+        return self.users.get(resource) or ([] if self.pivot is None else [self.pivot])
+
+    def used(self, resources: Iterable[str], node: Node) -> None:
+        """The node is done with these resources when all before it are."""
+        for name in resources:
+            self.users.setdefault(name, []).append(node)
+
+    def every_user(self) -> list[Node]:
+        """All that used resources so far."""
+        return list(dict.fromkeys(node for used in self.users.values() for node in used))
 
     def touch(self, resource: str, op: str, *inputs: Value | Output, **attrs: Any) -> Node:
         """A node that does something to a resource, after what was done before."""
         node = self.node(op, *inputs, controls=self.use(resource), **attrs)
-        self.users[resource] = node
+        self.used([resource], node)
         return node
 
     def finish(self, value: Value) -> Node:
         """A value that is there when all that was done to resources in this scope is done."""
-        waits = list(dict.fromkeys(self.users.values()))
-        return self.node("Identity", value, controls=waits, T=value.dtype)
+        return self.node("Identity", value, controls=self.every_user(), T=value.dtype)
 
 
 def _broadcasts(a: Value, b: Value) -> bool:

@@ -72,7 +72,7 @@ def queue(scope: Scope) -> None:
     scope.put(size, INT32, ())
     waits = [*scope.use(name), *full]  # also where the size is fed
     out = scope.node("QueueDequeueV2", handle, controls=waits, component_types=types)
-    scope.users[name] = out
+    scope.used([name], out)
     scope.put(out, a.dtype, a.shape)
     scope.put(out, b.dtype, b.shape, index=1)
 
@@ -151,11 +151,13 @@ def chance(scope: Scope) -> None:
 
 def failure(scope: Scope) -> None:
     """A node that fails where it runs; one in a program."""
-    if scope.shared.failing or scope.chance(0.7):
+    if scope.shared.failing:
         return
     scope.shared.failing = True
     node, dtype = scope.one_of(_FAILURES)(scope)
     scope.put(node, dtype, None)
+    if scope.depth:
+        scope.used(["failure"], node)  # the function, branch or loop waits for it
 
 
 def _reshape(scope: Scope) -> tuple[Node, object]:

@@ -101,9 +101,18 @@ class DataflowRun {
   }
   static TF_Tensor* another(TF_Tensor* value) { return value == dead() ? value : hold(value); }
 
+  // The name of a value of the block, as "node" or "node:output".
+  std::string name_of(std::int32_t value) const {
+    for (const Instruction& in : block_.instructions) {
+      const std::int32_t k = value - in.outputs.start;
+      if (k >= 0 && k < in.outputs.count) return in.node + (k == 0 ? "" : ":" + std::to_string(k));
+    }
+    return "argument " + std::to_string(value);
+  }
+
   [[noreturn]] void dead_fetch(std::size_t k) const {
-    const std::string name = k < block_.fetch_names.size() ? block_.fetch_names[k] : std::to_string(k);
-    fail(TF_INVALID_ARGUMENT, "tensor '" + name +
+    const bool is_named = k < block_.fetch_names.size();
+    fail(TF_INVALID_ARGUMENT, "tensor '" + (is_named ? block_.fetch_names[k] : name_of(block_.fetches[k])) +
                                   "' has no value: it belongs to a branch or a loop that did not run");
   }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.errors import BadRequest
+from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.executor import reference
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.runtime import Runtime
@@ -64,9 +64,13 @@ class FunctionCaller:
                 remedy="the graph is corrupt: export the model again",
                 code="bad-function-call",
             )
-        if not plan.has_plugins:
-            return reference.run(plan, args, runtime)
-        from drystone_base.host.memory import aligned_arrays
+        try:
+            if not plan.has_plugins:
+                return reference.run(plan, args, runtime)
+            from drystone_base.host.memory import aligned_arrays
 
-        with aligned_arrays():
-            return reference.run(plan, args, runtime)
+            with aligned_arrays():
+                return reference.run(plan, args, runtime)
+        except DrystoneError as error:
+            error.passes(function=function.name)
+            raise

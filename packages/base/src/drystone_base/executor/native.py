@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.dtypes import DType
-from drystone_base.errors import BadRequest, KernelError
+from drystone_base.errors import BadRequest, DrystoneError, KernelError
 from drystone_base.executor.encode import encode
 from drystone_base.executor.functions import FunctionCaller
 from drystone_base.executor.plan import Instruction, Plan
@@ -131,23 +131,31 @@ _NODE: Final = re.compile(r"node '(?P<node>[^']*)' \((?P<op>\w+)\): ")
 
 
 def _raise(code: int, message: bytes) -> None:
-    """Raise what a failed run says: of a plugin's kernel, of time or memory, or of a fetch."""
-    text = message.decode("utf-8", "replace").removeprefix("DS_RunPlan: ")
+    """Raise what a failed run says."""
+    text, mark, calls = message.decode("utf-8", "replace").partition("\n  in function ")
+    error = _error(code, text)
+    error.add_calls(mark + calls)
+    raise error
+
+
+def _error(code: int, message: str) -> DrystoneError:
+    """What went wrong with a plugin's kernel, with time or memory, or with a fetch."""
+    text = message.removeprefix("DS_RunPlan: ")
     verb = "cannot be made by" if text.startswith("DS_NewPlan: ") else "failed in"
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     blamed = _PLUGIN.match(text)
     unset = _NO_VALUE.search(text)
     if unset is not None:
-        raise uninitialized(unset[1])
+        return uninitialized(unset[1])
     if blamed is not None:
-        raise plugin_failure(
+        return plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
             text[blamed.end() :], status, verb=verb,
         )  # fmt: skip
     failed = _NODE.match(text)
     if failed is not None:
-        raise KernelError(
+        return KernelError(
             f"node {failed['node']!r} ({failed['op']}) failed",
             check="a node's inputs must be what its op is defined for",
             found=text[failed.end() :],
@@ -156,12 +164,12 @@ def _raise(code: int, message: bytes) -> None:
             status=status,
         )
     if text.startswith("tensor ") and " has no value: " in text:
-        raise _dead_fetch(text.partition(" has no value: ")[0])
+        return _dead_fetch(text.partition(" has no value: ")[0])
     if text.startswith("the run was cancelled"):
-        raise cancelled(text)
+        return cancelled(text)
     if status == "DEADLINE_EXCEEDED":
-        raise deadline_exceeded(text.partition(" (its time")[0].partition(": its time")[0])
-    raise KernelError(
+        return deadline_exceeded(text.partition(" (its time")[0].partition(": its time")[0])
+    return KernelError(
         "the run failed",
         check="a run must end without a failure",
         found=text,

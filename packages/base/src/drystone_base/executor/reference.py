@@ -354,7 +354,8 @@ def call_kernel(
             if record is None
             else record.kernel(call, lambda: kernel(call, *values))
         )
-    except DrystoneError:
+    except DrystoneError as error:
+        error.passes(node=instruction.node)
         raise
     except Exception as error:  # whatever NumPy or a plugin raises must name the node
         raise _unexpected(instruction, values, error) from error
