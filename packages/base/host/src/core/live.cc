@@ -2,8 +2,6 @@
 // no traffic between cores; a thread that ends adds its counts to those of the ones before it.
 #include "core/live.h"
 
-#include <array>
-#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -14,17 +12,11 @@ namespace {
 
 constexpr auto kKinds = static_cast<std::size_t>(Kind::count);
 
-struct Counts {
-  std::array<std::atomic<std::int64_t>, kKinds> by_kind{};
-  Counts* next = nullptr;
-  Counts* before = nullptr;
-};
-
 // All threads' counts, and the sums of threads that are over. Never destroyed.
 struct All {
   std::mutex mutex;
-  Counts past;
-  Counts* first = nullptr;
+  LiveCounts past;
+  LiveCounts* first = nullptr;
 };
 
 All& all() {
@@ -32,13 +24,11 @@ All& all() {
   return *counts;
 }
 
-// A thread's counts. One pointer, so that it fits where access is one instruction even though the
-// library is opened late.
-thread_local Counts* mine __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
 
 // Hands the thread's counts on when it ends.
 struct End {
-  Counts counts;
+  LiveCounts counts;
 
   End() {
     const std::lock_guard lock(all().mutex);
@@ -55,37 +45,32 @@ struct End {
     if (counts.before != nullptr) counts.before->next = counts.next;
     else all().first = counts.next;
     if (counts.next != nullptr) counts.next->before = counts.before;
-    mine = &all().past;  // what the thread still does counts there
+    live_counts = nullptr;
+    is_over = true;  // what the thread still does counts among the past
   }
   End(const End&) = delete;
   End& operator=(const End&) = delete;
 };
 
-Counts* open_counts() noexcept {
-  thread_local End end;
-  return mine = &end.counts;
-}
-
-void add(Kind kind, std::int64_t change) noexcept {
-  Counts* counts = mine != nullptr ? mine : open_counts();
-  auto& count = counts->by_kind[static_cast<std::size_t>(kind)];
-  if (counts == &all().past) {
-    count.fetch_add(change, std::memory_order_relaxed);
-  } else {  // only this thread writes it
-    count.store(count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-  }
-}
-
 }  // namespace
 
-void born(Kind kind) noexcept { add(kind, 1); }
-void died(Kind kind) noexcept { add(kind, -1); }
+constinit thread_local LiveCounts* live_counts __attribute__((tls_model("initial-exec"))) = nullptr;
+
+void count_first(Kind kind, std::int64_t change) noexcept {
+  if (is_over) {
+    all().past.by_kind[static_cast<std::size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
+    return;
+  }
+  thread_local End end;
+  live_counts = &end.counts;
+  count_live(kind, change);
+}
 
 std::int64_t alive(Kind kind) noexcept {
   const auto k = static_cast<std::size_t>(kind);
   const std::lock_guard lock(all().mutex);
   std::int64_t sum = all().past.by_kind[k].load(std::memory_order_relaxed);
-  for (const Counts* counts = all().first; counts != nullptr; counts = counts->next) {
+  for (const LiveCounts* counts = all().first; counts != nullptr; counts = counts->next) {
     sum += counts->by_kind[k].load(std::memory_order_relaxed);
   }
   return sum;

@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "core/blocks.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "drystone/tstring.h"
@@ -15,9 +14,13 @@
 namespace drystone::host {
 
 void Dims::assign_more(const std::int64_t* dims, int count) {
-  std::vector<std::int64_t> more;
-  if (count > kFew) more.assign(dims, dims + count);
-  else if (count > 0) std::memmove(few_, dims, static_cast<std::size_t>(count) * sizeof *dims);
+  std::unique_ptr<std::int64_t[]> more;
+  if (count > kFew) {
+    more = std::make_unique_for_overwrite<std::int64_t[]>(static_cast<std::size_t>(count));
+    std::copy_n(dims, count, more.get());
+  } else if (count > 0) {
+    std::memmove(few_, dims, static_cast<std::size_t>(count) * sizeof *dims);
+  }
   more_ = std::move(more);
   count_ = count;
 }
@@ -25,15 +28,17 @@ void Dims::assign_more(const std::int64_t* dims, int count) {
 std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept {
   constexpr int kMostDims = 254;
   if (count == 0) return 1;
-  if (count < 0 || count > kMostDims || (count > 0 && dims == nullptr)) return std::nullopt;
-  if (std::any_of(dims, dims + count, [](std::int64_t dim) { return dim < 0; })) {
-    return std::nullopt;
-  }
-  if (std::find(dims, dims + count, 0) != dims + count) return 0;  // whatever the others are
+  if (count < 0 || count > kMostDims || dims == nullptr) return std::nullopt;
   std::int64_t product = 1;
+  bool overflows = false;
+  bool is_empty = false;
   for (int k = 0; k < count; ++k) {
-    if (__builtin_mul_overflow(product, dims[k], &product)) return std::nullopt;
+    if (dims[k] < 0) return std::nullopt;
+    is_empty = is_empty || dims[k] == 0;
+    overflows = __builtin_mul_overflow(product, dims[k], &product) || overflows;
   }
+  if (is_empty) return 0;  // whatever the others are
+  if (overflows) return std::nullopt;
   return product;
 }
 
@@ -119,23 +124,6 @@ void assign(TF_Tensor* to, const TF_Tensor& from) {
 
 using namespace drystone::host;
 
-TF_Tensor::TF_Tensor() { born(Kind::tensor); }
-
-TF_Tensor::TF_Tensor(TF_DataType dtype_, const std::int64_t* dims_, int count, Memory* memory_)
-    : dtype(dtype_) {
-  dims.assign(dims_, count);
-  memory = memory_;
-  born(Kind::tensor);
-}
-
-TF_Tensor::~TF_Tensor() {
-  release(memory);
-  died(Kind::tensor);
-}
-
-void* TF_Tensor::operator new(std::size_t size) { return take_block(size); }
-void TF_Tensor::operator delete(void* tensor, std::size_t size) noexcept { give_block(tensor, size); }
-
 extern "C" {
 
 size_t TF_DataTypeSize(TF_DataType dtype) {
@@ -200,8 +188,7 @@ TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor) {
 }
 
 TF_Bool DS_TensorIsExclusive(const TF_Tensor* tensor) {
-  return tensor != nullptr && tensor->memory != nullptr && tensor->memory->ours &&
-         tensor->memory->references.load(std::memory_order_acquire) == 1;
+  return tensor != nullptr && is_exclusive(*tensor);
 }
 
 TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) {
@@ -213,14 +200,13 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
-  if (tensor == nullptr || tensor->memory == nullptr || !tensor->memory->ours) return nullptr;
-  if (tensor->memory->references.load(std::memory_order_acquire) != 1) return nullptr;
+  if (tensor == nullptr || !is_exclusive(*tensor)) return nullptr;
   TF_Tensor* moved = DS_ShareTensor(tensor);
-  if (moved != nullptr) delete tensor;
+  if (moved != nullptr) drop(tensor);
   return moved;
 }
 
-void TF_DeleteTensor(TF_Tensor* tensor) { delete tensor; }
+void TF_DeleteTensor(TF_Tensor* tensor) { drop(tensor); }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
   return tensor == nullptr ? static_cast<TF_DataType>(0) : tensor->dtype;

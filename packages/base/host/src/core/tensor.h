@@ -5,10 +5,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "core/blocks.h"
+#include "core/live.h"
 #include "drystone/tensor.h"
 
 namespace drystone::host {
@@ -52,21 +56,29 @@ class Dims {
  public:
   Dims() = default;
   void assign(const std::int64_t* dims, int count) {
-    if (count > kFew || !more_.empty()) return assign_more(dims, count);
+    if (count > kFew || more_ != nullptr) return assign_more(dims, count);
     for (int k = 0; k < count; ++k) few_[k] = dims[k];
     count_ = count;
   }
   int rank() const { return count_; }
-  const std::int64_t* data() const { return more_.empty() ? few_ : more_.data(); }
+  const std::int64_t* data() const { return more_ == nullptr ? few_ : more_.get(); }
   std::int64_t operator[](int k) const { return data()[k]; }
+  bool equal(const std::int64_t* dims, int count) const {
+    if (count != count_) return false;
+    const std::int64_t* own = data();
+    for (int k = 0; k < count; ++k) {
+      if (own[k] != dims[k]) return false;
+    }
+    return true;
+  }
 
  private:
   static constexpr int kFew = 4;
   void assign_more(const std::int64_t* dims, int count);
 
-  int count_ = 0;
   std::int64_t few_[kFew];
-  std::vector<std::int64_t> more_;
+  std::unique_ptr<std::int64_t[]> more_;
+  int count_ = 0;
 };
 
 // The number of elements, or nothing when a dimension is negative or the product overflows.
@@ -80,10 +92,20 @@ bool has_objects(TF_DataType dtype) noexcept;
 
 }  // namespace drystone::host
 
+// A handle of memory: one cache line.
 struct TF_Tensor {
-  TF_Tensor();
-  TF_Tensor(TF_DataType dtype, const std::int64_t* dims, int count, drystone::host::Memory* memory);
-  ~TF_Tensor();
+  TF_Tensor() { drystone::host::born(drystone::host::Kind::tensor); }
+  TF_Tensor(TF_DataType dtype_, const std::int64_t* dims_, int count,
+            drystone::host::Memory* memory_)
+      : dtype(dtype_) {
+    dims.assign(dims_, count);
+    memory = memory_;
+    drystone::host::born(drystone::host::Kind::tensor);
+  }
+  ~TF_Tensor() {
+    drystone::host::release(memory);
+    drystone::host::died(drystone::host::Kind::tensor);
+  }
   TF_Tensor(const TF_Tensor&) = delete;
   TF_Tensor& operator=(const TF_Tensor&) = delete;
 
@@ -95,14 +117,17 @@ struct TF_Tensor {
     return static_cast<std::int64_t>(product);
   }
 
-  static void* operator new(std::size_t size);
-  static void operator delete(void* tensor, std::size_t size) noexcept;
+  static void* operator new(std::size_t size) { return drystone::host::take_block(size); }
+  static void operator delete(void* tensor, std::size_t size) noexcept {
+    drystone::host::give_block(tensor, size);
+  }
 
-  TF_DataType dtype = TF_FLOAT;
   drystone::host::Dims dims;
   drystone::host::Memory* memory = nullptr;  // NULL: no value yet
+  TF_DataType dtype = TF_FLOAT;
   std::atomic<std::int32_t> users{1};        // of the executor, which shares whole tensors
 };
+static_assert(sizeof(TF_Tensor) <= drystone::host::kBlockUnit);
 
 namespace drystone::host {
 
@@ -111,6 +136,36 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count);
 
 // Another handle of the same memory.
 TF_Tensor* share(const TF_Tensor& tensor);
+
+// TF_Tensor::users counts who holds a tensor as a whole; its memory counts tensors. Everyone who is
+// given a tensor gives it back by drop(): TF_DeleteTensor is that.
+inline TF_Tensor* hold(TF_Tensor* tensor) noexcept {
+  tensor->users.fetch_add(1, std::memory_order_relaxed);
+  return tensor;
+}
+
+// The same for a holder, not a borrower: nobody else counts while it is the only one.
+inline TF_Tensor* hold_own(TF_Tensor* tensor) noexcept {
+  if (tensor->users.load(std::memory_order_acquire) != 1) return hold(tensor);
+  tensor->users.store(2, std::memory_order_relaxed);
+  return tensor;
+}
+
+// NULL is accepted.
+inline void drop(TF_Tensor* tensor) noexcept {
+  if (tensor == nullptr) return;
+  if (tensor->users.load(std::memory_order_acquire) == 1 ||
+      tensor->users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete tensor;
+  }
+}
+
+// Whether whoever holds the tensor is the only one who can reach its memory, which is the host's.
+inline bool is_exclusive(const TF_Tensor& tensor) noexcept {
+  return tensor.memory != nullptr && tensor.memory->ours &&
+         tensor.users.load(std::memory_order_acquire) == 1 &&
+         tensor.memory->references.load(std::memory_order_acquire) == 1;
+}
 
 // Make `to` refer to what `from` refers to.
 void assign(TF_Tensor* to, const TF_Tensor& from);

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <new>
 
-#include "core/blocks.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/tensor.h"
@@ -44,8 +43,10 @@ void destroy_elements(const Memory& memory) noexcept {
 // The struct, and behind it the data, in one block.
 constexpr std::size_t kHead = (sizeof(Memory) + kAlignment - 1) / kAlignment * kAlignment;
 
-void free_block(Memory* memory) noexcept {
-  delete memory->adapted.load(std::memory_order_acquire);
+}  // namespace
+
+void free_memory(Memory* memory) noexcept {
+  drop(memory->adapted.load(std::memory_order_acquire));
   died(Kind::memory);
   if (memory->ours) {
     destroy_elements(*memory);
@@ -64,10 +65,6 @@ void free_block(Memory* memory) noexcept {
   }
   delete memory;
 }
-
-}  // namespace
-
-void free_memory(Memory* memory) noexcept { free_block(memory); }
 
 Memory* allocate(TF_DataType dtype, std::size_t length) {
   if (length > static_cast<std::size_t>(-1) - 2 * kHead) throw std::bad_alloc();

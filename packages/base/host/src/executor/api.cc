@@ -32,13 +32,15 @@ void check_feeds(const Block& block, TF_Tensor* const* feeds, int count) {
   }
   for (int k = 0; k < count; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    const std::string name = at < block.feed_names.size() ? block.feed_names[at] : std::to_string(k);
+    const auto name = [&] {
+      return at < block.feed_names.size() ? block.feed_names[at] : std::to_string(k);
+    };
     if (feeds[k] == nullptr || feeds[k]->memory == nullptr) {
-      fail(TF_INVALID_ARGUMENT, "feed '" + name + "' has no value");
+      fail(TF_INVALID_ARGUMENT, "feed '" + name() + "' has no value");
     }
     if (at < block.feed_types.size() && feeds[k]->dtype != block.feed_types[at]) {
       fail(TF_INVALID_ARGUMENT,
-           "feed '" + name + "' has dtype " + std::to_string(static_cast<int>(feeds[k]->dtype)) +
+           "feed '" + name() + "' has dtype " + std::to_string(static_cast<int>(feeds[k]->dtype)) +
                ", it must be " + std::to_string(static_cast<int>(block.feed_types[at])));
     }
   }
@@ -50,8 +52,8 @@ const char* name_at(const std::vector<std::string>& names, int index) {
 }
 
 // Gives fetches to the caller: a tensor of its own each, where several hold one.
-void hand_over(std::vector<TF_Tensor*>& found, TF_Tensor** fetches) {
-  for (std::size_t k = 0; k < found.size(); ++k) {
+void hand_over(TF_Tensor** found, std::size_t count, TF_Tensor** fetches) {
+  for (std::size_t k = 0; k < count; ++k) {
     if (found[k]->users.load(std::memory_order_acquire) == 1) {
       fetches[k] = std::exchange(found[k], nullptr);
     } else {
@@ -61,29 +63,37 @@ void hand_over(std::vector<TF_Tensor*>& found, TF_Tensor** fetches) {
   }
 }
 
+// The values of the first block, whose feeds stay the embedder's.
+class RootValues {
+ public:
+  RootValues(Stack& stack, const Block& block, TF_Tensor* const* feeds)
+      : values_(stack, static_cast<std::size_t>(block.values())), feeds_(block.feeds) {
+    std::copy_n(feeds, feeds_, values_.data());
+  }
+  ~RootValues() { std::fill_n(values_.data(), feeds_, nullptr); }
+  RootValues(const RootValues&) = delete;
+  RootValues& operator=(const RootValues&) = delete;
+  TF_Tensor** data() { return values_.data(); }
+
+ private:
+  Values values_;
+  std::int32_t feeds_;
+};
+
 void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
               int num_feeds, TF_Tensor** fetches) {
   const Block& block = plan.program->blocks[0];
   check_feeds(block, feeds, num_feeds);
   Run run(plan, &options, trace);
-  const auto count = static_cast<std::size_t>(block.values());
-  TF_Tensor** values = run.stack.take(count);
-  std::vector<TF_Tensor*> found(block.fetches.size());
-  const auto clean = [&]() noexcept {
-    for (std::size_t k = 0; k < count; ++k) drop(std::exchange(values[k], nullptr));
-    for (TF_Tensor* fetch : found) drop(fetch);
-  };
+  Values found(run.stack, block.fetches.size());
+  RootValues values(run.stack, block, feeds);
+  run.run(block, values.data(), found.data());
   try {
-    for (int k = 0; k < num_feeds; ++k) values[k] = share(*feeds[k]);
-    run.run(block, values, found.data());
-    hand_over(found, fetches);
+    hand_over(found.data(), block.fetches.size(), fetches);
   } catch (...) {
-    clean();
-    for (std::size_t k = 0; k < found.size(); ++k) drop(std::exchange(fetches[k], nullptr));
+    for (std::size_t k = 0; k < block.fetches.size(); ++k) drop(std::exchange(fetches[k], nullptr));
     throw;
   }
-  clean();
-  run.stack.give(count);
 }
 
 // The same, with a record of it in `options.trace`, also of a run that fails.

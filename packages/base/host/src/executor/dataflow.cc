@@ -16,7 +16,6 @@
 #include "executor/trace.h"
 
 namespace drystone::host::executor {
-
 namespace {
 
 struct Frame;
@@ -230,8 +229,7 @@ class DataflowRun {
     if (in.kind == Kind::merge) {
       if (arrived.live < 0) return true;
       outputs_[0] = std::exchange(inputs[arrived.live], nullptr);
-      const std::int64_t* none = nullptr;
-      outputs_[1] = new_tensor(TF_INT32, none, 0);
+      outputs_[1] = new_tensor(TF_INT32, static_cast<const std::int64_t*>(nullptr), 0);
       std::memcpy(outputs_[1]->memory->data, &arrived.live, sizeof arrived.live);
       return false;
     }
@@ -256,12 +254,17 @@ class DataflowRun {
     const auto count = static_cast<std::size_t>(in.inputs.count);
     lent_.assign(inputs, inputs + count);  // compute() may put other tensors there
     all_.assign(count, 1);
+    const auto forget_taken = [&] {
+      for (std::size_t k = 0; k < count; ++k) inputs[k] = lent_[k] == nullptr ? nullptr : inputs[k];
+    };
     try {
       run_.compute(block_, in, lent_.data(), all_.data(), outputs_.data());
     } catch (...) {
-      for (std::int32_t k = 0; k < in.outputs.count; ++k) drop(std::exchange(outputs_[static_cast<std::size_t>(k)], nullptr));
+      for (TF_Tensor*& output : outputs_) drop(std::exchange(output, nullptr));
+      forget_taken();
       throw;
     }
+    forget_taken();
   }
 
   void choose(const Instruction& in, TF_Tensor** inputs) {
@@ -495,7 +498,7 @@ class DataflowRun {
   std::vector<TF_Tensor*> lent_;
   std::vector<TF_Bool> all_;
   std::vector<std::unique_ptr<Iteration>> spare_[kSpares];
-  std::int64_t held_ = 0;          // bytes, of which the trace knows
+  std::int64_t held_ = 0;  // bytes, of which the trace knows
   std::size_t since_count_ = 0;    // instructions
 };
 

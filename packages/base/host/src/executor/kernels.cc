@@ -49,6 +49,26 @@ void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given
   else library_kernel(in, inputs, given_up, outputs);
 }
 
+// Calls the kernel if its inputs are what it takes as they are; whether it did.
+bool Run::plain_kernel(const Block& block, const Instruction& in, TF_Tensor** values) {
+  DS_Kernel& kernel = *in.kernel;
+  const auto count = static_cast<std::size_t>(in.inputs.count);
+  const std::int32_t* numbers = block.inputs.data() + in.inputs.start;
+  const TF_DataType* types = kernel.inputs.types.data();
+  TF_Tensor* inputs[kFew];
+  if (count > kFew) return false;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto v = static_cast<std::size_t>(numbers[k]);
+    TF_Tensor* value = values[v] != nullptr ? values[v] : block.initial[v];
+    if (value->dtype != types[k] || value->memory == nullptr || value->memory->opaque) return false;
+    inputs[k] = value;
+  }
+  facts_.overwritable = in.gives_up ? block.given_up.data() + in.inputs.start : nullptr;
+  if (deadline_) facts_.deadline_ms = remaining_ms();
+  kernels::run_kernel_unchecked(kernel, facts_, inputs, values + in.outputs.start);
+  return true;
+}
+
 void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                          TF_Tensor** outputs) {
   const auto count = static_cast<std::size_t>(in.inputs.count);
@@ -59,18 +79,11 @@ void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Boo
       inputs[k] = adapted(in, k, inputs[k], in.kernel->inputs.types[k]);
       made.held.push_back(inputs[k]);
     }
+    given_up = nullptr;  // what was made in their place stays with them
   }
-  TF_Bool free[kFew];
-  facts_.overwritable = nullptr;
-  if (given_up != nullptr && count <= kFew) {
-    for (std::size_t k = 0; k < count; ++k) {
-      free[k] = given_up[k] != 0 && inputs[k]->users.load(std::memory_order_acquire) == 1 &&
-                inputs[k]->memory != nullptr && inputs[k]->memory->ours;
-    }
-    facts_.overwritable = free;
-  }
+  facts_.overwritable = given_up;
   if (deadline_) facts_.deadline_ms = remaining_ms();
-  kernels::run_kernel(*in.kernel, facts_, inputs, outputs);
+  kernels::run_kernel(*in.kernel, facts_, inputs, outputs, true);
 }
 
 void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
@@ -100,7 +113,7 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
   facts.deadline_ms = remaining_ms();
   facts.input_variables = variables.data();
   facts.output_variables = returned.data();
-  kernels::run_kernel(*in.kernel, facts, inputs, outputs);
+  kernels::run_kernel(*in.kernel, facts, inputs, outputs, true);
   for (std::size_t k = 0; k < results; ++k) {
     if (returned[k] == nullptr) continue;
     drop(std::exchange(outputs[k], nullptr));
@@ -189,7 +202,7 @@ void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs)
 
 void DS_Plan::forget() noexcept {
   for (auto& outputs : kept) {
-    for (TF_Tensor* output : outputs) drystone::host::executor::drop(output);
+    for (TF_Tensor* output : outputs) drystone::host::drop(output);
     outputs.clear();
   }
 }

@@ -121,7 +121,6 @@ class BlockLoader {
     for (const std::int32_t value : block_.fetches) check_value(value, "a fetch");
     check_order();
     if (block_.has_frames) block_.layout = std::make_unique<Frames>(block_);
-    else plan_lifetimes(block_);
   }
 
  private:
@@ -215,6 +214,7 @@ class BlockLoader {
       return std::find(s.is_ref.begin(), s.is_ref.end(), 1) != s.is_ref.end();
     };
     in.has_refs = is_ref(in.kernel->inputs) || is_ref(in.kernel->outputs);
+    in.is_plain = in.kind == Kind::kernel && !in.has_refs && fields.deref.empty();
     if (in.kernel->inputs.size() != in.inputs.count ||
         in.kernel->outputs.size() != in.outputs.count) {
       malformed("node '" + in.node + "' has another fan-in or fan-out than its op says");
@@ -296,6 +296,25 @@ void check_calls(const Program& program) {
   }
 }
 
+// The first block's feeds are the embedder's, and those of conditions the loop's, as long as nothing
+// else calls them.
+void find_borrowers(Program* program) {
+  std::vector<bool> is_called(program->blocks.size(), false);
+  std::vector<bool> is_condition(program->blocks.size(), false);
+  for (const Block& block : program->blocks) {
+    for (const Instruction& in : block.instructions) {
+      for (std::size_t k = 0; k < in.blocks.size(); ++k) {
+        auto& marks = in.kind == Kind::while_ && k == 0 ? is_condition : is_called;
+        marks[static_cast<std::size_t>(in.blocks[k])] = true;
+      }
+    }
+  }
+  program->blocks[0].borrows_feeds = true;
+  for (std::size_t k = 1; k < program->blocks.size(); ++k) {
+    program->blocks[k].borrows_feeds = is_condition[k] && !is_called[k];
+  }
+}
+
 }  // namespace
 
 Block::Block() = default;
@@ -330,6 +349,10 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
     BlockLoader(*out, out->blocks[k], op_defs, constants, has_callbacks).load(blocks[k]);
   }
   check_calls(*out);
+  find_borrowers(out.get());
+  for (Block& block : out->blocks) {
+    if (!block.has_frames) plan_lifetimes(block);
+  }
   return out;
 }
 
@@ -346,6 +369,11 @@ void plan_lifetimes(Block& block) {
   for (const std::int32_t value : block.fetches) last[static_cast<std::size_t>(value)] = kForever;
   for (std::size_t v = 0; v < values; ++v) {
     if (block.initial[v] != nullptr) last[v] = kForever;
+  }
+  block.feed_is_used.resize(static_cast<std::size_t>(block.feeds));
+  for (std::size_t v = 0; v < block.feed_is_used.size(); ++v) {
+    block.feed_is_used[v] = last[v] >= 0;
+    if (block.borrows_feeds) last[v] = kForever;
   }
   std::vector<std::vector<std::int32_t>> ends(block.instructions.size());
   for (std::size_t v = static_cast<std::size_t>(block.feeds); v < values; ++v) {
@@ -370,7 +398,8 @@ void plan_lifetimes(Block& block) {
   block.fetch_moves.resize(block.fetches.size());
   for (std::size_t k = block.fetches.size(); k-- > 0;) {  // the last of several takes it
     const auto v = static_cast<std::size_t>(block.fetches[k]);
-    block.fetch_moves[k] = !fetched[v] && block.initial[v] == nullptr;
+    const bool is_borrowed = block.borrows_feeds && v < static_cast<std::size_t>(block.feeds);
+    block.fetch_moves[k] = !fetched[v] && block.initial[v] == nullptr && !is_borrowed;
     fetched[v] = true;
   }
 }

@@ -34,6 +34,7 @@ struct Slice {
 struct Instruction {
   Kind kind = Kind::kernel;
   bool has_refs = false;      // a kernel of a library takes or gives references
+  bool is_plain = false;      // a kernel of a library that is called at the least cost
   bool gives_up = false;      // an input's memory may become an output's
   bool is_constant = false;   // of enter
   std::int32_t callback = -1; // the embedder's kernel, where `kernel` is NULL
@@ -61,6 +62,7 @@ struct Block {
   std::string name;
   std::int32_t feeds = 0;
   bool has_frames = false;                 // v1 control flow: the dataflow engine runs it
+  bool borrows_feeds = false;              // the caller keeps them, and drops them
   std::vector<Instruction> instructions;
   std::vector<std::int32_t> inputs;        // values
   std::vector<TF_Bool> given_up;           // beside inputs: this is the last use of the value
@@ -68,6 +70,7 @@ struct Block {
   std::vector<std::int32_t> dead_after;    // values
   std::vector<std::int32_t> deref;         // inputs of an instruction
   std::vector<std::int32_t> fetches;       // values
+  std::vector<bool> feed_is_used;          // of a block without frames
   std::vector<bool> fetch_moves;           // a fetch that takes the value, which no other needs
   std::vector<TF_Tensor*> initial;         // one per value: a constant, or NULL
   std::vector<std::string> frames;         // names

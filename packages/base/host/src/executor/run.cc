@@ -20,24 +20,6 @@ std::int64_t next_step() {
   return step.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Values of a call for a scope: what is still in them is dropped.
-class Values {
- public:
-  Values(Stack& stack, std::size_t count) : stack_(stack), count_(count), at_(stack.take(count)) {}
-  ~Values() {
-    for (std::size_t k = 0; k < count_; ++k) drop(at_[k]);
-    stack_.give(count_);
-  }
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-  TF_Tensor** data() { return at_; }
-
- private:
-  Stack& stack_;
-  std::size_t count_;
-  TF_Tensor** at_;
-};
-
 // Tensors that are dropped at the end of a scope.
 struct Held {
   std::vector<TF_Tensor*> tensors;
@@ -53,37 +35,35 @@ bool stands_for_variable(const TF_Tensor& value) {
 
 }  // namespace
 
+constexpr std::size_t kFirstPage = 256;
+
+Stack::Stack() { pages_.push_back({new TF_Tensor*[kFirstPage](), kFirstPage, 0}); }
+
 Stack::~Stack() {
-  for (std::size_t k = 1; k < pages_.size(); ++k) delete[] pages_[k].values;
+  for (const Page& page : pages_) delete[] page.values;
 }
 
-TF_Tensor** Stack::take(std::size_t count) {
-  if (pages_.empty()) pages_.push_back({first_, std::size(first_), 0});
-  while (pages_[current_].size - pages_[current_].used < count) {
-    while (current_ + 1 < pages_.size() && pages_[current_ + 1].size < count) {
-      delete[] pages_.back().values;  // pages after the current one are empty
-      pages_.pop_back();
-    }
-    if (current_ + 1 == pages_.size()) {
-      const std::size_t size = std::max(count, pages_[current_].size * 2);
-      pages_.push_back({new TF_Tensor*[size], size, 0});
-    }
-    ++current_;
+Stack& Stack::of_thread() {
+  thread_local Stack stack;
+  return stack;
+}
+
+TF_Tensor** Stack::take_elsewhere(std::size_t count) {
+  while (current_ + 1 < pages_.size() && pages_[current_ + 1].size < count) {
+    delete[] pages_.back().values;  // pages after the current one are empty
+    pages_.pop_back();
   }
-  Page& page = pages_[current_];
-  TF_Tensor** out = page.values + page.used;
-  page.used += count;
-  std::fill_n(out, count, nullptr);
-  return out;
-}
-
-void Stack::give(std::size_t count) noexcept {
-  while (pages_[current_].used == 0 && current_ > 0) --current_;
-  pages_[current_].used -= count;
+  if (current_ + 1 == pages_.size()) {
+    const std::size_t size = std::max(count, pages_[current_].size * 2);
+    pages_.push_back({new TF_Tensor*[size](), size, 0});
+  }
+  Page& page = pages_[++current_];
+  page.used = count;
+  return page.values;
 }
 
 Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
-    : plan_(plan), callbacks_(plan.session.callbacks), trace_(trace) {
+    : stack(Stack::of_thread()), plan_(plan), callbacks_(plan.session.callbacks), trace_(trace) {
   facts_.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
   facts_.graph_def_version = plan.program->graph_def_version;
   DS_RunOptions given{};
@@ -169,24 +149,37 @@ void Run::advance(const Block& block, const Instruction& in, TF_Tensor** values)
       }
       break;
     }
-    default: {
-      const auto inputs = block.inputs_of(in);
-      TF_Tensor* few[kFew];
-      std::vector<TF_Tensor*> more;
-      TF_Tensor** gathered = few;
-      if (inputs.size() > kFew) {
-        more.resize(inputs.size());
-        gathered = more.data();
-      }
-      for (std::size_t k = 0; k < inputs.size(); ++k) {
-        const auto v = static_cast<std::size_t>(inputs[k]);
-        gathered[k] = values[v] != nullptr ? values[v] : block.initial[v];
-      }
-      compute(block, in, gathered,
-              in.gives_up ? block.given_up.data() + in.inputs.start : nullptr,
-              values + in.outputs.start);
-    }
+    default:
+      if (!in.is_plain || !plain_kernel(block, in, values)) compute_step(block, in, values);
   }
+}
+
+void Run::compute_step(const Block& block, const Instruction& in, TF_Tensor** values) {
+  const auto inputs = block.inputs_of(in);
+  TF_Tensor* few[kFew];
+  std::vector<TF_Tensor*> more;
+  TF_Tensor** gathered = few;
+  if (inputs.size() > kFew) {
+    more.resize(inputs.size());
+    gathered = more.data();
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const auto v = static_cast<std::size_t>(inputs[k]);
+    gathered[k] = values[v] != nullptr ? values[v] : block.initial[v];
+  }
+  const TF_Bool* given_up = in.gives_up ? block.given_up.data() + in.inputs.start : nullptr;
+  const auto forget_taken = [&] {
+    for (std::size_t k = 0; given_up != nullptr && k < inputs.size(); ++k) {
+      if (gathered[k] == nullptr) values[inputs[k]] = nullptr;
+    }
+  };
+  try {
+    compute(block, in, gathered, given_up, values + in.outputs.start);
+  } catch (...) {
+    forget_taken();
+    throw;
+  }
+  forget_taken();
 }
 
 // Puts the current values of variables in the place of references to them.
@@ -216,45 +209,67 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
     case Kind::forward:
       for (std::int32_t k = 0; k < in.inputs.count; ++k) outputs[k] = hold(inputs[k]);
       break;
-    case Kind::call: {
-      Values arguments(stack, static_cast<std::size_t>(in.inputs.count));
-      for (std::int32_t k = 0; k < in.inputs.count; ++k) arguments.data()[k] = hold(inputs[k]);
-      call(in, in.blocks[0], arguments.data(), in.inputs.count, outputs);
-      break;
-    }
-    case Kind::if_: case Kind::case_: choose(in, inputs, outputs); break;
-    case Kind::while_: loop(in, inputs, outputs); break;
+    case Kind::call: call(in, in.blocks[0], inputs, given_up, outputs); break;
+    case Kind::if_: case Kind::case_: choose(in, inputs, given_up, outputs); break;
+    case Kind::while_: loop(in, inputs, given_up, outputs); break;
     default: break;
   }
 }
 
-void Run::call(const Instruction& in, std::int32_t block, TF_Tensor** arguments,
-               std::int32_t count, TF_Tensor** results) {
-  const Block& callee = plan_.program->blocks[static_cast<std::size_t>(block)];
-  if (++depth_ > kMostDepth) {
-    --depth_;
-    fail(TF_RESOURCE_EXHAUSTED, "functions call one another more than " +
-                                    std::to_string(kMostDepth) + " deep at node '" + in.node + "'");
+namespace {
+
+// An input as a callee's own: taken where it is given up, else held.
+TF_Tensor* own(TF_Tensor*& input, bool is_given_up) {
+  return is_given_up ? std::exchange(input, nullptr) : hold(input);
+}
+
+}  // namespace
+
+// Counts calls within calls, for a scope.
+class Run::Depth {
+ public:
+  Depth(Run& run, const Instruction& in) : run_(run) {
+    if (run_.depth_ >= kMostDepth) {
+      fail(TF_RESOURCE_EXHAUSTED, "functions call one another more than " +
+                                      std::to_string(kMostDepth) + " deep at node '" + in.node + "'");
+    }
+    ++run_.depth_;
   }
+  ~Depth() { --run_.depth_; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+
+ private:
+  Run& run_;
+};
+
+namespace {
+
+[[noreturn]] void fail_within(Failure& failure, const Block& callee, const Instruction& in) {
+  failure.message += "\n  in function '" + callee.name + "', called by node '" + in.node + "'";
+  throw;
+}
+
+}  // namespace
+
+void Run::call(const Instruction& in, std::int32_t block, TF_Tensor** inputs,
+               const TF_Bool* given_up, TF_Tensor** results) {
+  const Block& callee = plan_.program->blocks[static_cast<std::size_t>(block)];
+  const Depth depth(*this, in);
   try {
     Values values(stack, static_cast<std::size_t>(callee.values()));
-    for (std::int32_t k = 0; k < count; ++k) {
-      values.data()[k] = std::exchange(arguments[k], nullptr);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(callee.feeds); ++k) {
+      if (!callee.has_frames && !callee.feed_is_used[k]) continue;
+      values[k] = own(inputs[k], given_up != nullptr && given_up[k] != 0);
     }
     run(callee, values.data(), results);
   } catch (Failure& failure) {
-    --depth_;
-    failure.message += "\n  in function '" + callee.name + "', called by node '" + in.node + "'";
-    throw;
-  } catch (...) {
-    --depth_;
-    throw;
+    fail_within(failure, callee, in);
   }
-  --depth_;
 }
 
-void Run::choose(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
-  const std::int32_t count = in.inputs.count - 1;
+void Run::choose(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+                 TF_Tensor** outputs) {
   std::size_t branch = 0;
   if (in.kind == Kind::if_) {
     branch = holds(in, 0, inputs[0]) ? 0 : 1;
@@ -269,30 +284,65 @@ void Run::choose(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs)
                  ? in.blocks.size() - 1
                  : static_cast<std::size_t>(index);
   }
-  Values arguments(stack, static_cast<std::size_t>(count));
-  for (std::int32_t k = 0; k < count; ++k) arguments.data()[k] = hold(inputs[k + 1]);
-  call(in, in.blocks[branch], arguments.data(), count, outputs);
+  call(in, in.blocks[branch], inputs + 1, given_up == nullptr ? nullptr : given_up + 1, outputs);
 }
 
-void Run::loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
-  const auto count = static_cast<std::size_t>(in.inputs.count);
-  Values variables(stack, count);
-  Values arguments(stack, count);
-  for (std::size_t k = 0; k < count; ++k) variables.data()[k] = hold(inputs[k]);
-  while (true) {
-    if (watches_time()) check_time(in);
-    for (std::size_t k = 0; k < count; ++k) arguments.data()[k] = hold(variables.data()[k]);
-    Values verdict(stack, 1);
-    call(in, in.blocks[0], arguments.data(), in.inputs.count, verdict.data());
-    if (!holds(in, 0, verdict.data()[0])) break;
-    Values next(stack, count);
-    call(in, in.blocks[1], variables.data(), in.inputs.count, next.data());
-    for (std::size_t k = 0; k < count; ++k) {
-      variables.data()[k] = std::exchange(next.data()[k], nullptr);
-    }
+// Whether the condition of a loop holds for `variables`. `values` are the condition's, which is
+// `running` while it runs.
+bool Run::goes_on(const Instruction& in, const Block*& running, TF_Tensor** variables,
+                  TF_Tensor** values) {
+  const Block& condition = plan_.program->blocks[static_cast<std::size_t>(in.blocks[0])];
+  for (std::size_t k = 0; k < static_cast<std::size_t>(condition.feeds); ++k) {
+    if (!condition.has_frames && !condition.feed_is_used[k]) continue;
+    values[k] = condition.borrows_feeds ? variables[k] : hold(variables[k]);
   }
-  for (std::size_t k = 0; k < count; ++k) {
-    outputs[k] = std::exchange(variables.data()[k], nullptr);
+  struct End {
+    const Block& condition;
+    TF_Tensor** values;
+    TF_Tensor* verdict = nullptr;
+    ~End() {
+      drop(verdict);
+      for (std::int32_t k = 0; k < condition.feeds; ++k) {
+        TF_Tensor* feed = std::exchange(values[k], nullptr);
+        if (!condition.borrows_feeds) drop(feed);
+      }
+    }
+  } end{condition, values};
+  running = &condition;
+  run(condition, values, &end.verdict);
+  running = nullptr;
+  return holds(in, 0, end.verdict);
+}
+
+// The loop's variables are the feeds of its body, which are there from iteration to iteration.
+void Run::loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+               TF_Tensor** outputs) {
+  const auto count = static_cast<std::size_t>(in.inputs.count);
+  const Block& condition = plan_.program->blocks[static_cast<std::size_t>(in.blocks[0])];
+  const Block& body = plan_.program->blocks[static_cast<std::size_t>(in.blocks[1])];
+  const Depth depth(*this, in);
+  const Block* running = nullptr;
+  try {
+    Values of_condition(stack, static_cast<std::size_t>(condition.values()));
+    Values variables(stack, static_cast<std::size_t>(body.values()));
+    Values next(stack, count);
+    for (std::size_t k = 0; k < count; ++k) {
+      variables[k] = own(inputs[k], given_up != nullptr && given_up[k] != 0);
+    }
+    while (true) {
+      if (watches_time()) check_time(in);
+      if (!goes_on(in, running, variables.data(), of_condition.data())) break;
+      running = &body;
+      run(body, variables.data(), next.data());
+      running = nullptr;
+      for (std::size_t k = 0; k < count; ++k) {
+        drop(std::exchange(variables[k], std::exchange(next[k], nullptr)));
+      }
+    }
+    for (std::size_t k = 0; k < count; ++k) outputs[k] = std::exchange(variables[k], nullptr);
+  } catch (Failure& failure) {
+    if (running == nullptr) throw;
+    fail_within(failure, *running, in);
   }
 }
 

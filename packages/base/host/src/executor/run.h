@@ -44,16 +44,28 @@ namespace drystone::host::executor {
 
 class Trace;
 
-// Room for values of calls: taken and given back in the order of a stack.
+// Room for values of calls: taken and given back in the order of a stack. What nobody has taken holds
+// NULL. Belongs to a thread.
 class Stack {
  public:
-  Stack() = default;
+  Stack();
   ~Stack();
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
 
-  TF_Tensor** take(std::size_t count);
-  void give(std::size_t count) noexcept;
+  static Stack& of_thread();
+  TF_Tensor** take(std::size_t count) {
+    Page& page = pages_[current_];
+    if (page.size - page.used < count) return take_elsewhere(count);
+    TF_Tensor** out = page.values + page.used;
+    page.used += count;
+    return out;
+  }
+  // The last that were taken; they hold NULL.
+  void give(std::size_t count) noexcept {
+    while (pages_[current_].used == 0 && current_ > 0) --current_;
+    pages_[current_].used -= count;
+  }
 
  private:
   struct Page {
@@ -61,9 +73,30 @@ class Stack {
     std::size_t size;
     std::size_t used;
   };
+  TF_Tensor** take_elsewhere(std::size_t count);
   std::vector<Page> pages_;
   std::size_t current_ = 0;
-  TF_Tensor* first_[256];
+};
+
+// Values for a scope: what is still in them is dropped.
+class Values {
+ public:
+  Values(Stack& stack, std::size_t count) : stack_(stack), count_(count), at_(stack.take(count)) {}
+  ~Values() {
+    for (std::size_t k = 0; k < count_; ++k) {
+      if (at_[k] != nullptr) drop(std::exchange(at_[k], nullptr));
+    }
+    stack_.give(count_);
+  }
+  Values(const Values&) = delete;
+  Values& operator=(const Values&) = delete;
+  TF_Tensor** data() { return at_; }
+  TF_Tensor*& operator[](std::size_t k) { return at_[k]; }
+
+ private:
+  Stack& stack_;
+  std::size_t count_;
+  TF_Tensor** at_;
 };
 
 // A run of a plan: facts that every kernel call needs. Belongs to one thread.
@@ -74,15 +107,13 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Run a block. `values` are the block's, of which the feeds are set; they are used up. Sets
-  // `fetches` to held tensors. Throws Failure; then nothing is held.
+  // Run a block. `values` are the block's, of which the feeds are set; what is left in them is the
+  // caller's to drop. Sets `fetches` to held tensors. Throws Failure; then `fetches` hold nothing.
   void run(const Block& block, TF_Tensor** values, TF_Tensor** fetches);
-  // The same for a call: `arguments` are moved into the callee.
-  void call(const Instruction& in, std::int32_t block, TF_Tensor** arguments, std::int32_t count,
-            TF_Tensor** results);
 
   // Compute an instruction of any kind but frames: `inputs` are borrowed, `outputs` set to held
-  // tensors. `given_up`: per input, whether the caller drops it right after; NULL: none.
+  // tensors. `given_up`: per input, whether the caller drops it right after; NULL: none. One that is
+  // given up may be taken: its place holds NULL then.
   void compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                const TF_Bool* given_up, TF_Tensor** outputs);
 
@@ -95,13 +126,18 @@ class Run {
   bool is_watched() const { return watches_time() || trace_ != nullptr; }
   Trace* trace() const { return trace_; }
 
-  Stack stack;
+  Stack& stack;
 
  private:
   friend class DataflowRun;
+  class Depth;
   void run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches);
   void record_in_order(const Block& block, TF_Tensor** values);
   void advance(const Block& block, const Instruction& in, TF_Tensor** values);
+  void compute_step(const Block& block, const Instruction& in, TF_Tensor** values);
+  bool plain_kernel(const Block& block, const Instruction& in, TF_Tensor** values);
+  void call(const Instruction& in, std::int32_t block, TF_Tensor** inputs, const TF_Bool* given_up,
+            TF_Tensor** results);
   void kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
@@ -109,8 +145,12 @@ class Run {
   void kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void callback(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
-  void choose(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
-  void loop(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  void choose(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+              TF_Tensor** outputs);
+  void loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+            TF_Tensor** outputs);
+  bool goes_on(const Instruction& in, const Block*& running, TF_Tensor** variables,
+               TF_Tensor** values);
   TF_Tensor* adapted(const Instruction& in, std::size_t k, const TF_Tensor* opaque,
                      TF_DataType dtype);
   void read_variables(const Block& block, const Instruction& in, TF_Tensor** inputs,
@@ -139,9 +179,16 @@ class Run {
 
 // Drops the values that nobody needs after an instruction.
 inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** values) noexcept {
+  TF_Tensor* const made = in.outputs.count != 0 ? values[in.outputs.start] : nullptr;
   for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
     const std::int32_t v = block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)];
-    drop(std::exchange(values[v], nullptr));
+    TF_Tensor* value = std::exchange(values[v], nullptr);
+    // An input that has become the output: both of its users are this block.
+    if (value != nullptr && value == made && value->users.load(std::memory_order_acquire) == 2) {
+      value->users.store(1, std::memory_order_relaxed);
+    } else {
+      drop(value);
+    }
   }
 }
 

@@ -10,20 +10,6 @@ namespace drystone::host::executor {
 // The dtype of values that stand for variables.
 inline constexpr auto kReference = static_cast<TF_DataType>(100);
 
-// TF_Tensor::users counts who holds a tensor as a whole; its memory counts tensors.
-inline TF_Tensor* hold(TF_Tensor* tensor) noexcept {
-  tensor->users.fetch_add(1, std::memory_order_relaxed);
-  return tensor;
-}
-
-inline void drop(TF_Tensor* tensor) noexcept {
-  if (tensor == nullptr) return;
-  if (tensor->users.load(std::memory_order_acquire) == 1 ||
-      tensor->users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    delete tensor;
-  }
-}
-
 // The value of an output that was not computed. Never held, dropped or read.
 TF_Tensor* dead() noexcept;
 

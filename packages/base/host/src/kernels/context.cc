@@ -10,10 +10,6 @@
 using namespace drystone::host;
 using namespace drystone::host::kernels;
 
-TF_OpKernelContext::TF_OpKernelContext(DS_Kernel& kernel_) : kernel(kernel_) {
-  outputs.resize(kernel.outputs.types.size());
-}
-
 namespace {
 
 void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given) {
@@ -67,7 +63,6 @@ namespace {
 
 std::vector<VariablePtr> references(const DS_KernelCall& call, const Signature& inputs) {
   std::vector<VariablePtr> out;
-  if (call.input_variables == nullptr) return out;
   for (int i = 0; i < inputs.size(); ++i) {
     const DS_Variable* handle = call.input_variables[i];
     out.push_back(handle == nullptr ? nullptr : variable_of(handle));
@@ -86,40 +81,42 @@ void check_reference(const DS_Kernel& kernel, std::size_t i, const Variable& var
 
 }  // namespace
 
-void TF_OpKernelContext::begin(const DS_KernelCall& facts, TF_Tensor* const* given) {
-  call = facts;
-  inputs = given;
-  if (call.input_variables != nullptr) input_variables = references(call, kernel.inputs);
-  const std::size_t count = kernel.inputs.types.size();
+void TF_OpKernelContext::begin_checked(DS_Kernel& called, const DS_KernelCall& facts,
+                                       TF_Tensor* const* given, TF_Tensor** wanted,
+                                       bool shares_tensors) {
+  begin(called, facts, given, wanted, shares_tensors);
+  if (call.input_variables != nullptr) {
+    has_more = true;
+    input_variables = references(call, called.inputs);
+  }
+  const std::size_t count = called.inputs.types.size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (!input_variables.empty() && input_variables[i] != nullptr) {
-      check_reference(kernel, i, *input_variables[i]);
-    } else if (given[i] == nullptr || given[i]->memory == nullptr ||
-               given[i]->dtype != kernel.inputs.types[i]) {
-      check_input(kernel, i, given[i]);
-    }
+    if (is_reference(i)) check_reference(called, i, *input_variables[i]);
+    else check_input(called, i, given[i]);
   }
-  if (call.deadline_ms > 0) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that adding it cannot overflow
-    deadline = std::chrono::steady_clock::now() +
-               std::chrono::milliseconds(std::min<std::int64_t>(call.deadline_ms, kMost));
-  }
+  if (call.deadline_ms > 0) begin_deadline();
 }
 
-void TF_OpKernelContext::end() noexcept {
+void TF_OpKernelContext::begin_deadline() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that adding it cannot overflow
+  has_more = true;
+  deadline = std::chrono::steady_clock::now() +
+             std::chrono::milliseconds(std::min<std::int64_t>(call.deadline_ms, kMost));
+}
+
+void TF_OpKernelContext::end_more() noexcept {
   rest_callback();
-  for (auto& output : outputs) output.reset();
+  for (TF_Tensor* output : kept_outputs) drop(output);
+  kept_outputs.clear();
   input_variables.clear();
   output_variables.clear();
   kept.clear();
   kept_view.clear();
   is_kept = false;
-  inputs = nullptr;
   deadline.reset();
   viewed.clear();
   changing.clear();
-  for (const VariablePtr& variable : locked) variable->unlock();
-  locked.clear();
+  locks.release();
   for (Memory* memory : scratch) release(memory);
   scratch.clear();
   if (failed.exchange(false, std::memory_order_relaxed)) {
@@ -129,20 +126,35 @@ void TF_OpKernelContext::end() noexcept {
   done = false;
   deferred = 0;
   has_deferred.store(false, std::memory_order_relaxed);
+  has_more = false;
+}
+
+void TF_OpKernelContext::drop_outputs() noexcept {
+  for (int i = 0; i < num_outputs(); ++i) drop(std::exchange(outputs[i], nullptr));
 }
 
 void TF_OpKernelContext::keep_inputs() {
   if (is_kept) return;
-  if (call.container != nullptr) call.container = kernel.keep(call.container).c_str();
-  const std::size_t count = kernel.inputs.types.size();
+  has_more = true;
+  DS_Kernel& called = kernel();
+  if (call.container != nullptr) call.container = called.keep(call.container).c_str();
+  const std::size_t count = called.inputs.types.size();
   for (std::size_t i = 0; i < count; ++i) {
-    kept.emplace_back(variable(i) != nullptr ? nullptr : share(*inputs[i]));
+    kept.emplace_back(is_reference(i) ? nullptr : share(*inputs[i]));
     kept_view.push_back(kept.back().get());
   }
   if (call.overwritable != nullptr) {
     kept_flags.assign(call.overwritable, call.overwritable + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_reference(i) && inputs[i]->users.load(std::memory_order_acquire) != 1) kept_flags[i] = 0;
+    }
     call.overwritable = kept_flags.data();
   }
+  kept_outputs.resize(called.outputs.types.size());
+  for (std::size_t i = 0; i < kept_outputs.size(); ++i) {
+    kept_outputs[i] = std::exchange(outputs[i], nullptr);
+  }
+  outputs = kept_outputs.data();
   inputs = kept_view.data();
   is_kept = true;
 }
@@ -165,12 +177,12 @@ void TF_OpKernelContext::rest_callback() noexcept {
 }
 
 void TF_OpKernelContext::abandon() {
-  kernel.retain();
+  kernel().retain();
   std::unique_lock lock(mutex);
   abandoned = true;
   call.function_library = nullptr;
   call.config = nullptr;
-  if (kernel.registered->compute != nullptr) done = true;  // only deferred work can be under way
+  if (kernel().registered->compute != nullptr) done = true;  // only deferred work can be under way
   settle(std::move(lock), done);
 }
 
@@ -182,7 +194,8 @@ void TF_OpKernelContext::settle(std::unique_lock<std::mutex> lock, bool is_done)
   }
   if (!done || deferred != 0) return;
   lock.unlock();
-  DS_Kernel& mine = kernel;
+  DS_Kernel& mine = kernel();
+  end();
   delete this;
   mine.release();
 }
@@ -209,7 +222,7 @@ std::unique_ptr<TF_Tensor> TF_OpKernelContext::input(std::size_t i) const {
 }
 
 void TF_OpKernelContext::check_output_dtype(std::size_t i, TF_DataType dtype) const {
-  const TF_DataType needed = kernel.outputs.types[i];
+  const TF_DataType needed = kernel().outputs.types[i];
   if (dtype == needed) return;
   fail(TF_INVALID_ARGUMENT, "output " + std::to_string(i) + " must have dtype " +
                                 std::to_string(static_cast<int>(needed)) + ", not " +
@@ -221,7 +234,7 @@ void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> te
   if (tensor->memory == nullptr) {
     fail(TF_INVALID_ARGUMENT, "the tensor for output " + std::to_string(i) + " has no memory");
   }
-  outputs[i] = std::move(tensor);
+  drop(std::exchange(outputs[i], tensor.release()));
   if (!output_variables.empty()) output_variables[i].reset();
 }
 
@@ -241,6 +254,7 @@ std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const
 void TF_OpKernelContext::fail_call(TF_Code code_, std::string text) noexcept {
   const std::lock_guard lock(mutex);
   if (failed.load(std::memory_order_relaxed)) return;
+  has_more = true;
   code = code_;
   message = std::move(text);
   failed.store(true, std::memory_order_release);
@@ -250,4 +264,33 @@ void TF_OpKernelContext::check_failed() {
   if (!failed.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex);
   fail(code, message);
+}
+
+namespace {
+
+// A thread's context between its calls. One pointer, so that it fits where access is one instruction
+// even though the library is opened late.
+thread_local TF_OpKernelContext* spare __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
+
+struct End {
+  ~End() {
+    is_over = true;
+    delete std::exchange(spare, nullptr);
+  }
+};
+
+}  // namespace
+
+TF_OpKernelContext* drystone::host::kernels::take_context() {
+  if (spare != nullptr) return std::exchange(spare, nullptr);
+  thread_local End end;
+  static_cast<void>(&end);
+  return new TF_OpKernelContext();
+}
+
+void drystone::host::kernels::give_context(TF_OpKernelContext* ctx) noexcept {
+  ctx->end();
+  if (spare == nullptr && !is_over) spare = ctx;
+  else delete ctx;
 }

@@ -14,23 +14,40 @@
 #include "drystone/kernels_experimental.h"
 #include "drystone_host/kernels.h"
 #include "kernels/kernel.h"
+#include "kernels/locks.h"
 #include "kernels/variable.h"
 
-// Objects are used again for the next call of the same kernel, so that a call allocates nothing but
-// its outputs. A call that is given up at its deadline keeps its own until the plugin is done with
-// it.
+// Objects are used again for later calls on the same thread, so that a call allocates nothing but its
+// outputs. A call that is given up at its deadline keeps its own until the plugin is done with it.
 struct TF_OpKernelContext {
-  explicit TF_OpKernelContext(DS_Kernel& kernel);
+  TF_OpKernelContext() = default;
   ~TF_OpKernelContext() { rest_callback(); }
   TF_OpKernelContext(const TF_OpKernelContext&) = delete;
   TF_OpKernelContext& operator=(const TF_OpKernelContext&) = delete;
 
   // ---- the host's side ----
-  // Start a call; fails with INVALID_ARGUMENT unless inputs fit the node.
-  void begin(const DS_KernelCall& facts, TF_Tensor* const* given);
+  // Start a call of inputs that fit the node; outputs are put into `wanted`, which holds none.
+  // `shares_tensors`: the caller's tensors may be held as a whole (see hold()).
+  void begin(DS_Kernel& called, const DS_KernelCall& facts, TF_Tensor* const* given,
+             TF_Tensor** wanted, bool shares_tensors) {
+    kernel_ = &called;
+    call = facts;
+    inputs = given;
+    outputs = wanted;
+    shares = shares_tensors;
+  }
+  // The same with what is rare; fails with INVALID_ARGUMENT unless inputs fit the node.
+  void begin_checked(DS_Kernel& called, const DS_KernelCall& facts, TF_Tensor* const* given,
+                     TF_Tensor** wanted, bool shares_tensors);
+  void begin_deadline();
   // Forget the call.
-  void end() noexcept;
-  // Hold what the caller lent: it may go before the plugin is done.
+  void end() noexcept {
+    if (has_more) end_more();
+  }
+  void end_more() noexcept;
+  // Give up outputs that are set.
+  void drop_outputs() noexcept;
+  // Hold what the caller lent, and keep outputs: the caller may go before the plugin is done.
   void keep_inputs();
   // Wait until an asynchronous kernel is done and deferred work is over; false at the deadline.
   bool wait(bool for_done);
@@ -44,11 +61,15 @@ struct TF_OpKernelContext {
   void settle(std::unique_lock<std::mutex> lock, bool is_done);
 
   // ---- both sides ----
-  int num_inputs() const { return kernel.inputs.size(); }
-  int num_outputs() const { return kernel.outputs.size(); }
+  DS_Kernel& kernel() const { return *kernel_; }
+  int num_inputs() const { return kernel_->inputs.size(); }
+  int num_outputs() const { return kernel_->outputs.size(); }
   // Fail with OUT_OF_RANGE for a bad index.
   std::size_t input_index(int i) const;
   std::size_t output_index(int i) const;
+  bool is_reference(std::size_t i) const {
+    return !input_variables.empty() && input_variables[i] != nullptr;
+  }
   // The variable that input `i` is a reference to, or NULL.
   drystone::host::kernels::VariablePtr variable(std::size_t i) const;
   // A new handle of an input.
@@ -64,14 +85,19 @@ struct TF_OpKernelContext {
   // Fails with what fail_call() was given, if anything: a callback of the plugin has run.
   void check_failed();
 
-  DS_Kernel& kernel;
-  DS_KernelCall call{};
   TF_Tensor* const* inputs = nullptr;
+  TF_Tensor** outputs = nullptr;
+  DS_Kernel* kernel_ = nullptr;
+  DS_KernelCall call{};
+  bool shares = false;
+
+  // Whether anything below is in use: most calls need none of it.
+  bool has_more = false;
+  bool is_kept = false;
   std::vector<std::unique_ptr<TF_Tensor>> kept;
   std::vector<TF_Tensor*> kept_view;
   std::vector<TF_Bool> kept_flags;
-  bool is_kept = false;
-  std::vector<std::unique_ptr<TF_Tensor>> outputs;
+  std::vector<TF_Tensor*> kept_outputs;
   std::vector<drystone::host::kernels::VariablePtr> input_variables;   // empty: no references
   std::vector<drystone::host::kernels::VariablePtr> output_variables;  // empty: no references
   drystone::host::kernels::Deadline deadline;
@@ -86,7 +112,7 @@ struct TF_OpKernelContext {
   int deferred = 0;
   std::atomic<bool> has_deferred{false};
   std::vector<std::unique_ptr<TF_Tensor>> viewed;                 // values of variables in views
-  std::vector<drystone::host::kernels::VariablePtr> locked;      // until the end
+  drystone::host::kernels::Locks locks;                           // until the end
   // By DS_ChangeVariable: a variable, and its value.
   std::vector<std::pair<const drystone::host::kernels::Variable*, std::unique_ptr<TF_Tensor>>>
       changing;
@@ -98,6 +124,10 @@ namespace drystone::host::kernels {
 // The members that the caller's struct is long enough to have, never a part of one; all zero for
 // NULL. Fails with INVALID_ARGUMENT without a size.
 DS_KernelCall facts_of(const DS_KernelCall* given);
+
+// A context for one call on this thread, and back with it.
+TF_OpKernelContext* take_context();
+void give_context(TF_OpKernelContext* ctx) noexcept;
 
 }  // namespace drystone::host::kernels
 

@@ -75,27 +75,27 @@ int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) {
 
 int TF_GetDeviceId(TF_OpKernelContext* ctx) {
   if (ctx == nullptr) return -1;
-  return ctx->call.device_id > 0 ? ctx->call.device_id : ctx->kernel.device_id;
+  return ctx->call.device_id > 0 ? ctx->call.device_id : ctx->kernel().device_id;
 }
 
 TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
-  return ctx == nullptr ? TF_StringView{nullptr, 0} : whole(ctx->kernel.device_name);
+  return ctx == nullptr ? TF_StringView{nullptr, 0} : whole(ctx->kernel().device_name);
 }
 
 TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) {
-  return ctx == nullptr ? TF_StringView{nullptr, 0} : whole(ctx->kernel.node.name());
+  return ctx == nullptr ? TF_StringView{nullptr, 0} : whole(ctx->kernel().node.name());
 }
 
 TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index) {
-  if (ctx == nullptr || index >= ctx->kernel.node.inputs().size()) return {nullptr, 0};
-  return whole(ctx->kernel.node.inputs()[index]);
+  if (ctx == nullptr || index >= ctx->kernel().node.inputs().size()) return {nullptr, 0};
+  return whole(ctx->kernel().node.inputs()[index]);
 }
 
 TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx) {
   return answered(TF_StringView{nullptr, 0}, [&] {
     require(ctx, "ctx");
     const char* given = ctx->call.container;
-    return whole(ctx->kernel.keep(given == nullptr ? "localhost" : given));
+    return whole(ctx->kernel().keep(given == nullptr ? "localhost" : given));
   });
 }
 
@@ -120,7 +120,7 @@ void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
     require(ctx, "ctx");
     const auto input = ctx->input(ctx->input_index(i));
     fill(serialized_resource_handle_proto,
-         resource_proto(ctx->kernel.device_name, *variable_at(*input, 0)));
+         resource_proto(ctx->kernel().device_name, *variable_at(*input, 0)));
   });
 }
 
@@ -130,7 +130,7 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
     require(ctx, "ctx");
     stream = static_cast<SP_Stream>(ctx->call.stream);
     if (stream == nullptr) {
-      fail(TF_UNIMPLEMENTED, "device " + ctx->kernel.device_name + " has no stream");
+      fail(TF_UNIMPLEMENTED, "device " + ctx->kernel().device_name + " has no stream");
     }
   });
   return stream;

@@ -14,9 +14,9 @@ TF_DataType with_mark(TF_DataType dtype, bool is_ref) {
 const Range& range_of(const TF_OpKernelContext* ctx, const char* name) {
   require(ctx, "ctx");
   require(name, "the argument's name");
-  const Range* range = ctx->kernel.inputs.range(name);
+  const Range* range = ctx->kernel().inputs.range(name);
   if (range == nullptr) {
-    fail(TF_INVALID_ARGUMENT, "op '" + std::string(ctx->kernel.node.op()) +
+    fail(TF_INVALID_ARGUMENT, "op '" + std::string(ctx->kernel().node.op()) +
                                   "' has no input argument '" + name + "'");
   }
   return *range;
@@ -65,7 +65,7 @@ TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
   return answered(static_cast<TF_DataType>(0), [&] {
     require(ctx, "ctx");
     const std::size_t i = ctx->input_index(index);
-    return with_mark(ctx->kernel.inputs.types[i], ctx->variable(i) != nullptr);
+    return with_mark(ctx->kernel().inputs.types[i], ctx->variable(i) != nullptr);
   });
 }
 
@@ -73,7 +73,7 @@ TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
   return answered(static_cast<TF_DataType>(0), [&] {
     require(ctx, "ctx");
     const std::size_t k = ctx->output_index(i);
-    return with_mark(ctx->kernel.outputs.types[k], ctx->kernel.outputs.is_ref[k] != 0);
+    return with_mark(ctx->kernel().outputs.types[k], ctx->kernel().outputs.is_ref[k] != 0);
   });
 }
 
@@ -90,7 +90,7 @@ bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
   bool on_host = false;
   guarded(status, __func__, [&] {
     require(ctx, "ctx");
-    on_host = ctx->kernel.input_on_host[ctx->input_index(i)] != 0;
+    on_host = ctx->kernel().input_on_host[ctx->input_index(i)] != 0;
   });
   return on_host;
 }
@@ -99,7 +99,7 @@ bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
   bool on_host = false;
   guarded(status, __func__, [&] {
     require(ctx, "ctx");
-    on_host = ctx->kernel.output_on_host[ctx->output_index(i)] != 0;
+    on_host = ctx->kernel().output_on_host[ctx->output_index(i)] != 0;
   });
   return on_host;
 }

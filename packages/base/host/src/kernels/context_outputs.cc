@@ -10,8 +10,8 @@ namespace {
 
 // Memory for an output, kept as such; a new handle of it.
 TF_Tensor* allocate_output(TF_OpKernelContext* ctx, std::size_t i, const int64_t* dims, int count) {
-  const bool on_host = ctx->kernel.output_on_host[i] != 0;
-  auto own = ctx->allocate(ctx->kernel.outputs.types[i], dims, count, on_host);
+  const bool on_host = ctx->kernel().output_on_host[i] != 0;
+  auto own = ctx->allocate(ctx->kernel().outputs.types[i], dims, count, on_host);
   std::unique_ptr<TF_Tensor> theirs(share(*own));
   ctx->set_output(i, std::move(own));
   return theirs.release();
@@ -20,22 +20,23 @@ TF_Tensor* allocate_output(TF_OpKernelContext* ctx, std::size_t i, const int64_t
 // Whether nobody but the caller, who gives it up, has the input's memory.
 bool is_free(const TF_OpKernelContext& ctx, std::size_t i) {
   if (ctx.call.overwritable == nullptr || ctx.call.overwritable[i] == 0) return false;
-  if (ctx.variable(i) != nullptr) return false;
+  if (ctx.is_reference(i)) return false;
   const Memory* memory = ctx.inputs[i]->memory;
+  if (ctx.inputs[i]->users.load(std::memory_order_acquire) != 1) return false;
   const int handles = ctx.is_kept ? 2 : 1;  // the caller's, and the context's own
   if (memory->references.load(std::memory_order_acquire) != handles) return false;
   const auto same = [&](std::size_t k) {
-    return k != i && ctx.variable(k) == nullptr && ctx.inputs[k]->memory == memory;
+    return k != i && !ctx.is_reference(k) && ctx.inputs[k]->memory == memory;
   };
-  for (std::size_t k = 0; k < ctx.kernel.inputs.types.size(); ++k) {
+  for (std::size_t k = 0; k < ctx.kernel().inputs.types.size(); ++k) {
     if (same(k)) return false;
   }
   return true;
 }
 
 bool fits(const TF_OpKernelContext& ctx, std::size_t in, std::size_t out, std::int64_t count) {
-  return ctx.kernel.inputs.types[in] == ctx.kernel.outputs.types[out] &&
-         ctx.kernel.input_on_host[in] == ctx.kernel.output_on_host[out] && is_free(ctx, in) &&
+  return ctx.kernel().inputs.types[in] == ctx.kernel().outputs.types[out] &&
+         ctx.kernel().input_on_host[in] == ctx.kernel().output_on_host[out] && is_free(ctx, in) &&
          ctx.inputs[in]->count() == count;
 }
 
@@ -104,7 +105,7 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
   TF_Tensor* out = nullptr;
   guarded(status, __func__, [&] {
     require(ctx, "ctx");
-    const TF_Tensor* now = ctx->outputs[ctx->output_index(i)].get();
+    const TF_Tensor* now = ctx->outputs[ctx->output_index(i)];
     if (now == nullptr) {
       fail(TF_FAILED_PRECONDITION, "output " + std::to_string(i) + " is not set yet");
     }
@@ -118,7 +119,7 @@ TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const
   TF_Tensor* out = nullptr;
   guarded(status, __func__, [&] {
     require(context, "context");
-    bool on_host = context->kernel.on_cpu();
+    bool on_host = context->kernel().on_cpu();
     if (alloc_attrs != nullptr) {
       if (!DRYSTONE_HAS_MEMBER(TF_AllocatorAttributes, alloc_attrs, on_host)) {
         fail(TF_INVALID_ARGUMENT,

@@ -60,7 +60,6 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
 }
 
 DS_Kernel::~DS_Kernel() {
-  delete spare_.load();
   destroy_state();
   died(Kind::kernel);
 }
@@ -90,16 +89,6 @@ void DS_Kernel::destroy_state() noexcept {
 
 void DS_Kernel::release() noexcept {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-}
-
-TF_OpKernelContext* DS_Kernel::take_context() {
-  TF_OpKernelContext* ctx = spare_.exchange(nullptr, std::memory_order_acq_rel);
-  return ctx != nullptr ? ctx : new TF_OpKernelContext(*this);
-}
-
-void DS_Kernel::give_context(TF_OpKernelContext* ctx) noexcept {
-  ctx->end();
-  delete spare_.exchange(ctx, std::memory_order_acq_rel);
 }
 
 const std::string& DS_Kernel::keep(const char* text) {

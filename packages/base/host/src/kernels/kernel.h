@@ -23,10 +23,6 @@ struct DS_Kernel {
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
 
-  // A context for one call, and back with it.
-  TF_OpKernelContext* take_context();
-  void give_context(TF_OpKernelContext* ctx) noexcept;
-
   // The text with a lifetime as long as the kernel's.
   const std::string& keep(const char* text);
 
@@ -50,17 +46,19 @@ struct DS_Kernel {
   void destroy_state() noexcept;
 
   std::atomic<int> references_{1};
-  std::atomic<TF_OpKernelContext*> spare_{nullptr};
   std::mutex mutex_;
   std::set<std::string, std::less<>> texts_;
 };
 
 namespace drystone::host::kernels {
 
-// Run the kernel once and wait for it: DS_RunKernel without its checks. `outputs` are set when it
-// succeeds. Throws Failure.
+// Run the kernel once and wait for it: DS_RunKernel without its checks of counts. `outputs`, which hold
+// none, are set when it succeeds. `shares`: an output may be an input, held. Throws Failure.
 void run_kernel(DS_Kernel& kernel, const DS_KernelCall& call, TF_Tensor* const* inputs,
-                TF_Tensor** outputs);
+                TF_Tensor** outputs, bool shares);
+// The same for inputs of the dtypes that the node says, none of them a reference.
+void run_kernel_unchecked(DS_Kernel& kernel, const DS_KernelCall& call, TF_Tensor* const* inputs,
+                          TF_Tensor** outputs);
 
 }  // namespace drystone::host::kernels
 

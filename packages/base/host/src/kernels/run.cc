@@ -10,12 +10,16 @@ using namespace drystone::host::kernels;
 
 namespace {
 
-// A context for the time of one call; given back to the kernel unless the call is given up.
+// A context for the time of one call; given back unless the call is given up. Outputs stay only when
+// the call succeeds.
 class Lease {
  public:
-  explicit Lease(DS_Kernel& kernel) : kernel_(kernel), ctx_(kernel.take_context()) {}
+  Lease() : ctx_(take_context()) {}
   ~Lease() {
-    if (ctx_ != nullptr) kernel_.give_context(ctx_);
+    if (ctx_ == nullptr) return;
+    if (!succeeded_ && ctx_->outputs != nullptr) ctx_->drop_outputs();
+    ctx_->outputs = nullptr;
+    give_context(ctx_);
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -23,10 +27,11 @@ class Lease {
   TF_OpKernelContext* operator->() { return ctx_; }
   TF_OpKernelContext* get() { return ctx_; }
   void abandon() { std::exchange(ctx_, nullptr)->abandon(); }
+  void succeed() { succeeded_ = true; }
 
  private:
-  DS_Kernel& kernel_;
   TF_OpKernelContext* ctx_;
+  bool succeeded_ = false;
 };
 
 template <class Array>
@@ -56,9 +61,8 @@ bool survived(TF_OpKernelContext* ctx, Body&& body) {
        kernel.title() + " was not done after " + std::to_string(deadline_ms) + " ms");
 }
 
-void compute(DS_Kernel& kernel, Lease& lease) {
+void wait_for_deferred(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
-  survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
   if (!ctx->has_deferred.load(std::memory_order_acquire)) return;
   const std::int64_t deadline_ms = ctx->call.deadline_ms;
   if (ctx->wait(false)) return;
@@ -93,15 +97,16 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
 std::unique_ptr<TF_Tensor> referenced(TF_OpKernelContext* ctx, std::size_t i) {
   if (ctx->output_variables.empty() || ctx->output_variables[i] == nullptr) {
     fail(TF_INTERNAL,
-         ctx->kernel.title() + " returned without setting output " + std::to_string(i));
+         ctx->kernel().title() + " returned without setting output " + std::to_string(i));
   }
   return ctx->output_variables[i]->value();
 }
 
-void hand_over(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
-  const std::size_t count = ctx->outputs.size();
+// What a call that needs more than views does at its end.
+void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
+  const auto count = static_cast<std::size_t>(ctx->num_outputs());
   for (std::size_t i = 0; i < count; ++i) {
-    if (ctx->outputs[i] == nullptr) ctx->outputs[i] = referenced(ctx, i);
+    if (ctx->outputs[i] == nullptr) ctx->outputs[i] = referenced(ctx, i).release();
   }
   if (DS_Variable** variables = ctx->call.output_variables) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -109,19 +114,43 @@ void hand_over(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
       variables[i] = is_reference ? expose(ctx->output_variables[i]) : nullptr;
     }
   }
-  for (std::size_t i = 0; i < count; ++i) outputs[i] = ctx->outputs[i].release();
+  if (ctx->outputs == outputs) return;
+  for (std::size_t i = 0; i < count; ++i) outputs[i] = std::exchange(ctx->outputs[i], nullptr);
+}
+
+void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
+  TF_OpKernelContext* ctx = lease.get();
+  if (kernel.registered->compute != nullptr) {
+    survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
+    if (ctx->has_more) wait_for_deferred(kernel, lease);
+  } else {
+    compute_async(kernel, lease);
+  }
+  bool is_complete = !ctx->has_more;
+  for (int i = 0; is_complete && i < ctx->num_outputs(); ++i) is_complete = outputs[i] != nullptr;
+  if (!is_complete) {
+    if (ctx->failed.load(std::memory_order_acquire)) report(kernel, ctx);
+    finish(ctx, outputs);
+  }
+  lease.succeed();
 }
 
 }  // namespace
 
 void drystone::host::kernels::run_kernel(DS_Kernel& kernel, const DS_KernelCall& call,
-                                         TF_Tensor* const* inputs, TF_Tensor** outputs) {
-  Lease lease(kernel);
-  lease->begin(call, inputs);
-  if (kernel.registered->compute != nullptr) compute(kernel, lease);
-  else compute_async(kernel, lease);
-  if (lease->failed.load(std::memory_order_acquire)) report(kernel, lease.get());
-  hand_over(lease.get(), outputs);
+                                         TF_Tensor* const* inputs, TF_Tensor** outputs,
+                                         bool shares) {
+  Lease lease;
+  lease->begin_checked(kernel, call, inputs, outputs, shares);
+  perform(kernel, lease, outputs);
+}
+
+void drystone::host::kernels::run_kernel_unchecked(DS_Kernel& kernel, const DS_KernelCall& call,
+                                                   TF_Tensor* const* inputs, TF_Tensor** outputs) {
+  Lease lease;
+  lease->begin(kernel, call, inputs, outputs, true);
+  if (call.deadline_ms > 0) lease->begin_deadline();
+  perform(kernel, lease, outputs);
 }
 
 extern "C" {
@@ -144,7 +173,7 @@ void DS_RunKernel(DS_Kernel* kernel, const DS_KernelCall* call, TF_Tensor* const
     check_count(*kernel, "inputs", num_inputs, kernel->inputs.size(), inputs);
     check_count(*kernel, "outputs", num_outputs, kernel->outputs.size(), outputs);
     const DS_KernelCall facts = facts_of(call);
-    run_kernel(*kernel, facts, inputs, outputs);
+    run_kernel(*kernel, facts, inputs, outputs, false);
   });
 }
 

@@ -134,8 +134,12 @@ void Variable::unlock() noexcept {
   unlocked_.notify_one();
 }
 
+VariablePtr find_variable(const TF_Tensor& resource, std::int64_t index) {
+  return handles().find(handle_at(resource, TF_RESOURCE, index));
+}
+
 VariablePtr variable_at(const TF_Tensor& resource, std::int64_t index) {
-  VariablePtr found = handles().find(handle_at(resource, TF_RESOURCE, index));
+  VariablePtr found = find_variable(resource, index);
   if (found == nullptr) fail(TF_NOT_FOUND, "the resource stands for no variable that is alive");
   return found;
 }

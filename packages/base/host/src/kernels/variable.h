@@ -65,23 +65,10 @@ class Variable {
 
 using VariablePtr = std::shared_ptr<Variable>;
 
-// Holds a variable for a scope.
-class VariableScope {
- public:
-  VariableScope(Variable& variable, const void* owner, const Deadline& deadline)
-      : variable_(variable) {
-    variable_.lock(owner, deadline);
-  }
-  ~VariableScope() { variable_.unlock(); }
-  VariableScope(const VariableScope&) = delete;
-  VariableScope& operator=(const VariableScope&) = delete;
-
- private:
-  Variable& variable_;
-};
-
 // What element `index` of a resource tensor stands for; fails with NOT_FOUND when it is gone.
 VariablePtr variable_at(const TF_Tensor& resource, std::int64_t index);
+// The same; NULL for what is no variable that is alive.
+VariablePtr find_variable(const TF_Tensor& resource, std::int64_t index);
 
 // A new handle for the embedder.
 DS_Variable* expose(VariablePtr variable);

@@ -25,6 +25,23 @@ struct TF_VariableInputLockHolder {
 
 namespace {
 
+// Holds a variable for a scope, unless the call has locked it ahead of need.
+class CallScope {
+ public:
+  CallScope(Variable& variable, const TF_OpKernelContext* ctx)
+      : variable_(ctx->locks.is_spare(variable) ? nullptr : &variable) {
+    if (variable_ != nullptr) variable_->lock(ctx, ctx->deadline);
+  }
+  ~CallScope() {
+    if (variable_ != nullptr) variable_->unlock();
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  Variable* variable_;
+};
+
 // The variable at an input, by resource or by reference.
 VariablePtr variable_input(const TF_OpKernelContext* ctx, int index) {
   const std::size_t i = ctx->input_index(index);
@@ -82,7 +99,7 @@ void copy(TF_OpKernelContext* ctx, CopyFunc copy_func, const TF_Tensor& from, TF
 std::unique_ptr<TF_Tensor> copy_of(TF_OpKernelContext* ctx, CopyFunc copy_func,
                                    const TF_Tensor& value) {
   auto fresh =
-      ctx->allocate(value.dtype, value.dims.data(), value.dims.rank(), ctx->kernel.on_cpu());
+      ctx->allocate(value.dtype, value.dims.data(), value.dims.rank(), ctx->kernel().on_cpu());
   copy(ctx, copy_func, value, fresh.get());
   return fresh;
 }
@@ -99,9 +116,10 @@ std::unique_ptr<TF_Tensor> writable(TF_OpKernelContext* ctx, Variable& variable,
 
 void set_reference(TF_OpKernelContext* ctx, std::size_t output, VariablePtr variable) {
   ctx->check_output_dtype(output, variable->dtype());
-  if (ctx->output_variables.empty()) ctx->output_variables.resize(ctx->outputs.size());
+  ctx->has_more = true;
+  if (ctx->output_variables.empty()) ctx->output_variables.resize(ctx->kernel().outputs.types.size());
   ctx->output_variables[output] = std::move(variable);
-  ctx->outputs[output].reset();
+  drop(std::exchange(ctx->outputs[output], nullptr));
 }
 
 std::string text_of(const TF_StringView* view) {
@@ -132,7 +150,7 @@ void TF_AssignVariable(TF_OpKernelContext* ctx, int input_index, int value_index
     require(ctx, "ctx");
     const VariablePtr variable = variable_input(ctx, input_index);
     const auto value = ctx->input(ctx->input_index(value_index));
-    const VariableScope scope(*variable, ctx, ctx->deadline);
+    const CallScope scope(*variable, ctx);
     if (validate_shape) check_shape(*variable, *value);
     variable->set(value.get());
   });
@@ -146,8 +164,8 @@ void TF_AssignRefVariable(TF_OpKernelContext* ctx, int input_ref_index, int outp
     const VariablePtr variable = reference_input(ctx, input_ref_index);
     const std::size_t output = ctx->output_index(output_ref_index);
     const auto value = ctx->input(ctx->input_index(value_index));
-    std::unique_ptr<VariableScope> scope;
-    if (use_locking) scope = std::make_unique<VariableScope>(*variable, ctx, ctx->deadline);
+    std::unique_ptr<CallScope> scope;
+    if (use_locking) scope = std::make_unique<CallScope>(*variable, ctx);
     if (validate_shape) check_shape(*variable, *value);
     if (value->dtype != variable->dtype()) {
       fail(TF_INVALID_ARGUMENT, "value and reference have two dtypes");
@@ -167,7 +185,7 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
     require(reinterpret_cast<const void*>(updateFunc), "updateFunc");
     const VariablePtr variable = variable_input(ctx, input_index);
     auto value = ctx->input(ctx->input_index(value_index));
-    const VariableScope scope(*variable, ctx, ctx->deadline);
+    const CallScope scope(*variable, ctx);
     variable->initialized();
     if (isVariantType == 0) check_shape(*variable, *value);
     if (value->dtype != variable->dtype()) {
@@ -190,7 +208,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
     const std::string name = text_of(var_name);
     std::unique_ptr<TF_Tensor> value;
     if (plugin_allocator == nullptr) {
-      value = ctx->allocate(dtype, dims, num_dims, ctx->kernel.on_cpu());
+      value = ctx->allocate(dtype, dims, num_dims, ctx->kernel().on_cpu());
     } else {
       value = std::make_unique<TF_Tensor>();
       value->dtype = dtype;
@@ -255,8 +273,8 @@ void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool lock
     require(ctx, "ctx");
     require(out, "out");
     const VariablePtr variable = variable_input(ctx, input);
-    std::unique_ptr<VariableScope> scope;
-    if (!lock_held) scope = std::make_unique<VariableScope>(*variable, ctx, ctx->deadline);
+    std::unique_ptr<CallScope> scope;
+    if (!lock_held) scope = std::make_unique<CallScope>(*variable, ctx);
     *out = writable(ctx, *variable, copyFunc).release();
   });
 }

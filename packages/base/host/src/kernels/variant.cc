@@ -41,7 +41,7 @@ using AddFunc = void (*)(TF_OpKernelContext*, TF_Tensor*, TF_Tensor*, TF_Tensor*
 
 std::unique_ptr<TF_Tensor> like(const TF_OpKernelContext* ctx, const TF_Tensor& tensor) {
   return ctx->allocate(tensor.dtype, tensor.dims.data(), tensor.dims.rank(),
-                       ctx->kernel.on_cpu());
+                       ctx->kernel().on_cpu());
 }
 
 void check_alike(const TF_Tensor& a, const TF_Tensor& b) {

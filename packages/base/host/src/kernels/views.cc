@@ -1,8 +1,8 @@
 // Inputs and outputs as plain pointers: see drystone/kernel_views.h.
 #include "drystone/kernel_views.h"
 
-#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/context.h"
 
@@ -14,20 +14,22 @@ namespace {
 alignas(kAlignment) unsigned char nothing[kAlignment];
 constexpr std::int64_t kNoDims[1] = {0};
 
+void* data_of(const TF_Tensor& tensor) {
+  return tensor.memory->data != nullptr ? tensor.memory->data : nothing;
+}
+
 void show(const TF_Tensor& tensor, DS_View* view) {
   if (view == nullptr) return;
-  DS_View out;
-  out.struct_size = view->struct_size;
-  out.data = tensor.memory->data != nullptr ? tensor.memory->data : nothing;
+  DS_View part;
+  DS_View& out = view->struct_size >= DS_VIEW_STRUCT_SIZE ? *view : part;
+  out.data = data_of(tensor);
   out.dims = tensor.dims.rank() == 0 ? kNoDims : tensor.dims.data();
   out.count = tensor.count();
   out.rank = tensor.dims.rank();
   out.dtype = tensor.dtype;
-  if (view->struct_size >= DS_VIEW_STRUCT_SIZE) {
-    *view = out;
-    return;
-  }
-  if (view->struct_size > sizeof(std::size_t)) std::memcpy(view, &out, view->struct_size);
+  if (&out == view || view->struct_size <= sizeof(std::size_t)) return;
+  part.struct_size = view->struct_size;
+  std::memcpy(view, &part, view->struct_size);
 }
 
 // Runs the body; what it throws becomes the call's failure.
@@ -50,13 +52,14 @@ TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
 bool may_overwrite(const TF_OpKernelContext& ctx, std::size_t in, TF_DataType dtype,
                    const int64_t* dims, int rank) {
   if (ctx.call.overwritable == nullptr || ctx.call.overwritable[in] == 0) return false;
-  if (ctx.variable(in) != nullptr) return false;
+  if (ctx.is_reference(in)) return false;
   const TF_Tensor& input = *ctx.inputs[in];
   const Memory& memory = *input.memory;
   const int handles = ctx.is_kept ? 2 : 1;
-  if (memory.references.load(std::memory_order_acquire) != handles || !memory.ours) return false;
-  for (std::size_t k = 0; k < ctx.kernel.inputs.types.size(); ++k) {
-    if (k != in && ctx.variable(k) == nullptr && ctx.inputs[k]->memory == &memory) return false;
+  if (input.users.load(std::memory_order_acquire) != 1 || !memory.ours) return false;
+  if (memory.references.load(std::memory_order_acquire) != handles) return false;
+  for (std::size_t k = 0; k < ctx.kernel().inputs.types.size(); ++k) {
+    if (k != in && !ctx.is_reference(k) && ctx.inputs[k]->memory == &memory) return false;
   }
   const auto count = elements(dims, rank);
   return count.has_value() && *count == input.count() &&
@@ -64,12 +67,23 @@ bool may_overwrite(const TF_OpKernelContext& ctx, std::size_t in, TF_DataType dt
          !has_objects(dtype);
 }
 
-std::unique_ptr<TF_Tensor> reused(const TF_Tensor& input, TF_DataType dtype, const int64_t* dims, int rank) {
+TF_Tensor* reused(const TF_Tensor& input, TF_DataType dtype, const int64_t* dims, int rank) {
   std::unique_ptr<TF_Tensor> out(share(input));
   out->dims.assign(dims, rank);
   out->dtype = dtype;
   out->memory->dtype = dtype;
-  return out;
+  return out.release();
+}
+
+// The input as it is, held, where the output would be no different: nothing is made then. NULL where it
+// is not so. One user of the only handle means that the memory is nowhere else.
+TF_Tensor* same_as_input(const TF_OpKernelContext& ctx, int in, TF_DataType dtype,
+                         const int64_t* dims, int rank) {
+  if (in < 0 || !ctx.shares || ctx.call.overwritable == nullptr) return nullptr;
+  if (in >= ctx.num_inputs() || ctx.call.overwritable[in] == 0 || ctx.has_more) return nullptr;
+  TF_Tensor* input = ctx.inputs[in];
+  if (input->dtype != dtype || !is_exclusive(*input) || !input->dims.equal(dims, rank)) return nullptr;
+  return has_objects(dtype) ? nullptr : hold_own(input);
 }
 
 // The variable that input `i` refers to, by reference or by handle.
@@ -79,15 +93,28 @@ VariablePtr variable_of_input(const TF_OpKernelContext& ctx, int i) {
   return variable_at(*ctx.inputs[k], 0);
 }
 
-void lock_once(TF_OpKernelContext* ctx, const VariablePtr& variable) {
-  if (std::find(ctx->locked.begin(), ctx->locked.end(), variable) != ctx->locked.end()) return;
-  ctx->locked.reserve(ctx->locked.size() + 1);
-  variable->lock(ctx, ctx->deadline);
-  ctx->locked.push_back(variable);
+// The same, or NULL for an input that refers to none.
+VariablePtr any_variable_of_input(const TF_OpKernelContext& ctx, std::size_t k) {
+  if (VariablePtr reference = ctx.variable(k)) return reference;
+  const TF_Tensor& input = *ctx.inputs[k];
+  if (input.dtype != TF_RESOURCE || input.count() == 0) return nullptr;
+  return find_variable(input, 0);
+}
+
+void lock_for_change(TF_OpKernelContext* ctx, const Variable& variable) {
+  ctx->has_more = true;
+  if (ctx->locks.ask(variable)) return;
+  std::vector<VariablePtr> all;
+  for (int k = 0; k < ctx->num_inputs(); ++k) {
+    all.push_back(any_variable_of_input(*ctx, static_cast<std::size_t>(k)));
+  }
+  ctx->locks.lock_all(std::move(all), ctx, ctx->deadline);
+  ctx->locks.ask(variable);
 }
 
 void keep_in_view(TF_OpKernelContext* ctx, std::unique_ptr<TF_Tensor> value, DS_View* view) {
   show(*value, view);
+  ctx->has_more = true;
   ctx->viewed.push_back(std::move(value));
 }
 
@@ -97,13 +124,13 @@ extern "C" {
 
 TF_Bool DS_ViewInput(TF_OpKernelContext* ctx, int i, DS_View* view) {
   if (ctx == nullptr) return 0;
-  if (static_cast<unsigned>(i) < ctx->kernel.inputs.types.size() && ctx->input_variables.empty()) {
+  if (static_cast<unsigned>(i) < ctx->kernel().inputs.types.size() && ctx->input_variables.empty()) {
     show(*ctx->inputs[i], view);
     return 1;
   }
   return tried(ctx, [&] {
     const std::size_t k = ctx->input_index(i);
-    if (ctx->variable(k) == nullptr) show(*ctx->inputs[k], view);
+    if (!ctx->is_reference(k)) show(*ctx->inputs[k], view);
     else keep_in_view(ctx, ctx->variable(k)->initialized(), view);
   });
 }
@@ -112,13 +139,16 @@ TF_Bool DS_NewOutput(TF_OpKernelContext* ctx, int i, const int64_t* dims, int ra
                      int forward_from, DS_View* view) {
   return tried(ctx, [&] {
     const std::size_t k = ctx->output_index(i);
-    const TF_DataType dtype = ctx->kernel.outputs.types[k];
-    const bool forwards = forward_from >= 0 && forward_from < ctx->num_inputs() &&
-                          may_overwrite(*ctx, static_cast<std::size_t>(forward_from), dtype, dims, rank);
-    auto made = forwards ? reused(*ctx->inputs[forward_from], dtype, dims, rank)
-                         : ctx->allocate(dtype, dims, rank, ctx->kernel.output_on_host[k] != 0);
+    const TF_DataType dtype = ctx->kernel().outputs.types[k];
+    TF_Tensor* made = same_as_input(*ctx, forward_from, dtype, dims, rank);
+    if (made == nullptr) {
+      const bool forwards = forward_from >= 0 && forward_from < ctx->num_inputs() &&
+                            may_overwrite(*ctx, static_cast<std::size_t>(forward_from), dtype, dims, rank);
+      made = forwards ? reused(*ctx->inputs[forward_from], dtype, dims, rank)
+                      : ctx->allocate(dtype, dims, rank, ctx->kernel().output_on_host[k] != 0).release();
+    }
     show(*made, view);
-    ctx->outputs[k] = std::move(made);
+    drop(std::exchange(ctx->outputs[k], made));
     if (!ctx->output_variables.empty()) ctx->output_variables[k].reset();
   });
 }
@@ -127,6 +157,11 @@ TF_Bool DS_ShareInput(TF_OpKernelContext* ctx, int i, int input, const int64_t* 
   return tried(ctx, [&] {
     const std::size_t in = ctx->input_index(input);
     const std::size_t out = ctx->output_index(i);
+    if (ctx->shares && !ctx->has_more && ctx->inputs[in]->dims.equal(dims, rank)) {
+      ctx->check_output_dtype(out, ctx->inputs[in]->dtype);
+      drop(std::exchange(ctx->outputs[out], hold(ctx->inputs[in])));
+      return;
+    }
     auto shared = ctx->input(in);
     if (elements(dims, rank) != shared->count()) {
       fail(TF_INVALID_ARGUMENT, "the output must have as many elements as the input");
@@ -143,7 +178,7 @@ TF_Bool DS_ViewVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
 TF_Bool DS_ChangeVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
   return tried(ctx, [&] {
     const VariablePtr variable = variable_of_input(*ctx, i);
-    lock_once(ctx, variable);
+    lock_for_change(ctx, *variable);
     for (const auto& [known, value] : ctx->changing) {
       if (known == variable.get()) return show(*value, view);
     }
@@ -155,7 +190,7 @@ TF_Bool DS_ChangeVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
 TF_Bool DS_AssignVariable(TF_OpKernelContext* ctx, int i, int value) {
   return tried(ctx, [&] {
     const VariablePtr variable = variable_of_input(*ctx, i);
-    lock_once(ctx, variable);
+    lock_for_change(ctx, *variable);
     variable->take(ctx->input(ctx->input_index(value)));
   });
 }
@@ -178,6 +213,7 @@ TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i) {
 void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes) {
   void* out = nullptr;
   tried(ctx, [&] {
+    ctx->has_more = true;
     ctx->scratch.reserve(ctx->scratch.size() + 1);
     ctx->scratch.push_back(allocate(TF_UINT8, bytes));
     out = ctx->scratch.back()->data;

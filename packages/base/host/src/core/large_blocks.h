@@ -1,0 +1,25 @@
+// Large blocks that the process keeps when they are given back: fresh memory of the system costs a page
+// fault and the zeroing of a page for each 4 KiB, which is as much as a layer's work on them.
+#ifndef DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
+#define DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
+
+#include <cstddef>
+
+namespace drystone::host {
+
+inline constexpr std::size_t kLargeFrom = std::size_t{64} << 10;
+inline constexpr std::size_t kLargeUpTo = std::size_t{128} << 20;  // larger ones go back at once
+inline constexpr std::size_t kMostKept = std::size_t{256} << 20;   // bytes, by the process
+
+inline bool is_large(std::size_t bytes) noexcept {
+  return bytes >= kLargeFrom && bytes <= kLargeUpTo;
+}
+
+// Memory at a multiple of 64, of a size for which is_large() holds. Any thread. Throws bad_alloc.
+void* take_large(std::size_t bytes);
+// The same number of bytes as when it was taken.
+void give_large(void* block, std::size_t bytes) noexcept;
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
