@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
     from drystone_base.cancellation import Cancellation as Cancellation
+    from drystone_base.config import SessionConfig as SessionConfig
     from drystone_base.dtypes import DType as DType
     from drystone_base.dtypes import as_dtype as as_dtype
     from drystone_base.errors import BadModelFile as BadModelFile
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from drystone_base.saving import save as save
     from drystone_base.saving import save_checkpoint as save_checkpoint
     from drystone_base.session import Session as Session
-    from drystone_base.session import SessionConfig as SessionConfig
 
 __version__ = "0.1.0"
 
@@ -61,7 +61,7 @@ _HOME = {
     "PluginError": "errors",
     "Record": "record",
     "Session": "session",
-    "SessionConfig": "session",
+    "SessionConfig": "config",
     "ShapeError": "errors",
     "UnsupportedOp": "errors",
     "as_dtype": "dtypes",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from drystone_base._entry_points import declared
+from drystone_base._fetches import Fetches, flatten
+from drystone_base.config import SessionConfig
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
@@ -28,45 +29,17 @@ from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.state import ResourceManager, Step
 from drystone_base.tensor import string_array
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
     from drystone_base.executor.native import NativePlan, NativeSession
+    from drystone_base.placement import Decision, Partitions
+    from drystone_base.placement.parts import Part
     from drystone_base.record import Record
 
 __all__ = ["Session", "SessionConfig"]
-
-Fetches: TypeAlias = Any
-"""A tensor or node name, or a list, tuple or dict of fetches."""
-
-
-def _default_executor() -> Any:
-    """``$DRYSTONE_EXECUTOR``, else the default."""
-    return os.environ.get("DRYSTONE_EXECUTOR") or "native"
-
-
-@dataclass(frozen=True)
-class SessionConfig:
-    """How a session runs.
-
-    ``executor``: which executor runs plans: the host library's, or the small one in Python
-    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped (None:
-    never). ``seed``: base of the streams of random ops that state no seed (None:
-    arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
-    its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
-    ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
-    ``OptimizerConfig``). ``passes``: by name of a registered pass, whether it runs, or the settings
-    that it runs with (`drystone passes` lists them).
-    """
-
-    executor: Literal["native", "reference"] = field(default_factory=_default_executor)
-    deadline: float | None = None
-    seed: int | None = None
-    access: Access | None = None
-    optimizer: Any = "default"
-    passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
 
 
 class _Feed(NamedTuple):
@@ -89,6 +62,13 @@ class _Prepared(NamedTuple):
     native: NativePlan | None
 
 
+class _Split(NamedTuple):
+    """A signature whose graph runs on several devices."""
+
+    parts: list[Part]
+    feeds: list[_Feed]
+
+
 class Session:
     """Runs parts of one graph. Variables, tables and queues live as long as the session.
 
@@ -104,7 +84,7 @@ class Session:
         self._record: Record | None = None
         self._caller = FunctionCaller(graph.functions)
         self._seeds: dict[str, Any] = {"session": self.config.seed}
-        self._prepared: dict[Any, _Prepared] = {}
+        self._prepared: dict[Any, _Prepared | _Split] = {}
         self._lock = threading.Lock()
         self._native: NativeSession | None = None
         self._generation = self.resources.generation
@@ -140,7 +120,7 @@ class Session:
         """
         given = dict(feeds or {})
         names: list[str] = []
-        rebuild = _flatten(fetches, names)
+        rebuild = flatten(fetches, names)
         prepared = self._prepare(names, list(given))
         values = self._execute(prepared, list(given.values()), cancellation)
         return rebuild(iter(values))
@@ -172,7 +152,7 @@ class Session:
     ) -> Callable[..., Any]:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
         names: list[str] = []
-        rebuild = _flatten(fetches, names)
+        rebuild = flatten(fetches, names)
         prepared = self._prepare(names, list(feeds))
 
         def call(*values: Any) -> Any:
@@ -196,7 +176,10 @@ class Session:
         """
         from drystone_base.executor.native import standalone
 
-        described, plan, graph = self._lower_for(list(fetches), list(feeds), native=True)
+        described = self._describe_feeds(feeds)
+        config = replace(self.config, device_count={})
+        (graph,) = self._graphs(list(fetches), list(feeds), config).graphs.values()
+        plan = self._plan_of(graph, fetches, described, (), native=True)
         return standalone(plan, [f.dtype for f in described], graph)
 
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -205,11 +188,11 @@ class Session:
         Values as ``DS_DescribePlan`` in ``drystone/session.h`` gives them.
         """
         prepared = self._prepare(list(fetches), list(feeds))
-        if prepared.native is None:
+        if isinstance(prepared, _Split) or prepared.native is None:
             raise BadRequest(
-                "only the native executor has plans to describe",
-                check="the session's executor must be the native one",
-                found=self.config.executor,
+                "only the native executor has plans to describe, one for each device",
+                check="the session's executor must be the native one, with one device",
+                found=f"{self.config.executor}, device_count {dict(self.config.device_count)}",
                 needed='SessionConfig(executor="native")',
                 code="no-native-plan",
             )
@@ -218,48 +201,63 @@ class Session:
 
     # ---- preparing -----------------------------------------------------------------------------
 
-    def _prepare(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+    def _prepare(self, fetches: list[str], feeds: list[str]) -> _Prepared | _Split:
         key = (tuple(fetches), tuple(feeds))
         with self._lock:
             if key not in self._prepared:
                 self._prepared[key] = self._lower(fetches, feeds)
             return self._prepared[key]
 
-    def _lower_for(
-        self, fetches: list[str], feeds: list[str], *, native: bool
-    ) -> tuple[list[_Feed], Plan, Graph]:
-        """The plan of a signature, its feeds, and the graph that it was lowered from."""
-        described = [self._describe_feed(name) for name in feeds]
-        if len({f.output for f in described}) < len(described):
-            raise BadRequest(
-                "a tensor is fed twice",
-                check="a tensor may be fed once",
-                found=", ".join(feeds),
-                needed="different tensors",
-                code="duplicate-feed",
+    def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared | _Split:
+        described = self._describe_feeds(feeds)
+        for name in fetches:
+            self._find(name, "fetch")
+        parts = self._graphs(fetches, feeds, self.config)
+        if len(parts.graphs) > 1:
+            return self._lower_parts(parts, fetches, described)
+        (graph,) = parts.graphs.values()
+        return self._lower_graph(graph, fetches, described, ())
+
+    def _lower_parts(self, parts: Partitions, fetches: list[str], feeds: list[_Feed]) -> _Split:
+        """One plan for each device: what it fetches, and what it must send to others."""
+        from drystone_base.placement.parts import Part
+
+        made = []
+        for device, graph in parts.graphs.items():
+            fetched = [k for k, name in enumerate(fetches) if name.split(":")[0] in graph]
+            fed = [k for k, feed in enumerate(feeds) if feed.output[0].name in graph]
+            plan = self._lower_graph(
+                graph, [fetches[k] for k in fetched], [feeds[k] for k in fed], parts.sends[device]
             )
+            made.append(Part(device, plan, tuple(fed), tuple(fetched)))
+        return _Split(made, feeds)
+
+    def _plan_of(
+        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[_Feed], targets: Sequence[Node],
+        *, native: bool,
+    ) -> Plan:  # fmt: skip
         found = [self._find(name, "fetch") for name in fetches]
-        graph = self._run_passes(self._optimize(fetches, feeds), fetches, feeds)
-        plan = lower(
+        return lower(
             graph,
             [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)],
-            [graph[f.name] for f in found if isinstance(f, Node)],
-            [(graph[f.output[0].name], f.output[1]) for f in described],
+            [*(graph[f.name] for f in found if isinstance(f, Node)), *targets],
+            [(graph[f.output[0].name], f.output[1]) for f in feeds],
             call_function=call_function,
             native=native,
         )
-        return described, plan, graph
 
-    def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared:
+    def _lower_graph(
+        self, graph: Graph, fetches: list[str], feeds: list[_Feed], targets: Sequence[Node]
+    ) -> _Prepared:
         native_wanted = self.config.executor == "native"
-        described, plan, graph = self._lower_for(fetches, feeds, native=native_wanted)
+        plan = self._plan_of(graph, fetches, feeds, targets, native=native_wanted)
         stateful = any(
             (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
         )
         caller = self._caller if graph is self.graph else FunctionCaller(graph.functions)
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
-        native = self._load(plan, described, graph, caller, stateful)
-        return _Prepared(plan, described, has_value, stateful, caller, native)
+        native = self._load(plan, feeds, graph, caller, stateful)
+        return _Prepared(plan, feeds, has_value, stateful, caller, native)
 
     def _load(
         self, plan: Plan, feeds: list[_Feed], graph: Graph, caller: FunctionCaller, copies: bool
@@ -287,14 +285,24 @@ class Session:
             graph = optimize(graph, fetches, feeds, self.config.optimizer)
         return graph
 
-    def _run_passes(self, graph: Graph, fetches: list[str], feeds: list[str]) -> Graph:
-        """The graph after the passes around placement; none of drystone's own runs by default."""
-        wanted = self.config.passes or "drystone_base.passes" in sys.modules
+    def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
+        """The graph of every device: optimized, passed, placed and split."""
+        from drystone_base.placement.partition import whole
+
+        graph = self._optimize(fetches, feeds)
+        wanted = config.passes or config.device_count or "drystone_base.passes" in sys.modules
         if not wanted and not declared("drystone.passes"):
-            return graph
+            return whole(graph)
         from drystone_base.passes import prepare
 
-        return prepare(graph, fetches, feeds, self.config)
+        return prepare(graph, fetches, feeds, config)
+
+    def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
+        """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
+        from drystone_base.passes import place_for
+
+        graph = self._optimize(list(fetches), list(feeds))
+        return place_for(graph, fetches, feeds, self.config).decisions
 
     def _find(self, name: str, role: str) -> Output | Node:
         """The output or node that a feed or fetch names; raises ``BadRequest``."""
@@ -327,6 +335,18 @@ class Session:
             )
         return (node, index)
 
+    def _describe_feeds(self, names: Sequence[str]) -> list[_Feed]:
+        described = [self._describe_feed(name) for name in names]
+        if len({f.output for f in described}) < len(described):
+            raise BadRequest(
+                "a tensor is fed twice",
+                check="a tensor may be fed once",
+                found=", ".join(names),
+                needed="different tensors",
+                code="duplicate-feed",
+            )
+        return described
+
     def _describe_feed(self, name: str) -> _Feed:
         found = self._find(name, "feed")
         assert isinstance(found, tuple)
@@ -346,18 +366,38 @@ class Session:
     # ---- running -------------------------------------------------------------------------------
 
     def _execute(
-        self, prepared: _Prepared, values: Sequence[Any], cancellation: Cancellation | None
+        self,
+        prepared: _Prepared | _Split,
+        values: Sequence[Any],
+        cancellation: Cancellation | None,
+        step: Step | None = None,
     ) -> list[Any]:
+        if isinstance(prepared, _Split):
+            return self._execute_parts(prepared, values, cancellation)
         native = prepared.native
         if not (prepared.plan.has_plugins if native is None else native.has_kernels):
-            return self._run(prepared, values, cancellation)
+            return self._run(prepared, values, cancellation, step)
         from drystone_base.host.memory import aligned_arrays
 
         with aligned_arrays():
-            return self._run(prepared, values, cancellation)
+            return self._run(prepared, values, cancellation, step)
+
+    def _execute_parts(
+        self, split: _Split, values: Sequence[Any], cancellation: Cancellation | None
+    ) -> list[Any]:
+        from drystone_base.placement.parts import run_parts
+
+        def run(part: Part, given: Sequence[Any], step: Step) -> list[Any]:
+            return self._execute(part.plan, given, cancellation, step)
+
+        return run_parts(split.parts, values, run)
 
     def _run(
-        self, prepared: _Prepared, values: Sequence[Any], cancellation: Cancellation | None
+        self,
+        prepared: _Prepared,
+        values: Sequence[Any],
+        cancellation: Cancellation | None,
+        step: Step | None,
     ) -> list[Any]:
         arrays = [
             _to_array(feed, value, prepared.keeps_feeds and prepared.native is None)
@@ -369,6 +409,7 @@ class Session:
             self.resources,
             prepared.caller,
             self._seeds,
+            step,
             deadline=deadline,
             record=self._record,
             access=self.access,
@@ -389,29 +430,6 @@ class Session:
             self._generation = self.resources.generation
             self._native.reset()
         return prepared.native.run(arrays, runtime)
-
-
-def _flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
-    """Collect the names of a fetch structure, and return what rebuilds it from their values."""
-    if isinstance(fetches, str):
-        names.append(fetches)
-        return next
-    if isinstance(fetches, Mapping):
-        parts = {key: _flatten(value, names) for key, value in fetches.items()}
-        return lambda values: {key: part(values) for key, part in parts.items()}
-    if isinstance(fetches, list | tuple):
-        items = [_flatten(value, names) for value in fetches]
-        kind = type(fetches)
-        if hasattr(fetches, "_fields"):
-            return lambda values: kind(*[item(values) for item in items])
-        return lambda values: kind([item(values) for item in items])
-    raise BadRequest(
-        f"a fetch cannot be a {type(fetches).__name__}",
-        check="fetches must be names, or lists, tuples or dicts of names",
-        found=repr(fetches),
-        needed="'node:0'",
-        code="bad-fetch",
-    )
 
 
 def _to_array(feed: _Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:

@@ -11,7 +11,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.session import Session, SessionConfig
 from random_programs.draw import Program, draw
 
-__all__ = ["Disagreement", "disagreement", "outcomes", "smallest"]
+__all__ = ["Disagreement", "Failed", "disagreement", "outcome", "outcomes", "same", "smallest"]
 
 NODE = re.compile(r"node '([^']*)'")
 DEADLINE = 30.0
@@ -44,7 +44,8 @@ class Failed(NamedTuple):
     text: str
 
 
-def _outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any:
+def outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any:
+    """The values of a run, or what its error says."""
     try:
         return session.run(fetches, feeds)
     except DrystoneError as error:
@@ -61,17 +62,18 @@ def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | Non
 
     ``optimizer`` is that of the native session; the reference runs the graph as it is.
     """
-    sessions = [
-        Session(program.graph, SessionConfig(executor=name, deadline=DEADLINE, optimizer=passes))
-        for name, passes in (("reference", "off"), ("native", optimizer))
-    ]
+    configs = (
+        SessionConfig(executor="reference", deadline=DEADLINE, optimizer="off"),
+        SessionConfig(executor="native", deadline=DEADLINE, optimizer=optimizer),
+    )
+    sessions = [Session(program.graph, config) for config in configs]
     for number, (fetches, feeds) in enumerate(program.runs):
-        wanted, found = (_outcome(session, fetches, feeds) for session in sessions)
+        wanted, found = (outcome(session, fetches, feeds) for session in sessions)
         if isinstance(wanted, Failed) or isinstance(found, Failed):
-            same = wanted[:5] == found[:5]
-            return None if same else Disagreement(program.seed, number, "", wanted, found)
+            agree = wanted[:5] == found[:5]
+            return None if agree else Disagreement(program.seed, number, "", wanted, found)
         for fetch, a, b in zip(fetches, wanted, found, strict=True):
-            if not _same(a, b, exact=fetch not in program.inexact):
+            if not same(a, b, exact=fetch not in program.inexact):
                 return Disagreement(program.seed, number, fetch, a, b)
     return None
 
@@ -82,14 +84,15 @@ def outcomes(program: Program) -> list[str]:
     session = Session(program.graph, config)
     found = []
     for fetches, feeds in program.runs:
-        outcome = _outcome(session, fetches, feeds)
-        found.append(outcome.code if isinstance(outcome, Failed) else "ok")
+        ended = outcome(session, fetches, feeds)
+        found.append(ended.code if isinstance(ended, Failed) else "ok")
         if found[-1] != "ok":
             break
     return found
 
 
-def _same(a: Any, b: Any, *, exact: bool) -> bool:
+def same(a: Any, b: Any, *, exact: bool) -> bool:
+    """Whether two values of a fetch are the same, or close where rounding may differ."""
     if a is None or b is None:
         return a is b
     a, b = np.asarray(a), np.asarray(b)

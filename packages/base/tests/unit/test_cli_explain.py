@@ -47,3 +47,15 @@ def test_the_reference_executor_has_no_plan(tmp_path: Path) -> None:
     done = drystone("explain", write(affine(), tmp_path / "m.pb"), executor="reference")
     assert done.exit_code == 2
     assert "no-native-plan" in done.output
+
+
+def test_the_placement_names_device_and_reason(tmp_path: Path) -> None:
+    graph = affine()
+    graph.set_device(graph["y"], "/cpu:1")
+    model = write(graph, tmp_path / "m.pb")
+    shown = drystone("explain", model, "--placement", "--cpus", "2", "--json")
+    assert shown.exit_code == 0, shown.output
+    found = {row["node"]: row for row in json.loads(shown.stdout)}
+    assert found["y"]["device"].endswith("/device:CPU:1")
+    assert found["y"]["why"] == "asked for"
+    assert "asked for" in drystone("explain", model, "--placement").output

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,9 @@ from drystone_base.cli._inputs import (
 )
 from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
 
+if TYPE_CHECKING:
+    from drystone_base.session import Session
+
 __all__ = ["explain"]
 
 EPILOG = """\b
@@ -24,6 +28,7 @@ Examples:
   drystone explain saved_model/
   drystone explain model.pb --fetch Identity:0 --nodes
   drystone explain model.pb --plan model.plan
+  drystone explain model.pb --placement --cpus 2
 """
 
 
@@ -33,6 +38,9 @@ Examples:
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
 @click.option("--nodes", is_flag=True, help="List every node in the order in which it runs.")
+@click.option("--placement", is_flag=True, help="Show the device of every node, and why.")
+@click.option("--cpus", default=1, show_default=True, type=click.IntRange(min=1),
+              help="With --placement: how many virtual devices the CPU is.")  # fmt: skip
 @click.option("--plan", "output", metavar="OUT.PLAN",
               type=click.Path(path_type=Path, dir_okay=False),
               help="Save the plan for a program without Python (drystone/session.h).")  # fmt: skip
@@ -47,6 +55,8 @@ def explain(
     shapes: tuple[str, ...],
     fetches: tuple[str, ...],
     nodes: bool,
+    placement: bool,
+    cpus: int,
     output: Path | None,
     tags: tuple[str, ...],
     checkpoint: Path | None,
@@ -63,6 +73,9 @@ def explain(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
     )
     names, feeds = list(wanted.fetches.values()), list(wanted.feeds)
+    if placement:
+        _placement(loaded.session, names, feeds, cpus)
+        return
     described = loaded.session.describe(names, feeds)
     if wants_json():
         print_json(described)
@@ -71,6 +84,18 @@ def explain(
     if output is not None:
         output.write_bytes(loaded.session.plan(names, feeds))
         note(f"saved the plan to {output}")
+
+
+def _placement(session: Session, fetches: list[str], feeds: list[str], cpus: int) -> None:
+    from drystone_base.passes import place_for
+
+    config = replace(session.config, device_count={"CPU": cpus})
+    decisions = place_for(session.graph, fetches, feeds, config).decisions
+    if wants_json():
+        print_json([asdict(d) for d in decisions])
+        return
+    rows = [(d.node, d.op, d.asked, d.device, d.why) for d in decisions]
+    print_table("", ("node", "op", "asked for", "device", "why"), rows)
 
 
 def _print(described: dict[str, Any], nodes: bool) -> None:

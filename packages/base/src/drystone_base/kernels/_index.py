@@ -314,6 +314,7 @@ training ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 Ap
   SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp
   SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
   SparseApplyProximalGradientDescent SparseApplyRMSProp
+transfer _HostRecv _HostSend _Recv _Send
 tridiagonal TridiagonalMatMul TridiagonalSolve
 unicode UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode
 unicode_script UnicodeScript

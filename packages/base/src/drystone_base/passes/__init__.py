@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.passes._pipeline import prepare
+from drystone_base.passes._pipeline import place_for, prepare
 from drystone_base.passes._registry import (
     PassRegistry,
     graph_pass,
@@ -21,6 +21,7 @@ __all__ = [
     "PassRegistry",
     "PassRun",
     "graph_pass",
+    "place_for",
     "prepare",
     "registered",
     "registry",

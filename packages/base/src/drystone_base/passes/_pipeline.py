@@ -1,39 +1,78 @@
-"""The groupings at their places: from an optimized graph to the one that is lowered."""
+"""From an optimized graph to the graphs that are lowered: passes, placement, partitioning."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.graph import Output, reachable
 from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
+from drystone_base.placement.partition import Partitions, partition, whole
+from drystone_base.placement.placer import Placement, place
+from drystone_base.placement.support import everywhere
 
 if TYPE_CHECKING:
-    from drystone_base.graph import Graph
+    from drystone_base.graph import Graph, Node
 
-__all__ = ["DEVICES", "prepare"]
+__all__ = ["device_names", "place_for", "prepare"]
 
-DEVICES: Final = ("/job:localhost/replica:0/task:0/device:CPU:0",)
+_HOME: Final = "/job:localhost/replica:0/task:0"
 
 
-def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
-    """The graph as the registered passes leave it; ``graph`` itself is not changed.
+def device_names(config: Any) -> list[str]:
+    """The devices of a session, by the ``device_count`` of its config."""
+    return [
+        f"{_HOME}/device:{kind}:{index}"
+        for kind, count in sorted((config.device_count or {"CPU": 1}).items())
+        for index in range(count)
+    ]
 
-    One device runs everything, so that placing and partitioning change nothing between the
-    groupings: the one partition is the graph. Raises ``GraphError`` (``pass-failed``).
+
+def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Partitions:
+    """The graph of every device, as the passes leave it; ``graph`` itself is not changed.
+
+    Placing and partitioning are left out where there is one device: the one part is the whole
+    graph. Raises ``GraphError``: ``pass-failed``, and what :func:`place` raises.
     """
+    devices = device_names(config)
     ops = frozenset(node.op for node in graph)
-    if not any(_may_run(p, config, ops) for p in registered()):
-        return graph
+    if len(devices) == 1 and not any(_may_run(p, config, ops) for p in registered()):
+        return whole(graph)
     graph = graph.copy()
     shared: dict[str, Any] = {"fetches": fetches, "feeds": feeds, "session": config}
-    for grouping in Grouping:
-        if grouping is Grouping.POST_PARTITIONING:
-            options = PassOptions(partitions={DEVICES[0]: graph}, **shared)
-        else:
-            options = PassOptions(graph=graph, devices=DEVICES, **shared)
-        run_grouping(grouping, options, config.passes)
-    return graph
+
+    def run(grouping: Grouping, **what: Any) -> None:
+        run_grouping(grouping, PassOptions(**shared, **what), config.passes)
+
+    run(Grouping.PRE_PLACEMENT, graph=graph, devices=devices)
+    if len(devices) > 1:
+        place_for(graph, fetches, feeds, config).apply()
+    run(Grouping.POST_PLACEMENT, graph=graph, devices=devices)
+    run(Grouping.POST_REWRITE_FOR_EXEC, graph=graph, devices=devices)
+    parts = partition(graph, _needed(graph, fetches, feeds)) if len(devices) > 1 else whole(graph)
+    run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
+    return parts
+
+
+def place_for(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Placement:
+    """Where the session of ``config`` runs the nodes that the fetches need."""
+    needed = _needed(graph, fetches, feeds)
+    soft = config.allow_soft_placement
+    placed = place(graph, device_names(config), everywhere(["CPU"]), soft=soft, nodes=needed)
+    if config.log_device_placement:
+        for d in placed.decisions:
+            print(f"{d.node}: ({d.op}): {d.device}  {d.why}", file=sys.stderr)
+    return placed
+
+
+def _needed(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> list[Node]:
+    """What the fetches reach, and the fed nodes, in the graph's order."""
+    fed: list[Output] = [graph.output(name) for name in feeds]
+    found = reachable((graph.output(name)[0] for name in fetches), fed=set(fed))
+    found.update(dict.fromkeys(node for node, _ in fed))
+    return [node for node in graph if node in found]
 
 
 def _may_run(found: Pass, config: Any, ops: frozenset[str]) -> bool:

@@ -1,0 +1,36 @@
+"""Structures of fetches: names in lists, tuples and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from drystone_base.errors import BadRequest
+
+__all__ = ["Fetches", "flatten"]
+
+Fetches: TypeAlias = Any
+"""A tensor or node name, or a list, tuple or dict of fetches."""
+
+
+def flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
+    """Collect the names of a fetch structure, and return what rebuilds it from their values."""
+    if isinstance(fetches, str):
+        names.append(fetches)
+        return next
+    if isinstance(fetches, Mapping):
+        parts = {key: flatten(value, names) for key, value in fetches.items()}
+        return lambda values: {key: part(values) for key, part in parts.items()}
+    if isinstance(fetches, list | tuple):
+        items = [flatten(value, names) for value in fetches]
+        kind = type(fetches)
+        if hasattr(fetches, "_fields"):
+            return lambda values: kind(*[item(values) for item in items])
+        return lambda values: kind([item(values) for item in items])
+    raise BadRequest(
+        f"a fetch cannot be a {type(fetches).__name__}",
+        check="fetches must be names, or lists, tuples or dicts of names",
+        found=repr(fetches),
+        needed="'node:0'",
+        code="bad-fetch",
+    )

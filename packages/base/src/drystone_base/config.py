@@ -1,0 +1,45 @@
+"""How a session runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from drystone_base.policy import Access
+
+__all__ = ["SessionConfig"]
+
+
+def _default_executor() -> Any:
+    """``$DRYSTONE_EXECUTOR``, else the default."""
+    return os.environ.get("DRYSTONE_EXECUTOR") or "native"
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How a session runs.
+
+    ``executor``: which executor runs plans: the host library's, or the small one in Python
+    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped (None:
+    never). ``seed``: base of the streams of random ops that state no seed (None:
+    arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
+    its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
+    ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
+    ``OptimizerConfig``). ``passes``: by name of a registered pass, whether it runs, or the settings
+    that it runs with (`drystone passes` lists them). ``device_count``: how many virtual devices
+    the CPU is, such as ``{"CPU": 2}``; each runs its part of the graph in a thread of its own.
+    ``allow_soft_placement``: a node whose device is not there runs on another one (False: it is an
+    error). ``log_device_placement``: print where each node goes, to standard error.
+    """
+
+    executor: Literal["native", "reference"] = field(default_factory=_default_executor)
+    deadline: float | None = None
+    seed: int | None = None
+    access: Access | None = None
+    optimizer: Any = "default"
+    passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
+    device_count: Mapping[str, int] = field(default_factory=dict)
+    allow_soft_placement: bool = True
+    log_device_placement: bool = False

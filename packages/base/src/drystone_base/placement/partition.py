@@ -1,0 +1,170 @@
+"""Splitting a placed graph: one graph per device, with Send and Recv where edges were cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from drystone_base import dtypes
+from drystone_base.dtypes import DType
+from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.graph.validate import Signatures
+from drystone_base.ops.attrs import TensorAttr
+
+__all__ = ["Partitions", "Transfer", "partition", "whole"]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A value that goes from one device to another, under a key that both sides know."""
+
+    key: str
+    source: str
+    sender: str
+    receiver: str
+
+
+@dataclass
+class Partitions:
+    """The graph of every device, and what goes between them.
+
+    ``sends``: by device, the nodes that must run whatever is fetched.
+    """
+
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    transfers: list[Transfer] = field(default_factory=list)
+    sends: dict[str, list[Node]] = field(default_factory=dict)
+
+
+def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
+    """Split ``graph`` by the devices of its nodes, which must all be whole names.
+
+    ``nodes``: only these, such as what the fetches reach (default: all). An edge between devices
+    becomes a ``_Send`` and a ``_Recv``, one pair for all consumers of a value on a device; a
+    control edge sends an empty tensor. The transfers of a device wait for one another in an order
+    that holds for all devices, so that parts that run node by node never wait for each other in
+    a circle. Nodes keep names and order. Branches and loops of frames
+    must be on one device each, as :func:`place` puts them. Source: TensorFlow's ``Partition``.
+    """
+    return _Splitter(graph, list(graph if nodes is None else nodes)).run()
+
+
+def whole(graph: Graph) -> Partitions:
+    """One part that is the whole graph, for a session with one device."""
+    device = "/job:localhost/replica:0/task:0/device:CPU:0"
+    return Partitions({device: graph}, sends={device: []})
+
+
+class _Splitter:
+    def __init__(self, graph: Graph, nodes: list[Node]) -> None:
+        self.graph, self.nodes = graph, nodes
+        self.signatures = Signatures()
+        self.out = Partitions()
+        self.twins: dict[Node, Node] = {}
+        self.received: dict[tuple[Output, str], Node] = {}
+        self.awaited: dict[tuple[Node, str], Node] = {}
+        self.pairs: list[tuple[Node, tuple[Node, Node]]] = []
+
+    def run(self) -> Partitions:
+        for node in self.nodes:
+            self.adopt(node)
+        for node in self.nodes:
+            self.connect(node)
+        self.put_in_order()
+        return self.out
+
+    def put_in_order(self) -> None:
+        """Chain the transfers of each device by where their values are made in the whole graph."""
+        place = {node: k for k, node in enumerate(topological_order(self.nodes))}
+        last: dict[str, Node] = {}
+        for _, ends in sorted(self.pairs, key=lambda pair: place[pair[0]]):
+            for end in ends:
+                before = last.get(end.device)
+                if before is not None:
+                    end.graph.add_control(end, before)
+                last[end.device] = end
+
+    def adopt(self, node: Node) -> None:
+        """The node's twin on its device, still without inputs."""
+        part = self.out.graphs.get(node.device)
+        if part is None:
+            part = self.out.graphs[node.device] = Graph()
+            part.functions = self.graph.functions
+            self.out.sends[node.device] = []
+        attrs = dict(node.attrs)
+        self.twins[node] = part.add(node.op, node.name, device=node.device, attrs=attrs)
+
+    def connect(self, node: Node) -> None:
+        twin = self.twins[node]
+        inputs = [
+            (self.twins[source], k) if source.device == node.device
+            else (self.receive((source, k), node.device), 0)
+            for source, k in node.inputs if source in self.twins
+        ]  # fmt: skip
+        controls = [
+            self.twins[c] if c.device == node.device else self.wait(c, node.device)
+            for c in node.controls if c in self.twins
+        ]  # fmt: skip
+        twin.graph.set_inputs(twin, inputs)
+        twin.graph.set_controls(twin, controls)
+
+    def receive(self, output: Output, device: str) -> Node:
+        """The node on ``device`` that gives the value of ``output``."""
+        known = self.received.get((output, device))
+        if known is None:
+            source, k = output
+            signature = self.signatures.of(source)
+            types = signature.outputs if signature is not None else None
+            assert types is not None, f"{source.op} has no known dtypes"
+            twin = self.twins[source]
+            label = f"{source.name}:{k}"
+            known = self.transfer(source, (twin, k), types[k].base, device, label)
+            self.received[output, device] = known
+        return known
+
+    def wait(self, before: Node, device: str) -> Node:
+        """The node on ``device`` that runs once ``before`` has run."""
+        known = self.awaited.get((before, device))
+        if known is None:
+            twin = self.twins[before]
+            part = twin.graph
+            value = TensorAttr(array=np.zeros(0, np.float32))
+            attrs: dict[str, Any] = {"dtype": dtypes.FLOAT32, "value": value}
+            name = part.unique_name(f"{before.name}/ran")
+            ran = part.add("Const", name, controls=[twin], device=twin.device, attrs=attrs)
+            recv = self.transfer(before, (ran, 0), dtypes.FLOAT32, device, f"^{before.name}")
+            there = recv.graph
+            name = there.unique_name(f"{before.name}/ran")
+            known = there.add("Identity", name, [recv], device=device, attrs={"T": dtypes.FLOAT32})
+            self.awaited[before, device] = known
+        return known
+
+    def transfer(self, source: Node, value: Output, dtype: DType, device: str, label: str) -> Node:
+        """Add a Send beside ``value``, which ``source`` gives, and its Recv; returns the Recv."""
+        twin = value[0]
+        sender = twin.device
+        key = f"edge_{len(self.out.transfers)}_{label}"
+        self.out.transfers.append(Transfer(key, label, sender, device))
+        attrs: dict[str, Any] = {
+            "tensor_name": key,
+            "send_device": sender,
+            "send_device_incarnation": 1,
+            "recv_device": device,
+            "client_terminated": False,
+        }
+        stem = f"{twin.name}/{{}}_{len(self.out.transfers) - 1}"
+        part, there = twin.graph, self.out.graphs[device]
+        send = part.add(
+            "_Send", part.unique_name(stem.format("send")), [value],
+            device=sender, attrs={"T": dtype} | attrs,
+        )  # fmt: skip
+        self.out.sends[sender].append(send)
+        recv = there.add(
+            "_Recv", there.unique_name(stem.format("recv")), device=device,
+            attrs={"tensor_type": dtype} | attrs,
+        )  # fmt: skip
+        self.pairs.append((source, (send, recv)))
+        return recv
