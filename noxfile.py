@@ -190,9 +190,16 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def tidy(session: nox.Session) -> None:
-    """clang-tidy's bugprone checks over the host, the SDK and the examples."""
+    """clang-tidy's bugprone checks over the host, the extension, the kernels, SDK and examples."""
     session.install(*requirements("tidy"))
     session.run("python", "-m", "ci.scripts.clang_tidy", *session.posargs)
+
+
+@nox.session
+def arm64(session: nox.Session) -> None:
+    """drystone-cpu compiled for 64-bit Arm by a cross compiler; nothing is run."""
+    session.install("cmake>=3.20", "ninja>=1.11", "ziglang>=0.13")
+    session.run("python", "-m", "ci.scripts.arm64", *session.posargs)
 
 
 @nox.session

@@ -1,19 +1,26 @@
 """Run clang-tidy over the C++ of this repository: `python -m ci.scripts.clang_tidy [FILES]`.
 
-Without FILES: the host's sources, every header of the C++ SDK through one file that includes them
-all, and the examples in C and C++. The checks are those of ci/config/clang-tidy. Ends with 1 when
-there are findings, and with 2 when clang-tidy is not installed.
+Without FILES: the host's sources, the extension for Python, drystone-cpu's kernels, every header
+of the C++ SDK through one file that includes them all, and the examples in C and C++. Kernels by
+oneDNN are left out where its headers (the package onednn-devel-cpu-gomp) are not beside this
+Python. The checks are those of ci/config/clang-tidy. Ends with 1 when there are findings, and with
+2 when clang-tidy is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import metadata, util
 from pathlib import Path
 
 from ci.scripts.project import ROOT
@@ -24,10 +31,14 @@ CONFIG = ROOT / "ci" / "config" / "clang-tidy"
 HOST = ROOT / "packages" / "base" / "host"
 ABI = ROOT / "plugin-abi"
 SDK = ABI / "include" / "drystone" / "sdk"
+BINDING = ROOT / "packages" / "base" / "binding"
+KERNELS = ROOT / "packages" / "cpu" / "kernels"
 FLAGS = (
     f"-I{HOST / 'src'}",
     f"-I{HOST / 'include'}",
     f"-I{ABI / 'include'}",
+    f"-I{KERNELS}",
+    f"-I{BINDING.parent}",
     '-DDRYSTONE_HOST_VERSION="tidy"',
 )
 INSTALL = (
@@ -44,18 +55,45 @@ _FINDING = re.compile(r"^\S.*:\d+:\d+: (?:warning|error): ")
 
 
 def default_files(root: Path = ROOT) -> list[Path]:
-    """Sources of the host and of the examples, in order."""
+    """Sources of the host, the extension, the kernels and the examples, in order."""
     host = (root / "packages" / "base" / "host" / "src").rglob("*.cc")
+    binding = (root / "packages" / "base" / "binding").glob("*.cc")
+    kernels = (root / "packages" / "cpu" / "kernels").rglob("*.cc")
+    known = [file for file in kernels if file.parent.name != "dnnl" or _onednn()]
     examples = root / "plugin-abi" / "examples"
-    return [*sorted(host), *sorted([*examples.rglob("*.c"), *examples.rglob("*.cc")])]
+    shown = [*examples.rglob("*.c"), *examples.rglob("*.cc")]
+    return [*sorted(host), *sorted(binding), *sorted(known), *sorted(shown)]
+
+
+@cache
+def _onednn() -> Path | None:
+    """The folder of oneDNN's headers, beside this Python; None where they are not."""
+    try:
+        files = metadata.files("onednn-devel-cpu-gomp") or []
+    except metadata.PackageNotFoundError:
+        return None
+    headers = [file.locate() for file in files if file.name == "dnnl.hpp"]
+    return min((Path(str(h)).resolve().parent for h in headers), key=lambda p: len(p.parts))
+
+
+@cache
+def _of_others() -> tuple[str, ...]:
+    """Where headers that are not ours are: Python's, NumPy's and oneDNN's, as far as there."""
+    found = [Path(sysconfig.get_path("include"))]
+    numpy = util.find_spec("numpy")
+    if numpy is not None and numpy.origin is not None:
+        found.append(Path(numpy.origin).parent / "_core" / "include")
+    onednn = _onednn()
+    return tuple(f"-isystem{folder}" for folder in [*found, *([onednn] if onednn else [])])
 
 
 def command(tool: str, file: Path) -> list[str]:
     """The call for one file; headers of this repository that it includes are checked with it."""
     standard = "-std=c11" if file.suffix == ".c" else "-std=c++20"
-    ours = f"{re.escape(str(ROOT))}/(packages/base/host|plugin-abi)/.*"
+    places = "packages/base/host|packages/base/binding|packages/cpu/kernels|plugin-abi"
+    ours = f"{re.escape(str(ROOT))}/({places})/.*"
     options = ["--quiet", f"--config-file={CONFIG}", f"--header-filter={ours}"]
-    return [tool, *options, str(file), "--", standard, *FLAGS, f"-I{file.parent}"]
+    return [tool, *options, str(file), "--", standard, *FLAGS, *_of_others(), f"-I{file.parent}"]
 
 
 def findings(tool: str, file: Path) -> list[str]:
@@ -75,13 +113,15 @@ def findings(tool: str, file: Path) -> list[str]:
 def _checked(tool: str, files: Sequence[Path]) -> list[str]:
     """Findings of all files, each once although several files include the header it is in."""
     seen: dict[str, None] = {}
-    for number, file in enumerate(files, 1):
-        shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
-        print(f"[{number}/{len(files)}] {shown}", file=sys.stderr, flush=True)
-        for finding in findings(tool, file):
-            if finding not in seen:
-                seen[finding] = None
-                print(finding, flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda file: findings(tool, file), files)
+        for number, (file, texts) in enumerate(zip(files, found, strict=True), 1):
+            shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+            print(f"[{number}/{len(files)}] {shown}", file=sys.stderr, flush=True)
+            for finding in texts:
+                if finding not in seen:
+                    seen[finding] = None
+                    print(finding, flush=True)
     return list(seen)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ci.scripts.project import ROOT
 
-__all__ = ["dtype_counts", "scenario_counts", "unit_tested"]
+__all__ = ["dtype_counts", "running_dtypes", "scenario_counts", "unit_tested"]
 
 _TESTS = ROOT / "packages" / "base" / "tests"
 
@@ -33,15 +33,26 @@ def scenario_counts() -> Counter[str]:
 
 def dtype_counts() -> dict[str, tuple[int, int]]:
     """Of the dtypes of TensorFlow's CPU kernels: how many ran here, and how many there are."""
-    recorded: dict[str, dict[str, dict[str, list[Any]]]] = json.loads(
-        (_TESTS / "golden" / "dtypes.json").read_text(encoding="utf-8")
-    )
     found = {}
-    for op, attrs in recorded.items():
+    for op, attrs in _dtypes().items():
         runs = sum(len(kinds.get("runs", [])) for kinds in attrs.values())
         every = sum(len(labels) for kinds in attrs.values() for labels in kinds.values())
         found[op] = (runs, every)
     return found
+
+
+def running_dtypes() -> dict[str, dict[str, list[str]]]:
+    """The dtypes that ran here, by op and attribute."""
+    return {
+        op: {attr: kinds["runs"] for attr, kinds in attrs.items() if kinds.get("runs")}
+        for op, attrs in _dtypes().items()
+    }
+
+
+def _dtypes() -> dict[str, dict[str, dict[str, list[Any]]]]:
+    text = (_TESTS / "golden" / "dtypes.json").read_text(encoding="utf-8")
+    recorded: dict[str, dict[str, dict[str, list[Any]]]] = json.loads(text)
+    return recorded
 
 
 def unit_tested() -> set[str]:

@@ -17,8 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ci.scripts import coverage_parity
-from ci.scripts.coverage_evidence import dtype_counts, scenario_counts, unit_tested
+from ci.scripts import coverage_parity, native_ops
+from ci.scripts.coverage_evidence import (
+    dtype_counts,
+    running_dtypes,
+    scenario_counts,
+    unit_tested,
+)
 from ci.scripts.project import ROOT
 
 __all__ = ["OpState", "main", "op_states", "outdated", "render"]
@@ -51,7 +56,10 @@ before it runs. Recorded answers of TensorFlow that it is held against: **golden
 hand; **random**, drawn ones; **scenarios**, programs of several nodes that reach it, which is how
 ops with state, files, references or functions are held. **dtypes**: of those that
 TensorFlow's kernels for the CPU are registered for, how many were seen to run in these (the others
-are in `packages/base/tests/golden/dtypes.json`). **models**: how many of the models above reach it.
+are in `packages/base/tests/golden/dtypes.json`). **native**: which plugins of ours have kernels of
+their own for it, in all dtypes that run or in so many of them (`docs/native.json` lists them); the
+executor itself does what moves values about, as control flow and `Identity` do. **models**: how
+many of the models above reach it.
 """
 UNHELD = """## Held by unit tests alone
 
@@ -77,6 +85,7 @@ class OpState:
     random: int = 0
     scenarios: int = 0
     dtypes: str = ""
+    native: str = ""
     unit: bool = False
 
     @property
@@ -94,6 +103,7 @@ def op_states() -> list[OpState]:
 
     golden, scenarios, tested = golden_cases(), scenario_counts(), unit_tested()
     drawn, dtypes = coverage_parity.cases_of(coverage_parity.counts()), dtype_counts()
+    native, running = native_ops.load(), running_dtypes()
     states = []
     for op in sorted(names()):
         function, shapes = find_kernel(op), find_shape_function(op)
@@ -110,6 +120,7 @@ def op_states() -> list[OpState]:
                 drawn.get(op, 0),
                 scenarios[op],
                 shown,
+                native_ops.cell(native, op, running.get(op, {})),
                 op in tested,
             )
         )
@@ -149,6 +160,7 @@ def summary(recorded: dict[str, Any], states: Iterable[OpState]) -> str:
         ("single-op cases of real models", f"{passed(cases)} of {cases['cases']}"),
         ("ops known", len(states)),
         ("ops with a kernel", sum(state.kernel for state in states)),
+        ("ops with native kernels", sum(bool(state.native) for state in states)),
         ("ops with a shape function", sum(state.shapes for state in states)),
         ("ops with golden cases", sum(state.golden > 0 for state in states)),
         ("golden cases", sum(state.golden for state in states)),
@@ -208,7 +220,7 @@ def families(states: Iterable[OpState], used_by: dict[str, int]) -> list[str]:
     for state in states:
         if state.family:
             found.setdefault(state.family, []).append(state)
-    header = ("op", "kernel", "shapes", "golden", "random", "scenarios", "dtypes", "models")
+    header = ("op", "kernel", "shapes", "golden", "random", "scenarios", "dtypes", "native", "models")
     return [
         f"### {family.replace('_', ' ')}\n\n"
         + table(
@@ -222,6 +234,7 @@ def families(states: Iterable[OpState], used_by: dict[str, int]) -> list[str]:
                     s.random or "",
                     s.scenarios or "",
                     s.dtypes,
+                    s.native,
                     used_by.get(s.op, ""),
                 )
                 for s in found[family]

@@ -16,7 +16,9 @@ from ci.scripts.coverage_generate import OpState
 from ci.scripts.project import ROOT
 
 STATES = [
-    OpState("Add", "arithmetic", True, True, 7, random=5, scenarios=3, dtypes="4 of 6"),
+    OpState(
+        "Add", "arithmetic", True, True, 7, random=5, scenarios=3, dtypes="4 of 6", native="cpu"
+    ),
     OpState("Abort", "arithmetic", kernel=True, shapes=True, golden=0, unit=True),
     OpState("Fft", "signal", kernel=False, shapes=True, golden=0),
     OpState("Zeta", "", kernel=False, shapes=False, golden=0),
@@ -74,7 +76,8 @@ def test_ops_are_listed_by_family_and_the_rest_as_missing() -> None:
     assert "| ops with a kernel held by none of these | 1 |" in page
     assert "| of these named by a unit test | 1 |" in page
     assert "### arithmetic\n\n" in page
-    assert "| `Add` | yes | yes | 7 | 5 | 3 | 4 of 6 | 2 |" in page
+    assert "| `Add` | yes | yes | 7 | 5 | 3 | 4 of 6 | cpu | 2 |" in page
+    assert "| ops with native kernels | 1 |" in page
     assert "| `Fft` | - | yes |  |  |" in page
     assert page.rstrip().endswith("`Zeta`")
     assert "`Fft`" not in page.split("## Known, not implemented")[1]

@@ -1,7 +1,9 @@
 // The plugin: registers its kernels, the fast ones from the library for this processor's level.
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "drystone/kernels.h"
 #include "drystone/logging.h"
@@ -12,12 +14,15 @@ TF_PLATFORM_STRINGS()
 
 namespace {
 
-// The newest level of instructions that the processor has.
+// The newest level of instructions that the processor has, and that DRYSTONE_CPU_LEVEL allows.
 const char* level() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return "v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "v3";
+  const char* named = std::getenv("DRYSTONE_CPU_LEVEL");
+  const std::string_view limit = named == nullptr ? "" : named;
+  const bool is_v2 = limit == "v2";
+  if (!is_v2 && limit != "v3" && __builtin_cpu_supports("x86-64-v4")) return "v4";
+  if (!is_v2 && __builtin_cpu_supports("x86-64-v3")) return "v3";
   return "v2";
 #else
   return "base";

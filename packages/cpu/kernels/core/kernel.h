@@ -56,6 +56,7 @@ std::string text(DimsView dims);
 std::int64_t product(DimsView dims);
 
 // A tensor of a call: a view of the host's memory.
+class Call;
 class Tensor {
  public:
   TF_DataType dtype() const { return view_.dtype; }
@@ -69,19 +70,42 @@ class Tensor {
   // Of an output, or a variable that is changed.
   template <class T>
   T* write() const { return static_cast<T*>(view_.data); }
+  // The same dims with other elements.
+  Tensor with(TF_DataType dtype, void* data) const {
+    Tensor out = *this;
+    out.view_.dtype = dtype;
+    out.view_.data = data;
+    return out;
+  }
 
  private:
   friend class Call;
   DS_View view_ = DS_VIEW_INIT;
 };
 
+// Inputs and outputs that stand for those of a call: see core/widened_call.h.
+class Stand {
+ public:
+  virtual Tensor input(const Call& call, int i) = 0;
+  virtual Tensor output(const Call& call, int i, DimsView dims) = 0;
+
+ protected:
+  ~Stand() = default;
+};
+
 class Call {
  public:
-  explicit Call(TF_OpKernelContext* context) : context_(context) {}
+  explicit Call(TF_OpKernelContext* context, Stand* stand = nullptr)
+      : context_(context), stand_(stand) {}
 
   int inputs() const { return TF_NumInputs(context_); }
   int outputs() const { return TF_NumOutputs(context_); }
   Tensor input(int i) const {
+    if (stand_ != nullptr) return stand_->input(*this, i);
+    return held_input(i);
+  }
+  // The host's, whatever stands for it.
+  Tensor held_input(int i) const {
     Tensor out;
     if (DS_ViewInput(context_, i, &out.view_) == 0) throw Noted();
     return out;
@@ -89,17 +113,17 @@ class Call {
   // The output, not initialised. It may take over the memory of input `forward_from` (-1: of none),
   // which the kernel reads no more once it has written over it.
   Tensor output(int i, DimsView dims, int forward_from = -1) const {
+    if (stand_ != nullptr) return stand_->output(*this, i, dims);
+    return held_output(i, dims, forward_from);
+  }
+  Tensor held_output(int i, DimsView dims, int forward_from = -1) const {
     Tensor out;
-    if (made_ != nullptr) forward_from = -1;
     if (DS_NewOutput(context_, i, dims.data(), static_cast<int>(dims.size()), forward_from,
                      &out.view_) == 0) {
       throw Noted();
     }
-    if (made_ != nullptr) made_->push_back(out);
     return out;
   }
-  // Lists the outputs that are made from now on, none of them from an input's memory.
-  void note_outputs(std::vector<Tensor>* made) { made_ = made; }
   // Output `i` shows what input `input` holds, with other dims.
   void share(int i, int input, DimsView dims) const {
     if (DS_ShareInput(context_, i, input, dims.data(), static_cast<int>(dims.size())) == 0) throw Noted();
@@ -122,6 +146,10 @@ class Call {
   void share_variable(int i, int input) const {
     if (DS_ShareVariableValue(context_, i, input) == 0) throw Noted();
   }
+  // Whether input `i` is likely to be the same in every call: what is made of it is worth keeping.
+  bool is_constant(int i) const {
+    return stand_ == nullptr && DS_InputIsConstant(context_, i) != 0;
+  }
   // Memory until the call ends, aligned to 64 bytes, not initialised.
   template <class T>
   T* scratch(std::int64_t count) const {
@@ -133,7 +161,7 @@ class Call {
 
  private:
   TF_OpKernelContext* context_;
-  std::vector<Tensor>* made_ = nullptr;
+  Stand* stand_;
 };
 
 // body(begin, end) for ranges of [0, count), by several threads where that pays. `cost`: about how

@@ -31,37 +31,50 @@ inline void own_strings(const Tensor& moved) {
   }
 }
 
+// Lists the strings that a call gives out, none of them in an input's memory.
+class StringOutputs final : public Stand {
+ public:
+  Tensor input(const Call& call, int i) override { return call.held_input(i); }
+  Tensor output(const Call& call, int i, DimsView dims) override {
+    const Tensor out = call.held_output(i, dims);
+    if (out.dtype() == TF_STRING) made_.push_back(out);
+    return out;
+  }
+  void own() {
+    while (!made_.empty()) {
+      const Tensor last = made_.back();
+      made_.pop_back();
+      own_strings(last);
+    }
+  }
+  // After a failure: what was moved and is not owned yet is forgotten.
+  void forget() {
+    for (const Tensor& out : made_) {
+      std::memset(out.write<void>(), 0, static_cast<std::size_t>(out.count()) * sizeof(TF_TString));
+    }
+  }
+
+ private:
+  std::vector<Tensor> made_;
+};
+
 template <class Kernel>
 class OfStrings {
  public:
   explicit OfStrings(const Node& node) : kernel_(node) {}
   void compute(Call& call) const {
-    std::vector<Tensor> made;
-    call.note_outputs(&made);
+    StringOutputs outputs;
+    Call moving(call.context(), &outputs);
     try {
-      kernel_.compute(call);
+      kernel_.compute(moving);
+      outputs.own();
     } catch (...) {
-      empty(made, 0);
+      outputs.forget();
       throw;
-    }
-    for (std::size_t k = 0; k < made.size(); ++k) {
-      try {
-        if (made[k].dtype() == TF_STRING) own_strings(made[k]);
-      } catch (...) {
-        empty(made, k + 1);
-        throw;
-      }
     }
   }
 
  private:
-  static void empty(const std::vector<Tensor>& made, std::size_t first) {
-    for (std::size_t k = first; k < made.size(); ++k) {
-      if (made[k].dtype() != TF_STRING) continue;
-      std::memset(made[k].write<void>(), 0,
-                  static_cast<std::size_t>(made[k].count()) * sizeof(TF_TString));
-    }
-  }
   Kernel kernel_;
 };
 

@@ -110,12 +110,12 @@ class Convolution {
 }  // namespace
 
 void list_convolutions(std::vector<Entry>& out) {
-  out.push_back(entry<Convolution<2, false>>("Conv2D"));
-  out.push_back(entry<Convolution<2, false>>("_FusedConv2D"));
-  out.push_back(entry<Convolution<3, false>>("Conv3D"));
-  out.push_back(entry<Convolution<3, false>>("_FusedConv3D"));
-  out.push_back(entry<Convolution<2, true>>("DepthwiseConv2dNative"));
-  out.push_back(entry<Convolution<2, true>>("_FusedDepthwiseConv2dNative"));
+  list<Convolution<2, false>>(out, "Conv2D");
+  list<Convolution<2, false>>(out, "_FusedConv2D");
+  list<Convolution<3, false>>(out, "Conv3D");
+  list<Convolution<3, false>>(out, "_FusedConv3D");
+  list<Convolution<2, true>>(out, "DepthwiseConv2dNative");
+  list<Convolution<2, true>>(out, "_FusedDepthwiseConv2dNative");
 }
 
 }  // namespace drystone::cpu::dnnl_part

@@ -178,12 +178,12 @@ class FilterGradient {
 }  // namespace
 
 void list_convolution_gradients(std::vector<Entry>& out) {
-  out.push_back(entry<InputGradient<2, false>>("Conv2DBackpropInput"));
-  out.push_back(entry<InputGradient<3, false>>("Conv3DBackpropInputV2"));
-  out.push_back(entry<InputGradient<2, true>>("DepthwiseConv2dNativeBackpropInput"));
-  out.push_back(entry<FilterGradient<2, false>>("Conv2DBackpropFilter"));
-  out.push_back(entry<FilterGradient<3, false>>("Conv3DBackpropFilterV2"));
-  out.push_back(entry<FilterGradient<2, true>>("DepthwiseConv2dNativeBackpropFilter"));
+  list<InputGradient<2, false>>(out, "Conv2DBackpropInput");
+  list<InputGradient<3, false>>(out, "Conv3DBackpropInputV2");
+  list<InputGradient<2, true>>(out, "DepthwiseConv2dNativeBackpropInput");
+  list<FilterGradient<2, false>>(out, "Conv2DBackpropFilter");
+  list<FilterGradient<3, false>>(out, "Conv3DBackpropFilterV2");
+  list<FilterGradient<2, true>>(out, "DepthwiseConv2dNativeBackpropFilter");
 }
 
 }  // namespace drystone::cpu::dnnl_part

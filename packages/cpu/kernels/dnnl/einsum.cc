@@ -263,6 +263,6 @@ class Einsum {
 
 }  // namespace
 
-void list_sums(std::vector<Entry>& out) { out.push_back(entry<Einsum>("Einsum")); }
+void list_sums(std::vector<Entry>& out) { list<Einsum>(out, "Einsum"); }
 
 }  // namespace drystone::cpu::dnnl_part

@@ -6,7 +6,7 @@
 using drystone::cpu::dnnl_part::Entry;
 
 extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl_entry(
-    const char* op) {
+    const char* op, int is_narrow) {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> out;
     drystone::cpu::dnnl_part::list_products(out);
@@ -16,7 +16,7 @@ extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl
     return out;
   }();
   for (const Entry& entry : entries) {
-    if (std::strcmp(entry.op, op) == 0) return &entry;
+    if (entry.is_narrow == (is_narrow != 0) && std::strcmp(entry.op, op) == 0) return &entry;
   }
   return nullptr;
 }

@@ -5,21 +5,23 @@
 #ifndef DRYSTONE_CPU_DNNL_ENTRY_H_
 #define DRYSTONE_CPU_DNNL_ENTRY_H_
 
-#include "core/kernel.h"
+#include "core/widened_call.h"
 
 namespace drystone::cpu::dnnl_part {
 
 // What the library shows for an op.
 struct Entry {
   const char* op;
+  bool is_narrow;  // for floats of 16 bits
   Create create;
   Compute compute;
   Delete destroy;
 };
 
 template <class Kernel>
-Entry entry(const char* op) {
+Entry entry(const char* op, bool is_narrow) {
   return {op,
+          is_narrow,
           [](TF_OpKernelConstruction* construction) -> void* {
             try {
               return new Kernel(Node(construction));
@@ -44,6 +46,13 @@ Entry entry(const char* op) {
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }
 
+// A kernel for float, and the same for floats of 16 bits.
+template <class Kernel>
+void list(std::vector<Entry>& out, const char* op) {
+  out.push_back(entry<Kernel>(op, false));
+  out.push_back(entry<Widened<Kernel>>(op, true));
+}
+
 // One per file: appends its kernels.
 void list_products(std::vector<Entry>& out);
 void list_sums(std::vector<Entry>& out);
@@ -53,6 +62,7 @@ void list_convolution_gradients(std::vector<Entry>& out);
 }  // namespace drystone::cpu::dnnl_part
 
 // The library's one function: the entry of an op, or NULL.
-extern "C" const drystone::cpu::dnnl_part::Entry* drystone_cpu_dnnl_entry(const char* op);
+extern "C" const drystone::cpu::dnnl_part::Entry* drystone_cpu_dnnl_entry(const char* op,
+                                                                           int is_narrow);
 
 #endif  // DRYSTONE_CPU_DNNL_ENTRY_H_

@@ -186,11 +186,11 @@ class BatchMatMul {
 }  // namespace
 
 void list_products(std::vector<Entry>& out) {
-  out.push_back(entry<MatMul>("MatMul"));
-  out.push_back(entry<MatMul>("_FusedMatMul"));
-  out.push_back(entry<BatchMatMul<false>>("BatchMatMul"));
-  out.push_back(entry<BatchMatMul<true>>("BatchMatMulV2"));
-  out.push_back(entry<BatchMatMul<true>>("BatchMatMulV3"));
+  list<MatMul>(out, "MatMul");
+  list<MatMul>(out, "_FusedMatMul");
+  list<BatchMatMul<false>>(out, "BatchMatMul");
+  list<BatchMatMul<true>>(out, "BatchMatMulV2");
+  list<BatchMatMul<true>>(out, "BatchMatMulV3");
 }
 
 }  // namespace drystone::cpu::dnnl_part

@@ -31,7 +31,7 @@ const Weights::Kept* Weights::find(const void* data, const Desc& wanted) const {
 
 const void* Weights::packed(const Call& call, int i, const void* data, const Packing& packing) {
   if (!packing.is_needed()) return data;
-  if (DS_InputIsConstant(call.context(), i) != 0) {
+  if (call.is_constant(i)) {
     const std::lock_guard lock(mutex_);
     const Kept* known = find(data, packing.wanted());
     if (known != nullptr) return known->memory.get_data_handle();

@@ -42,7 +42,7 @@ class Apply {
 
 template <template <class> class Rule, bool kReference, bool kSparse>
 void add_form(const std::string& form, const char* name) {
-  std::vector<Constraint> constraints = {{"T", {TF_FLOAT, TF_DOUBLE}}};
+  std::vector<Constraint> constraints = {{"T", {TF_FLOAT, TF_DOUBLE, TF_HALF, TF_BFLOAT16}}};
   if (kSparse) constraints.push_back({"Tindices", {TF_INT32, TF_INT64}});
   add<Apply<Rule, kReference, kSparse>>((form + name).c_str(), constraints);
 }

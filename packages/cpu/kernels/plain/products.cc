@@ -14,7 +14,7 @@ namespace drystone::cpu {
 namespace {
 
 using dnnl_part::Entry;
-using Find = const Entry* (*)(const char*);
+using Find = const Entry* (*)(const char*, int);
 
 std::string library_file() {
   static const char here = 0;
@@ -69,9 +69,9 @@ struct Made {
   void* kernel;
 };
 
-void* make(const char* op, TF_OpKernelConstruction* construction) noexcept {
+void* make(const char* op, bool is_narrow, TF_OpKernelConstruction* construction) noexcept {
   try {
-    const Entry* entry = library()(op);
+    const Entry* entry = library()(op, is_narrow ? 1 : 0);
     if (entry == nullptr) fail(TF_INTERNAL, std::string("oneDNN's part has no kernel for ") + op);
     auto made = std::make_unique<Made>(Made{entry, nullptr});
     made->kernel = entry->create(construction);
@@ -94,7 +94,7 @@ void destroy(void* state) {
 
 struct Row {
   const char* op;
-  const char* attrs[3];  // that must be float32
+  const char* attrs[3];  // that must be float32, or all of 16 bits
 };
 
 constexpr Row kRows[] = {
@@ -118,21 +118,24 @@ constexpr Row kRows[] = {
     {"DepthwiseConv2dNativeBackpropFilter", {"T"}},
 };
 
-template <std::size_t K>
-void add_row() {
+template <std::size_t K, bool kIsNarrow>
+void add_row(const std::vector<TF_DataType>& types) {
   std::vector<Constraint> constraints;
   for (const char* attr : kRows[K].attrs) {
-    if (attr != nullptr) constraints.push_back({attr, {TF_FLOAT}});
+    if (attr != nullptr) constraints.push_back({attr, types});
   }
   add_kernel(
       kRows[K].op, constraints,
-      [](TF_OpKernelConstruction* construction) { return make(kRows[K].op, construction); },
+      [](TF_OpKernelConstruction* construction) {
+        return make(kRows[K].op, kIsNarrow, construction);
+      },
       &compute, &destroy);
 }
 
 template <std::size_t... K>
 void add_rows(std::index_sequence<K...>) {
-  (add_row<K>(), ...);
+  (add_row<K, false>({TF_FLOAT}), ...);
+  (add_row<K, true>({TF_HALF, TF_BFLOAT16}), ...);
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+"""Write docs/native.json: the ops that our plugins have kernels for, and for which dtypes.
+
+Run from the repository root: `python -m ci.scripts.native_ops [--check]`, with a Python that has
+drystone_base and drystone-cpu; `$DRYSTONE_CPU_PLUGIN` names a built one that is not installed. The
+page docs/coverage.md is made from that file, so that it needs no plugin. `--check` only compares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ci.scripts.project import ROOT
+
+__all__ = ["Native", "cell", "load", "main", "measure", "render"]
+
+FILE = ROOT / "docs" / "native.json"
+PLUGINS = {"cpu": "drystone_cpu"}
+"""Plugins by the name that the page shows, with what their libraries' names hold."""
+
+Native = dict[str, dict[str, dict[str, list[str]]]]
+"""Plugin, op, attribute: dtypes. An op whose kernels take any dtype has no attribute here."""
+
+
+def measure() -> Native:
+    """What the loaded plugins register."""
+    from drystone_base.kernels.selection import registered
+
+    sys.path.insert(0, str(ROOT / "packages" / "cpu" / "tests" / "golden"))
+    import native_ops
+
+    native_ops.load()
+    out: Native = {}
+    for plugin, library in PLUGINS.items():
+        ops = out.setdefault(plugin, {})
+        for op, rows in sorted(registered().items()):
+            ours = [dict(row.constraints) for row in rows if library in row.library]
+            if ours:
+                ops[op] = _united(ours)
+    return out
+
+
+def _united(kernels: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """The dtypes of each attribute that all kernels of an op constrain."""
+    attrs = set.intersection(*(set(kernel) for kernel in kernels))
+    return {
+        attr: sorted({str(dtype) for kernel in kernels for dtype in kernel[attr]})
+        for attr in sorted(attrs)
+    }
+
+
+def render(native: Native) -> str:
+    """The file as text: an op a line."""
+    plugins = []
+    for plugin, ops in native.items():
+        lines = [f"  {json.dumps(op)}: {json.dumps(attrs)}" for op, attrs in ops.items()]
+        plugins.append(f" {json.dumps(plugin)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(plugins) + "\n}\n"
+
+
+def load(file: Path = FILE) -> Native:
+    """What is recorded."""
+    native: Native = json.loads(file.read_text(encoding="utf-8"))
+    return native
+
+
+def cell(native: Native, op: str, dtypes: dict[str, Iterable[str]]) -> str:
+    """How the page shows an op: the plugins that have it, and how many of `dtypes`, if not all.
+
+    `dtypes` are those that run in drystone, by attribute.
+    """
+    shown = []
+    for plugin, ops in native.items():
+        if op not in ops:
+            continue
+        held = [(attr, label) for attr, labels in dtypes.items() for label in labels]
+        fit = [pair for pair in held if pair[1] in ops[op].get(pair[0], [pair[1]])]
+        shown.append(plugin if len(fit) == len(held) else f"{plugin} {len(fit)} of {len(held)}")
+    return ", ".join(shown)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file, or with `--check` exit 1 when it is outdated."""
+    parser = argparse.ArgumentParser(prog="python -m ci.scripts.native_ops", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only compare, write nothing")
+    options = parser.parse_args(arguments)
+    text = render(measure())
+    if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
+        print("docs/native.json: up to date")
+        return 0
+    if options.check:
+        print("docs/native.json: outdated; run python -m ci.scripts.native_ops")
+        return 1
+    FILE.write_text(text, encoding="utf-8")
+    print("docs/native.json: written; run python -m ci.scripts.coverage_generate")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
