@@ -220,7 +220,17 @@ def families(states: Iterable[OpState], used_by: dict[str, int]) -> list[str]:
     for state in states:
         if state.family:
             found.setdefault(state.family, []).append(state)
-    header = ("op", "kernel", "shapes", "golden", "random", "scenarios", "dtypes", "native", "models")
+    header = (
+        "op",
+        "kernel",
+        "shapes",
+        "golden",
+        "random",
+        "scenarios",
+        "dtypes",
+        "native",
+        "models",
+    )
     return [
         f"### {family.replace('_', ' ')}\n\n"
         + table(

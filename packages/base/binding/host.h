@@ -48,6 +48,7 @@ namespace drystone::binding {
   X(DS_VariableHandle)
 
 struct Host {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared cannot be in brackets
 #define DRYSTONE_MEMBER(name) decltype(&::name) name = nullptr;
   DRYSTONE_HOST_FUNCTIONS(DRYSTONE_MEMBER)
 #undef DRYSTONE_MEMBER

@@ -47,6 +47,7 @@ PyModuleDef definition = {
 }  // namespace
 }  // namespace drystone::binding
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): CPython looks for that name
 PyMODINIT_FUNC PyInit__native(void) {
   using namespace drystone::binding;
   import_array();

@@ -232,6 +232,7 @@ PyObject* describe(PyObject* object, PyObject*) {
 }
 
 PyMethodDef methods[] = {
+    // NOLINTNEXTLINE(bugprone-casting-through-void): CPython casts it back, by the flag
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
      "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces): the fetches, as a list."},
     {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},

@@ -48,7 +48,7 @@ inline void require(bool holds, const char* message) {
 }
 
 // Thrown when the host has noted the failure of the call already.
-struct Noted {};
+struct Noted : std::exception {};
 
 // "[2,3]"
 std::string text(DimsView dims);

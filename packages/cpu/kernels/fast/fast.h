@@ -16,6 +16,7 @@ void add_lrn();
 void add_pooling();
 void add_updates();
 void add_random();
+void add_other_products();
 
 }  // namespace drystone::cpu
 

@@ -217,7 +217,8 @@ class RaggedTensorToSparse {
           *out++ = at - nested[level][row[level]];
         }
         std::int64_t rest = cell;
-        for (int d = values.rank(); d-- > 1; rest /= values.dim(d)) out[d - 1] = rest % values.dim(d);
+        for (int d = values.rank(); d-- > 1; rest /= values.dim(d))
+          out[d - 1] = rest % values.dim(d);
         out += values.rank() - 1;
       }
     }

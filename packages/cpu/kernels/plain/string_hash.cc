@@ -179,7 +179,8 @@ class StrongBucket {
     parallel(strings.count(), 40, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
         SipHash hash(static_cast<Word>(key_[0]), static_cast<Word>(key_[1]));
-        out[k] = static_cast<std::int64_t>(hash.of(text_of(strings, k)) % static_cast<Word>(count_));
+        const Word found = hash.of(text_of(strings, k));
+        out[k] = static_cast<std::int64_t>(found % static_cast<Word>(count_));
       }
     });
   }
