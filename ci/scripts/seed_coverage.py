@@ -19,15 +19,16 @@ from ci.scripts.project import ROOT, load_toml
 __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
-_ID = re.compile(r"\bS[02]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
+_ID = re.compile(r"\bS[023]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 _HEAD = """# Paragraphs and their tests
 
-What the two source documents about plugins ask of the C side, and the tests that hold it. Written
-by `python -m ci.scripts.seed_coverage` from `seed-paragraphs.toml` and the tests' docstrings.
+What source documents ask, and the tests that hold it. Written by
+`python -m ci.scripts.seed_coverage` from `seed-paragraphs.toml` and the tests' docstrings.
 """
 _TITLES = {
     "S0": "S0: RFC 318, pluggable graph optimizers",
     "S2": "S2: Modular TensorFlow, the C side",
+    "S3": "S3: the registry of optimization passes",
 }
 
 

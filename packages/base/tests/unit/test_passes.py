@@ -49,6 +49,7 @@ def forget() -> Iterator[list[str]]:
 
 
 def test_phases_ascend_and_registration_decides_within_one() -> None:
+    """S3-order, S3-registry."""
     log: list[str] = []
     made = PassRegistry()
     for name, phase in (("c", 7), ("a", -1), ("d", 7), ("b", 0)):
@@ -61,6 +62,7 @@ def test_phases_ascend_and_registration_decides_within_one() -> None:
 
 
 def test_a_name_is_taken_once() -> None:
+    """S3-register."""
     made = PassRegistry()
     made.register(named("a", []))
     with pytest.raises(PluginError, match="pass 'a' cannot be registered by the program") as caught:
@@ -69,6 +71,8 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_the_first_failure_stops_and_names_the_pass() -> None:
+    """S3-failure."""
+
     def fails(_: PassOptions) -> None:
         raise ZeroDivisionError("oh")
 
@@ -144,6 +148,7 @@ def test_graphs_before_and_after_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_session_runs_each_grouping_once_in_order(forget: list[str]) -> None:
+    """S3-groupings, S3-pipeline."""
     seen: list[tuple[str, PassOptions]] = []
     for grouping in reversed(Grouping):
         forget.append(f"probe-{grouping}")
@@ -172,6 +177,7 @@ def test_a_session_runs_each_grouping_once_in_order(forget: list[str]) -> None:
 
 
 def test_what_a_pass_changes_is_what_runs(forget: list[str]) -> None:
+    """S3-register."""
     forget.append("absolute")
 
     @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 0, ops=["Neg"])
