@@ -23,7 +23,7 @@ def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"librar
 
 
 def test_a_file_of_our_distribution_is_vouched_for(tmp_path: Path) -> None:
-    """S2-signing: what came with drystone itself needs no further signature."""
+    """S2-signed: what came with drystone itself needs no further signature."""
     assert installed_by(str(install(tmp_path)), tmp_path) == "drystone-cpu 0.1.0"
 
 
