@@ -4,6 +4,7 @@
 #include "core/pool_window.h"
 #include "core/widen.h"
 #include "fast/fast.h"
+#include "fast/lanes.h"
 
 namespace drystone::cpu {
 namespace {
@@ -14,14 +15,30 @@ void check_rank(const Tensor& x) {
   require(x.rank() == kSpatial + 2, "the input's rank must fit");
 }
 
-// body(image, window) for all windows of all images. Cost: of an output's channels.
+// body(image, window, part) for the windows of rows [begin, end), which are counted through all
+// images.
+template <class Body>
+DRYSTONE_INLINE void walk_rows(const Pool& p, std::int64_t begin, std::int64_t end, Body&& body) {
+  const std::int64_t rows = p.out[0] * p.out[1];
+  for (std::int64_t row = begin; row < end; ++row) {
+    const std::int64_t window = row % rows * p.out[2];
+    Pool::Part part = p.part(window);
+    for (std::int64_t w = 0; w < p.out[2]; ++w) {
+      const std::int64_t start = w * p.stride[2] - p.before[2];
+      part.first[2] = std::max<std::int64_t>(start, 0);
+      part.last[2] = std::max(std::min(start + p.size[2], p.in[2]), part.first[2]);
+      body(row / rows, window + w, part);
+    }
+  }
+}
+
+// The same for all windows of all images, by several threads.
 template <class Body>
 void each_window(const Pool& p, Body&& body) {
-  const std::int64_t windows = p.windows();
-  parallel(p.batch * windows, 5 + p.taps() * p.channels / 16,
-           [&](std::int64_t begin, std::int64_t end) {
-             for (std::int64_t k = begin; k < end; ++k) body(k / windows, k % windows);
-           });
+  if (p.windows() == 0) return;
+  const std::int64_t cost = p.out[2] * (5 + p.taps() * p.channels / 16);
+  parallel(p.batch * p.out[0] * p.out[1], cost,
+           [&](std::int64_t begin, std::int64_t end) { walk_rows(p, begin, end, body); });
 }
 
 template <class T>
@@ -41,12 +58,19 @@ T greater(T best, T x) {
 template <class T>
 void max_windows(const Pool& p, const T* __restrict x, T* __restrict y) {
   const std::int64_t channels = p.channels;
-  each_window(p, [&](std::int64_t image, std::int64_t window) {
+  each_window(p, [&](std::int64_t image, std::int64_t window, const Pool::Part& part) {
+    const T* image_at = x + image * p.places() * channels;
     T* out = y + (image * p.windows() + window) * channels;
-    std::fill_n(out, channels, lowest<T>());
-    p.each(p.part(window), [&](std::int64_t place) {
-      const T* from = x + (image * p.places() + place) * channels;
-      for (std::int64_t c = 0; c < channels; ++c) out[c] = greater(out[c], from[c]);
+    in_lanes(channels, [&](std::int64_t c, auto lanes) {
+      using Values = Lanes<Wide<T>, lanes>;
+      Values best = widen(lowest<T>()) - Values{};
+      p.each(part, [&](std::int64_t place) {
+        Values value;
+        load<T, lanes>(value, image_at + place * channels + c);
+        if constexpr (std::is_integral_v<T>) best = value > best ? value : best;
+        else best = (value > best) | (value != value) ? value : best;
+      });
+      store<T, lanes>(out + c, best);
     });
   });
 }
@@ -119,16 +143,20 @@ class AvgPool {
  private:
   static void average(const Pool& p, const T* __restrict x, T* __restrict y) {
     const std::int64_t channels = p.channels;
-    each_window(p, [&](std::int64_t image, std::int64_t window) {
+    each_window(p, [&](std::int64_t image, std::int64_t window, const Pool::Part& part) {
+      const T* image_at = x + image * p.places() * channels;
       T* out = y + (image * p.windows() + window) * channels;
-      const Pool::Part part = p.part(window);
-      std::fill_n(out, channels, T{0});
-      p.each(part, [&](std::int64_t place) {
-        const T* from = x + (image * p.places() + place) * channels;
-        for (std::int64_t c = 0; c < channels; ++c) out[c] += from[c];
-      });
       const T count = static_cast<T>(part.count());
-      for (std::int64_t c = 0; c < channels; ++c) out[c] /= count;
+      in_lanes(channels, [&](std::int64_t c, auto lanes) {
+        Lanes<T, lanes> sum{};
+        p.each(part, [&](std::int64_t place) {
+          Lanes<T, lanes> value;
+          load<T, lanes>(value, image_at + place * channels + c);
+          sum += value;
+        });
+        sum /= count;
+        store<T, lanes>(out + c, sum);
+      });
     });
   }
 
@@ -185,27 +213,47 @@ class MaxPoolGrad {
   static void spread(const Pool& p, const T* __restrict x, const T* __restrict dy,
                      Wide<T>* __restrict dx) {
     const std::int64_t channels = p.channels;
-    std::vector<Wide<T>> best(static_cast<std::size_t>(channels));
-    std::vector<std::int64_t> where(best.size());
     std::fill_n(dx, p.places() * channels, Wide<T>{0});
-    for (std::int64_t window = 0; window < p.windows(); ++window) {
-      bool is_first = true;
-      p.each(p.part(window), [&](std::int64_t place) {
-        const T* from = x + place * channels;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          const auto k = static_cast<std::size_t>(c);
-          const Wide<T> value = widen(from[c]);
-          const bool better = is_first || best[k] < value;
-          best[k] = better ? value : best[k];
-          where[k] = better ? place : where[k];
-        }
-        is_first = false;
-      });
-      if (is_first) continue;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        dx[where[static_cast<std::size_t>(c)] * channels + c] += widen(dy[window * channels + c]);
-      }
-    }
+    if (p.windows() == 0) return;
+    walk_rows(p, 0, p.out[0] * p.out[1],
+              [&](std::int64_t, std::int64_t window, const Pool::Part& part) {
+                const T* grad = dy + window * channels;
+                in_lanes(channels, [&](std::int64_t c, auto lanes) {
+                  spread_window<lanes>(p, part, x + c, grad + c, dx + c);
+                });
+              });
+  }
+
+  // Finds which of the window's places is the first with its maximum, then adds to that one.
+  template <int lanes>
+  DRYSTONE_INLINE static void spread_window(const Pool& p, const Pool::Part& part,
+                                            const T* __restrict x, const T* __restrict dy,
+                                            Wide<T>* __restrict dx) {
+    using Values = Lanes<Wide<T>, lanes>;
+    using Numbers = Lanes<std::int32_t, lanes>;
+    Values best{};
+    Numbers where = Numbers{} - 1;
+    std::int32_t tap = 0;
+    p.each(part, [&](std::int64_t place) {
+      Values value;
+      load<T, lanes>(value, x + place * p.channels);
+      const Numbers better = __builtin_convertvector(best < value, Numbers) | (where < 0);
+      best = __builtin_convertvector(better, decltype(best < value)) ? value : best;
+      where = better ? tap - Numbers{} : where;
+      ++tap;
+    });
+    Values grad;
+    load<T, lanes>(grad, dy);
+    tap = 0;
+    p.each(part, [&](std::int64_t place) {
+      Wide<T>* to = dx + place * p.channels;
+      Values sum;
+      load<Wide<T>, lanes>(sum, to);
+      const Numbers here = where == tap;
+      sum = __builtin_convertvector(here, decltype(best < grad)) ? sum + grad : sum;
+      store<Wide<T>, lanes>(to, sum);
+      ++tap;
+    });
   }
 
   PoolWindows windows_;
@@ -236,19 +284,24 @@ class AvgPoolGrad {
  private:
   static void spread(const Pool& p, const T* __restrict dy, T* __restrict dx) {
     const std::int64_t channels = p.channels;
-    std::vector<T> share(static_cast<std::size_t>(channels));
     std::fill_n(dx, p.places() * channels, T{0});
-    for (std::int64_t window = 0; window < p.windows(); ++window) {
-      const Pool::Part part = p.part(window);
+    if (p.windows() == 0) return;
+    const auto spread_one = [&](std::int64_t, std::int64_t window, const Pool::Part& part) {
       const T count = static_cast<T>(part.count());
-      const T* grad = dy + window * channels;
-      for (std::int64_t c = 0; c < channels; ++c)
-        share[static_cast<std::size_t>(c)] = grad[c] / count;
-      p.each(part, [&](std::int64_t place) {
-        T* to = dx + place * channels;
-        for (std::int64_t c = 0; c < channels; ++c) to[c] += share[static_cast<std::size_t>(c)];
+      in_lanes(channels, [&](std::int64_t c, auto lanes) {
+        Lanes<T, lanes> share;
+        load<T, lanes>(share, dy + window * channels + c);
+        share /= count;
+        p.each(part, [&](std::int64_t place) {
+          T* to = dx + place * channels + c;
+          Lanes<T, lanes> sum;
+          load<T, lanes>(sum, to);
+          sum += share;
+          store<T, lanes>(to, sum);
+        });
       });
-    }
+    };
+    walk_rows(p, 0, p.out[0] * p.out[1], spread_one);
   }
 
   PoolWindows windows_;

@@ -1,0 +1,55 @@
+// So many neighbours at once: vectors of the compiler's, for loops over channels whose running
+// values stay in registers.
+#ifndef DRYSTONE_CPU_FAST_LANES_H_
+#define DRYSTONE_CPU_FAST_LANES_H_
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "core/widen.h"
+
+namespace drystone::cpu {
+
+template <class T, int kCount>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(kCount * sizeof(T))));
+};
+// `kCount` values of a type of the machine, with operators; comparing gives 0 or -1 in each.
+template <class T, int kCount>
+using Lanes = typename LanesOf<T, kCount>::type;
+
+#define DRYSTONE_INLINE __attribute__((always_inline)) inline
+
+template <class T, int kCount>
+DRYSTONE_INLINE void load(Lanes<Wide<T>, kCount>& to, const T* from) {
+  if constexpr (kIsNarrow<T>) {
+    for (int k = 0; k < kCount; ++k) to[k] = widen(from[k]);
+  } else {
+    std::memcpy(&to, from, sizeof(to));
+  }
+}
+
+template <class T, int kCount>
+DRYSTONE_INLINE void store(T* to, const Lanes<Wide<T>, kCount>& from) {
+  if constexpr (kIsNarrow<T>) {
+    for (int k = 0; k < kCount; ++k) to[k] = narrow<T>(from[k]);
+  } else {
+    std::memcpy(to, &from, sizeof(from));
+  }
+}
+
+// body(first, std::integral_constant<int, lanes>) for pieces of [0, count): wide ones as long as
+// they fit.
+template <class Body>
+DRYSTONE_INLINE void in_lanes(std::int64_t count, Body&& body) {
+  std::int64_t k = 0;
+  for (; k + 32 <= count; k += 32) body(k, std::integral_constant<int, 32>());
+  for (; k + 8 <= count; k += 8) body(k, std::integral_constant<int, 8>());
+  for (; k < count; ++k) body(k, std::integral_constant<int, 1>());
+}
+
+}  // namespace drystone::cpu
+
+#endif  // DRYSTONE_CPU_FAST_LANES_H_
