@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from drystone_optimizer.config import Toggle as Toggle
     from drystone_optimizer.config import get_experimental_options as get_experimental_options
     from drystone_optimizer.config import set_experimental_options as set_experimental_options
+    from drystone_optimizer.failure import OptimizerWarning as OptimizerWarning
     from drystone_optimizer.pipeline import optimize as optimize
     from drystone_optimizer.pipeline import optimize_with_report as optimize_with_report
     from drystone_optimizer.report import Report as Report
     from drystone_optimizer.report import Run as Run
     from drystone_optimizer.report import Step as Step
     from drystone_optimizer.sources import Optimizer as Optimizer
-    from drystone_optimizer.sources import OptimizerWarning as OptimizerWarning
     from drystone_optimizer.sources import optimizers as optimizers
     from drystone_optimizer.sources import register as register
 
@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Optimizer": "sources",
     "OptimizerConfig": "config",
-    "OptimizerWarning": "sources",
+    "OptimizerWarning": "failure",
     "QueueRunner": "config",
     "Report": "report",
     "Run": "report",

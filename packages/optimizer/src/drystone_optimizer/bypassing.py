@@ -66,4 +66,4 @@ def take_out(ctx: Context, node: Node) -> None:
         others = [c for c in user.controls if c is not node]
         graph.set_controls(user, [*others, *sources, *controls])
     graph.remove(node)
-    ctx.shapes.forget(node)
+    ctx.forget(node)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.ops.inference import Shapes
 from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
 from drystone_optimizer.rules import Numeric
+
+if TYPE_CHECKING:
+    from drystone_base.ops.inference import Shapes
 
 __all__ = ["Context", "DeadlinePassed", "same_shape"]
 
@@ -50,7 +53,8 @@ class Context:
         self.fed = dict(fed)
         self.fed_nodes = {node for node, _ in self.fed}
         self.ceiling, self.aggressive = ceiling, False
-        self.shapes = Shapes(graph, self.fed)
+        self.signatures = Signatures()
+        self._shapes: Shapes | None = None
         self.effects = Effects(graph.functions)
         self.journal: list[Node] = []
         graph.journal = self.journal
@@ -70,7 +74,8 @@ class Context:
         self.numeric = Numeric.EXACT
         self._noticed = None
         edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
-        self.shapes.refresh(edited)
+        if self._shapes is not None:
+            self._shapes.refresh(edited)
 
     def count(self, name: str, numeric: Numeric = Numeric.EXACT, times: int = 1) -> None:
         """Record that a rewrite was done."""
@@ -83,6 +88,21 @@ class Context:
         self._ticks += 1
         if self._ends is not None and self._ticks % _TICKS == 0 and time.monotonic() > self._ends:
             raise DeadlinePassed
+
+    @property
+    def shapes(self) -> Shapes:
+        """Shapes and small constants, inferred when asked for."""
+        if self._shapes is None:
+            from drystone_base.ops.inference import Shapes
+
+            self._shapes = Shapes(self.graph, self.fed, self.signatures)
+        return self._shapes
+
+    def forget(self, node: Node) -> None:
+        """Drop what is known of a node that is removed, or computes something else now."""
+        self.signatures.forget(node)
+        if self._shapes is not None:
+            self._shapes.forget(node)
 
     # ---- looking -------------------------------------------------------------------------------
 
@@ -126,7 +146,7 @@ class Context:
     def dtype(self, output: Output) -> DType | None:
         """Dtype of an output, without a reference mark; None when nobody knows."""
         try:
-            signature = self.shapes.signature(output[0])
+            signature = self.signatures.of(output[0])
         except DrystoneError:
             return None
         types = signature.outputs if signature else None
@@ -204,7 +224,7 @@ class Context:
         graph.set_inputs(node, inputs)
         if controls is not None:
             graph.set_controls(node, controls)
-        self.shapes.forget(node)
+        self.forget(node)
 
     def become_constant(self, node: Node, value: np.ndarray[Any, Any]) -> None:
         """Make ``node`` a Const; what it read is waited for where that can be noticed."""
@@ -250,7 +270,7 @@ class Context:
             stack.extend(sources)
             stack.extend(one.controls)
             self.graph.remove(one)
-            self.shapes.forget(one)
+            self.forget(one)
 
     def waits(self, outputs: Iterable[Output]) -> list[Node]:
         """Nodes to wait for in place of reading ``outputs``, where that makes a difference."""

@@ -20,10 +20,10 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import device_types
 from drystone_optimizer.preserve import preserved_nodes
-from drystone_optimizer.sources import Optimizer
 
 if TYPE_CHECKING:
     from drystone_optimizer.pipeline import Pass
+    from drystone_optimizer.sources import Optimizer
 
 __all__ = ["body_ends", "optimize_bodies", "plugin_on_bodies", "reachable_functions"]
 

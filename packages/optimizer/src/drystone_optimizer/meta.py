@@ -7,7 +7,7 @@ was, so that nothing half done stays. Bodies of functions are optimized after th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
 from drystone_optimizer.functions import body_ends, optimize_bodies
 from drystone_optimizer.merge import LOGGER
+from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
 from drystone_optimizer.preserve import asked_for, preserved_nodes
 from drystone_optimizer.report import Report, Step
@@ -150,12 +151,17 @@ class _Run:
             if ctx.rewrites == before and len(ctx.journal) == edits:
                 break
             changed = True
+        if changed and self._prunes():
+            model_pruning.drop_unneeded(ctx)
         ctx.graph.journal = None
         return ctx.graph if changed else item.graph
 
+    def _prunes(self) -> bool:
+        return any(one.toggle == _PRUNING for one in self.chosen)
+
     def _reached(self, item: _Item) -> Any:
         """The nodes to work on: those that the roots reach, unless nothing may be pruned."""
-        if not any(one.toggle == _PRUNING for one in self.chosen):
+        if not self._prunes():
             return None
         return reachable([item.graph[name] for name in item.roots])
 
@@ -209,8 +215,3 @@ class _Run:
                  reason=reason)
         )  # fmt: skip
         ctx.graph.journal = None
-
-
-def names_of_passes() -> Iterator[str]:
-    """The names of the built-in passes in the order in which they run."""
-    return (one.name for one in PASSES)

@@ -9,19 +9,24 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.devices import device_types
+from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.functions import plugin_on_bodies
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
 from drystone_optimizer.meta import run_passes
+from drystone_optimizer.module import may_have_plugins
 from drystone_optimizer.preserve import preserved_nodes
 from drystone_optimizer.report import Report, Run
-from drystone_optimizer.sources import Optimizer, OptimizerWarning, Work, optimizers
 from drystone_optimizer.verify import verify
+
+if TYPE_CHECKING:
+    from drystone_optimizer.sources import Optimizer
 
 __all__ = ["Pass", "optimize", "optimize_with_report"]
 
@@ -57,7 +62,7 @@ def optimize_with_report(
         return graph, report
     chosen: Sequence[Optimizer] = ()
     if config.use_plugin_optimizers is not Toggle.OFF:
-        chosen = _matching(graph, optimizers() if available is None else available)
+        chosen = _matching(graph, _installed() if available is None else available)
     report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
     warn_of_changes(report.merged)
     graph = run_passes(graph, fetches, feeds, config, report)
@@ -65,6 +70,15 @@ def optimize_with_report(
         graph = _run_all(Pass(config, report), graph, chosen, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report
+
+
+def _installed() -> Sequence[Optimizer]:
+    """The optimizers of plugins; nothing is imported where there can be none."""
+    if not may_have_plugins():
+        return ()
+    from drystone_optimizer.sources import optimizers
+
+    return optimizers()
 
 
 def _matching(graph: Graph, known: Sequence[Optimizer]) -> list[Optimizer]:
@@ -115,6 +129,8 @@ class Pass:
         begin = time.perf_counter()
         after, reason = graph, ""
         try:
+            from drystone_optimizer.sources import Work
+
             found = optimizer.run(Work(with_defaults(data), fetches, feeds, preserve, self.config))
             if found is not None:
                 after = Graph.from_bytes(found)

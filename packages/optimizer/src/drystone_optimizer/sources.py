@@ -21,13 +21,10 @@ from drystone_base.graph import Graph
 from drystone_base.plugins import report
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
 from drystone_optimizer.config import OptimizerConfig
+from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.module import GROUP
 
-__all__ = ["Optimizer", "OptimizerWarning", "Work", "failures", "optimizers", "register"]
-
-
-class OptimizerWarning(UserWarning):
-    """An optimizer failed or gave a bad graph; the graph went on without it."""
+__all__ = ["Optimizer", "Work", "failures", "optimizers", "register"]
 
 
 class Work(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_optimizer.config import OptimizerConfig, get_experimental_options
+from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.pipeline import optimize
-from drystone_optimizer.sources import OptimizerWarning
 
 __all__ = ["optimize_for_session"]
 

@@ -267,7 +267,7 @@ def test_optimized_functions_are_run() -> None:
 
 def test_without_optimizers_the_module_costs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     """S0-impact: nothing is serialised where there is no optimizer."""
-    monkeypatch.setattr("drystone_optimizer.pipeline.optimizers", list)
+    monkeypatch.setattr("drystone_optimizer.pipeline._installed", list)
     monkeypatch.setattr(Graph, "to_bytes", lambda _: pytest.fail("the graph was serialised"))
     assert run_y(negation("")) == [2, -3]
 

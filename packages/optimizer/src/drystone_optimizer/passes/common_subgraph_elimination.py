@@ -67,7 +67,7 @@ def _merge(ctx: Context, node: Node, twin: Node) -> None:
         graph.redirect((node, k), (twin, k))
     graph.redirect_controls(node, twin)
     graph.remove(node)
-    ctx.shapes.forget(node)
+    ctx.forget(node)
     ctx.count(f"equal {node.op}")
 
 

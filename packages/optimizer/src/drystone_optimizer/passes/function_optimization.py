@@ -208,4 +208,4 @@ class _Inlining:
             others = [c for c in user.controls if c is not node]
             graph.set_controls(user, [*others, *waiting])
         graph.remove(node)
-        ctx.shapes.forget(node)
+        ctx.forget(node)

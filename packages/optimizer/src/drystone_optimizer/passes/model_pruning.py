@@ -9,16 +9,17 @@ from drystone_optimizer.bypassing import PASSING, passes_on, take_out
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Rule, apply_rules
 
-__all__ = ["RULES", "run"]
+__all__ = ["RULES", "drop_unneeded", "run"]
 
 
 def run(ctx: Context) -> None:
     """Keep the fan-in of what must stay, then take out what has no control edges."""
-    _drop_unneeded(ctx)
+    drop_unneeded(ctx)
     apply_rules(ctx, RULES)
 
 
-def _drop_unneeded(ctx: Context) -> None:
+def drop_unneeded(ctx: Context) -> None:
+    """Remove what the fan-in of the roots does not hold."""
     if not ctx.roots:
         return
     graph = ctx.graph
@@ -26,7 +27,7 @@ def _drop_unneeded(ctx: Context) -> None:
     doomed = [node for node in graph if node not in needed]
     if doomed:
         for node in doomed:
-            ctx.shapes.forget(node)
+            ctx.forget(node)
         graph.remove(doomed)
         ctx.count("unneeded", times=len(doomed))
 

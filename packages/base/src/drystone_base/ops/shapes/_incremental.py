@@ -15,7 +15,7 @@ import numpy as np
 from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import MERGE_OPS, topological_order
-from drystone_base.graph.validate import Signature
+from drystone_base.graph.validate import Signatures
 from drystone_base.ops.shapes._engine import Engine, Known, same_knowledge
 from drystone_base.ops.shapes._registry import Shape
 
@@ -27,20 +27,24 @@ class Shapes:
 
     ``fed`` maps outputs that get their values from outside to the shapes that those have. Edits
     must leave every remaining output's value as it was; :meth:`refresh` names the nodes edited.
+    ``signatures`` are shared with whoever else asks for them.
     """
 
-    def __init__(self, graph: Graph, fed: Mapping[Output, Shape] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        fed: Mapping[Output, Shape] | None = None,
+        signatures: Signatures | None = None,
+    ) -> None:
         self.graph = graph
         self._engine = Engine(graph, dict(fed or {}), False, 0)
+        if signatures is not None:
+            self._engine.signatures = signatures
         self._known = self._engine.result.known
 
     def __len__(self) -> int:
         """How many nodes were inferred so far."""
         return len(self._known)
-
-    def signature(self, node: Node) -> Signature | None:
-        """The signature of a node, None when its op is unknown."""
-        return self._engine.signatures.of(node)
 
     def known(self, node: Node) -> Known:
         """What is known of a node's outputs."""

@@ -40,7 +40,7 @@ def _match(ctx: Context, node: Node) -> Arrays | None:
 def _computed(ctx: Context, node: Node) -> Arrays | None:
     inputs = [ctx.constant(output) for output in node.inputs]
     arrays = [value for value in inputs if value is not None]
-    signature = ctx.shapes.signature(node)
+    signature = ctx.signatures.of(node)
     if len(arrays) < len(inputs) or signature is None or not (types := signature.outputs):
         return None
     if any(t.is_object for t in (*types, *signature.inputs)):

@@ -1,0 +1,109 @@
+"""ConcatV2 of ConcatV2 along one axis becomes one, and neighbouring constants in it become one."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from drystone_base.graph import Node, Output
+from drystone_optimizer.context import Context
+from drystone_optimizer.rules import Rule
+
+__all__ = ["RULES"]
+
+_MAX_BYTES: Final = 100 * 1024
+
+
+def _axis(ctx: Context, node: Node) -> int | None:
+    """The axis, counted from the first, where it is known."""
+    found, shape = ctx.ints(node.inputs[-1]), ctx.shape((node, 0))
+    if not found:
+        return None
+    if found[0] >= 0:
+        return found[0]
+    return None if shape is None else found[0] + len(shape)
+
+
+def _match_nested(ctx: Context, node: Node) -> list[Node] | None:
+    axis = _axis(ctx, node)
+    if axis is None:
+        return None
+    inner = [
+        source
+        for source, _ in node.inputs[:-1]
+        if source.op == "ConcatV2"
+        and source not in ctx.fed_nodes
+        and not source.controls
+        and ctx.only_user(source)
+        and _axis(ctx, source) == axis
+        and source.device == node.device
+    ]
+    return inner or None
+
+
+def _apply_nested(ctx: Context, node: Node, inner: list[Node]) -> None:
+    parts: list[Output] = []
+    for output in node.inputs[:-1]:
+        parts += output[0].inputs[:-1] if output[0] in inner else [output]
+    axes = [one.inputs[-1] for one in inner]
+    _set_parts(ctx, node, parts, [*node.controls, *ctx.waits(axes)])
+    for one in inner:
+        ctx.drop_unused(one)
+
+
+def _set_parts(ctx: Context, node: Node, parts: list[Output], controls: list[Node]) -> None:
+    attrs = {name: node.attrs[name] for name in ("T", "Tidx") if name in node.attrs}
+    ctx.become(node, "ConcatV2", [*parts, node.inputs[-1]], attrs | {"N": len(parts)}, controls)
+
+
+class _Run(NamedTuple):
+    first: int
+    end: int
+    whole: np.ndarray[Any, Any]
+
+
+def _match_constants(ctx: Context, node: Node) -> _Run | None:
+    """The first run of two or more constants, which are not all there is."""
+    axis = _axis(ctx, node)
+    if axis is None:
+        return None
+    parts = node.inputs[:-1]
+    values = [ctx.constant(o) for o in parts]
+    first = 0
+    while first < len(parts):
+        end = first
+        while end < len(parts) and values[end] is not None:
+            end += 1
+        if end - first > 1 and end - first < len(parts):
+            run = [v for v in values[first:end] if v is not None]
+            whole = _joined(run, axis)
+            if whole is not None:
+                return _Run(first, end, whole)
+        first = max(end, first + 1)
+    return None
+
+
+def _joined(run: list[np.ndarray[Any, Any]], axis: int) -> np.ndarray[Any, Any] | None:
+    if run[0].dtype.kind not in "fiub" or sum(v.nbytes for v in run) > _MAX_BYTES:
+        return None
+    try:
+        return np.concatenate(run, axis)
+    except ValueError:
+        return None  # reported when the node runs
+
+
+def _apply_constants(ctx: Context, node: Node, run: _Run) -> None:
+    parts = list(node.inputs[:-1])
+    replaced = parts[run.first : run.end]
+    controls = list(dict.fromkeys(c for source, _ in replaced for c in source.controls))
+    parts[run.first : run.end] = [ctx.add_constant(node, "constants", run.whole, controls)]
+    _set_parts(ctx, node, parts, list(node.controls))
+    for source, _ in replaced:
+        ctx.drop_unused(source)
+
+
+RULES: Final = (
+    Rule("concatenation of concatenations", ("ConcatV2",), _match_nested, _apply_nested),
+    Rule("neighbouring constants", ("ConcatV2",), _match_constants, _apply_constants),
+)

@@ -1,0 +1,86 @@
+"""A product with constants goes into the constant weights of the layer before it.
+
+``Mul(Conv2D(x, w), c)`` becomes ``Conv2D(x, w c)``, where ``c`` is one number, or one for each
+channel of the result. Also for Conv3D, DepthwiseConv2dNative and MatMul.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from drystone_base.graph import Node, Output
+from drystone_optimizer.context import Context
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULE"]
+
+_LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
+_RANKS: Final = {"Conv2D": 4, "Conv3D": 5, "DepthwiseConv2dNative": 4, "MatMul": 2}
+
+
+class _Found(NamedTuple):
+    layer: Node
+    factor: Output
+    weights: np.ndarray[Any, Any]
+
+
+def _match(ctx: Context, node: Node) -> _Found | None:
+    for (layer, slot), factor in (node.inputs, node.inputs[::-1]):
+        if layer.op not in _LAYERS or slot or not ctx.only_user(layer):
+            continue
+        c, weights = ctx.constant(factor), ctx.constant(layer.inputs[1])
+        if c is None or weights is None or c.dtype != weights.dtype or layer.controls:
+            continue
+        if layer in ctx.fed_nodes or c.dtype not in (np.float32, np.float64):
+            continue
+        if any(k == 1 for user, k in ctx.users(layer.inputs[1]) if user is not layer):
+            continue  # weights that others share would be there twice
+        scaled = _scaled(layer, weights, c)
+        if scaled is not None:
+            return _Found(layer, factor, scaled)
+    return None
+
+
+def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any]) -> Any:
+    """The weights times the factor; None where that is not the same, or not finite."""
+    rank = _RANKS[layer.op]
+    if weights.ndim != rank or c.ndim > rank:
+        return None
+    transposed = layer.op == "MatMul" and layer.attr("transpose_b")
+    channels = weights.shape[-2] * weights.shape[-1] if "Depthwise" in layer.op else (
+        weights.shape[0 if transposed else -1]
+    )  # fmt: skip
+    layout = str(layer.attr("data_format", "NHWC"))
+    if layout not in ("NHWC", "NCHW", "NDHWC", "NCDHW"):
+        return None
+    at = 1 if layout.startswith("NC") else rank - 1
+    dims = (1,) * (rank - c.ndim) + c.shape
+    if any(d != 1 for k, d in enumerate(dims) if k != at) or dims[at] not in (1, channels):
+        return None
+    flat: np.ndarray[Any, Any] = c.reshape(-1)
+    if "Depthwise" in layer.op and flat.size > 1:
+        flat = flat.reshape(weights.shape[-2:])
+    if transposed:
+        flat = flat.reshape(-1, 1)
+    with np.errstate(all="ignore"):
+        scaled = weights * flat
+    tiny = np.finfo(scaled.dtype).tiny
+    lost = (np.abs(scaled) < tiny) & (weights != 0) & (flat != 0)
+    return scaled if np.isfinite(scaled).all() and not lost.any() else None
+
+
+def _apply(ctx: Context, node: Node, found: _Found) -> None:
+    layer = found.layer
+    data, weights = layer.inputs
+    scaled = ctx.add_constant(node, "weights", found.weights, weights[0].controls)
+    attrs = {k: v for k, v in layer.attrs.items() if not k.startswith("_")}
+    controls = [*node.controls, *ctx.waits([found.factor])]
+    ctx.become(node, layer.op, [data, scaled], attrs, controls)
+    ctx.drop(layer)
+    for source in (weights[0], found.factor[0]):
+        ctx.drop_unused(source)
+
+
+RULE: Final = Rule("factor into weights", ("Mul",), _match, _apply, Numeric.REASSOCIATES)

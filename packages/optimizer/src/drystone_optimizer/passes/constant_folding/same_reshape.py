@@ -1,0 +1,31 @@
+"""A Reshape to the shape that its input has becomes nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drystone_base.graph import Node
+from drystone_optimizer.context import Context
+from drystone_optimizer.rules import Rule
+
+__all__ = ["RULE"]
+
+
+def _match(ctx: Context, node: Node) -> bool | None:
+    before, after = ctx.shape(node.inputs[0]), ctx.shape((node, 0))
+    if before is None or after is None or len(before) != len(after):
+        return None
+    unequal = [(a, b) for a, b in zip(before, after, strict=True) if a != b or a == -1]
+    if not unequal:
+        return True
+    # One size that is unknown on a side follows from the number of elements, if that is not 0.
+    others = [a for a, b in zip(before, after, strict=True) if a == b and a != -1]
+    one = len(unequal) == 1 and min(unequal[0]) < 0
+    return True if one and all(d > 0 for d in others) else None
+
+
+def _apply(ctx: Context, node: Node, _: bool) -> None:
+    ctx.bypass(node, node.inputs[0], node.inputs[1:])
+
+
+RULE: Final = Rule("reshape to the same", ("Reshape",), _match, _apply)

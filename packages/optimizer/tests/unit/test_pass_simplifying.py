@@ -1,0 +1,381 @@
+"""Constant folding: nodes that constants make simple. Each rule with what it must leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
+
+from drystone_abi.protos import FunctionDef, NodeDef
+from drystone_base.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.ops.attrs import FunctionRef, encode_attr
+
+F = {"T": FLOAT32}
+FI = {"T": FLOAT32, "Tidx": INT32}
+FOLD = "constant_folding"
+X = {"x:0": np.array([[1, -0.0, 3], [0.0, -5, 6]], np.float32)}
+PASSED = ["x = Placeholder()", "y = Identity(x)"]
+
+Make = Callable[[Maker], Any]
+
+
+def one(op: str, *constants: Any, first: bool = False, **attrs: Any) -> Make:
+    """``op`` of x and constants; x last where ``first`` constants come first."""
+
+    def make(m: Maker) -> None:
+        held = [m.const(f"c{k}", value) for k, value in enumerate(constants)]
+        inputs = [*held, "x"] if first else ["x", *held]
+        m.op(op, "y", *inputs, **attrs)
+
+    return make
+
+
+def made(make: Make, shape: Any = (-1, 3), dtype: Any = FLOAT32) -> Maker:
+    m = Maker()
+    m.x(shape=shape, dtype=dtype)
+    make(m)
+    return m
+
+
+# Rules that leave the operand itself: shape of x, then the node.
+PASSES_ON = {
+    "split": ((-1, 3), one("Split", 1, first=True, num_split=1, **F)),
+    "transpose": ((-1, 3), one("Transpose", [0, 1], Tperm=INT32, **F)),
+    "transpose of ones": ((1, 1, 3), one("Transpose", [1, 0, 2], Tperm=INT32, **F)),
+    "reverse": ((1, 3), one("ReverseV2", [0], **FI)),
+    "slice": ((-1, 3), one("Slice", [0, 0], [-1, 3], Index=INT32, **F)),
+    "strided slice": (
+        (-1, 3),
+        one("StridedSlice", [0, 0], [0, 5], [1, 1], end_mask=1, Index=INT32, **F),
+    ),
+    "tile": ((-1, 3), one("Tile", [1, 1], Tmultiples=INT32, **F)),
+    "pad": ((-1, 3), one("Pad", [[0, 0], [0, 0]], Tpaddings=INT32, **F)),
+    "squeeze": ((2, 3), one("Squeeze", **F)),
+    "broadcast": ((2, 3), one("BroadcastTo", [2, 3], **FI)),
+    "max": ((1, 3), one("Max", [0], keep_dims=True, **FI)),
+    "no axes": ((-1, 3), one("Prod", np.zeros(0, np.int32), **FI)),
+    "reshape": ((2, 3), one("Reshape", [2, 3], Tshape=INT32, **F)),
+    "reshape -1": ((-1, 3), one("Reshape", [-1, 3], Tshape=INT32, **F)),
+    "times 1": ((-1, 3), one("Mul", [1.0, 1.0, 1.0], **F)),
+    "1 times": ((-1, 3), one("Mul", 1.0, first=True, **F)),
+    "plus -0": ((-1, 3), one("AddV2", -0.0, **F)),
+    "minus 0": ((-1, 3), one("Sub", 0.0, **F)),
+    "by 1": ((-1, 3), one("RealDiv", 1.0, **F)),
+}
+# What looks alike and must stay as it is.
+STAYS = {
+    "split of 3": (
+        (-1, 3),
+        lambda m: m.op(
+            "Identity", "y", m.op("Split", "s", m.const("k", 1), "x", num_split=3, **F), **F
+        ),
+    ),
+    "transpose": ((3, 3), one("Transpose", [1, 0], Tperm=INT32, **F)),
+    "transpose of an unknown size": ((-1, 1, 3), one("Transpose", [1, 0, 2], Tperm=INT32, **F)),
+    "reverse": ((-1, 3), one("ReverseV2", [0], **FI)),
+    "slice of a part": ((-1, 3), one("Slice", [0, 1], [-1, 2], Index=INT32, **F)),
+    "slice of an unknown size": ((-1, 3), one("Slice", [0, 0], [2, 3], Index=INT32, **F)),
+    "strided slice": ((-1, 3), one("StridedSlice", [0, 0], [5, 5], [1, 1], Index=INT32, **F)),
+    "strided backwards": (
+        (-1, 3),
+        one("StridedSlice", [0, 0], [0, 0], [1, -1], begin_mask=3, end_mask=3, Index=INT32, **F),
+    ),
+    "strided and shrunk": (
+        (1, 3),
+        one("StridedSlice", [0], [1], [1], shrink_axis_mask=1, Index=INT32, **F),
+    ),
+    "tile": ((-1, 3), one("Tile", [1, 2], Tmultiples=INT32, **F)),
+    "pad": ((-1, 3), one("Pad", [[0, 0], [0, 1]], Tpaddings=INT32, **F)),
+    "squeeze": ((1, 3), one("Squeeze", **F)),
+    "squeeze of an unknown size": ((-1, 3), one("Squeeze", **F)),
+    "broadcast": ((1, 3), one("BroadcastTo", [2, 3], **FI)),
+    "max of an unknown size": ((-1, 3), one("Max", [0], keep_dims=True, **FI)),
+    "norm": ((1, 3), one("EuclideanNorm", [0], keep_dims=True, **FI)),
+    "reshape": ((-1, 3), one("Reshape", [3, -1], Tshape=INT32, **F)),
+    "reshape with two unknown": ((-1, -1), one("Reshape", [-1, 3], Tshape=INT32, **F)),
+    "times 1 of a larger shape": ((-1, 1), one("Mul", [1.0, 1.0], **F)),
+    "times 1 where the shape is unknown": (None, one("Mul", [1.0], **F)),
+    "times 0": ((-1, 3), one("Mul", 0.0, **F)),
+    "plus 0 exactly": ((-1, 3), one("AddV2", 0.0, **F)),
+    "minus -0 exactly": ((-1, 3), one("Sub", -0.0, **F)),
+    "0 minus exactly": ((-1, 3), one("Sub", 0.0, first=True, **F)),
+    "0 by": ((-1, 3), one("RealDiv", 0.0, first=True, **F)),
+    "floor by 1": ((-1, 3), one("FloorDiv", 1.0, **F)),
+    "by 3 exactly": ((-1, 3), one("RealDiv", 3.0, **F)),
+    "by 0": ((-1, 3), one("RealDiv", 0.0, **F)),
+    "by a tiny number": ((-1, 3), one("RealDiv", 1e-39, **F)),
+    "by an infinite one": ((-1, 3), one("RealDiv", np.inf, **F)),
+    "sum of one exactly": ((1, 3), one("Sum", [0], keep_dims=True, **FI)),
+    "concatenation": (
+        (-1, 3),
+        lambda m: m.op(
+            "ConcatV2", "y", "x", m.const("c", [[1.0] * 3]), "x", m.const("k", 0), N=3, **FI
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSES_ON)
+def test_becomes_its_operand(name: str) -> None:
+    shape, make = PASSES_ON[name]
+    m = made(make, shape)
+    value = np.resize(X["x:0"], [2 if d < 0 else d for d in shape])
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert "y = Identity(x)" in as_lines(after)
+    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert again is after
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_stays(name: str) -> None:
+    shape, make = STAYS[name]
+    unchanged(made(make, shape), FOLD, ["y:0"], ["x:0"], numeric="exact")
+
+
+@pytest.mark.parametrize(("make", "line"), [
+    (one("AddV2", 0.0, **F), "y = Identity(x)"),
+    (one("Sub", 0.0, first=True, **F), "y = Neg(x)"),
+    (one("BiasAdd", [0.0] * 3, **F), "y = Identity(x)"),
+    (one("Sum", np.zeros(0, np.int32), **FI), "y = Identity(x)"),
+    (one("RealDiv", 3.0, **F), "y = Mul(x, y/reciprocal)"),
+])  # fmt: skip
+def test_by_default_roundings_and_signs_of_zeros_may_differ(make: Make, line: str) -> None:
+    m = made(make)
+    after, report = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert line in as_lines(after)
+    assert report.steps[0].numeric == "reassociates"
+    same_values(m.graph, after, ["y:0"], X, exact=False)
+
+
+@pytest.mark.parametrize(("make", "line"), [
+    (one("RealDiv", [2.0, 0.5, -4.0], **F), "y = Mul(x, y/reciprocal)"),
+    (one("RealDiv", 1.0, first=True, **F), "y = Reciprocal(x)"),
+    (one("Pack", N=1, axis=-1, **F), "y = ExpandDims(x, y/axis)"),
+])  # fmt: skip
+def test_becomes_another_op_exactly(make: Make, line: str) -> None:
+    m = made(make)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert line in as_lines(after)
+    same_values(m.graph, after, ["y:0"], X, exact=True)
+
+
+def test_reduction_that_drops_axes_of_size_1_becomes_squeeze() -> None:
+    m = made(one("Max", [0, -1], **FI), (1, 3, 1))
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert after["y"].op == "Squeeze"
+    same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3, 1), np.float32)}, exact=True)
+
+
+@pytest.mark.parametrize(("op", "value", "line"), [
+    ("LogicalAnd", True, "y = Identity(x)"),
+    ("LogicalAnd", False, "y = Const([False, False])"),
+    ("LogicalOr", False, "y = Identity(x)"),
+    ("LogicalOr", True, "y = Const([True, True])"),
+])  # fmt: skip
+def test_logic(op: str, value: bool, line: str) -> None:
+    m = Maker()
+    m.op(op, "y", m.x(shape=(2,), dtype=BOOL), m.const("c", np.bool_(value), BOOL))
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert line in as_lines(after)
+
+
+def test_integers_times_zero() -> None:
+    m = made(one("Mul", 0, T=INT32), (2,), INT32)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert "y = Const([0, 0])" in as_lines(after)
+
+
+def chain(first: str, a: Any, second: str, b: Any, flip: bool = False) -> Make:
+    def make(m: Maker) -> None:
+        inputs = [m.const("a", a), "x"] if flip else ["x", m.const("a", a)]
+        m.op(first, "i", *inputs, **F)
+        m.op(second, "y", "i", m.const("b", b), **F)
+
+    return make
+
+
+@pytest.mark.parametrize(("make", "line"), [
+    (chain("AddV2", 1.0, "AddV2", [2.0, 3.0, 4.0]), "y/joined = Const([3.0, 4.0, 5.0])"),
+    (chain("Sub", 1.0, "AddV2", 4.0), "y/joined = Const(3.0)"),
+    (chain("Mul", 2.0, "Mul", 4.0, flip=True), "y/joined = Const(8.0)"),
+])  # fmt: skip
+def test_constants_of_a_chain_join(make: Make, line: str) -> None:
+    m = made(make)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert line in as_lines(after)
+    assert "i" not in after
+    same_values(m.graph, after, ["y:0"], X, exact=False)
+
+
+@pytest.mark.parametrize("make", [
+    chain("AddV2", 1.0, "Mul", 2.0),
+    chain("Sub", 1.0, "AddV2", 4.0, flip=True),
+    chain("Mul", 1e30, "Mul", 1e30),
+    chain("Mul", 1e-30, "Mul", 1e-30),
+    chain("AddV2", [[1.0], [2.0]], "AddV2", 1.0),
+])  # fmt: skip
+def test_constants_that_do_not_go_together(make: Make) -> None:
+    unchanged(made(make), FOLD, ["y:0"], ["x:0"])
+
+
+def test_constants_of_a_chain_that_is_read_elsewhere_stay() -> None:
+    m = made(chain("AddV2", 1.0, "AddV2", 4.0))
+    unchanged(m, FOLD, ["y:0", "i:0"], ["x:0"])
+    unchanged(made(chain("AddV2", 1.0, "AddV2", 4.0)), FOLD, ["y:0"], ["x:0"], numeric="exact")
+
+
+def layer(
+    op: str, c: Any, weights: Any = (1, 1, 3, 2), shape: Any = (1, 2, 2, 3), **more: Any
+) -> Make:
+    def make(m: Maker) -> None:
+        held = m.const("w", np.arange(np.prod(weights)).reshape(weights) + 1.0)
+        window = {} if op == "MatMul" else {"strides": [1, 1, 1, 1], "padding": "VALID"}
+        m.op(op, "l", "x", held, **window, **more, **F)
+        m.op("Mul", "y", "l", m.const("c", c), **F)
+
+    return make
+
+
+@pytest.mark.parametrize(("op", "c", "shape", "weights", "more"), [
+    ("Conv2D", 2.0, (1, 2, 2, 3), (1, 1, 3, 2), {}),
+    ("Conv2D", [2.0, 3.0], (1, 2, 2, 3), (1, 1, 3, 2), {}),
+    ("Conv2D", [[[[2.0, 3.0]]]], (1, 2, 2, 3), (2, 2, 3, 2), {}),
+    ("DepthwiseConv2dNative", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], (1, 2, 2, 3), (1, 1, 3, 2), {}),
+    ("MatMul", [2.0, 3.0], (2, 3), (3, 2), {}),
+    ("MatMul", [2.0, 3.0], (2, 3), (2, 3), {"transpose_b": True}),
+])  # fmt: skip
+def test_a_factor_goes_into_weights(op: str, c: Any, shape: Any, weights: Any, more: Any) -> None:
+    m = made(layer(op, c, weights, **more), shape)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert after["y"].op == op
+    assert sorted(n.op for n in after) == sorted(["Placeholder", "Const", op])
+    feeds = {"x:0": np.random.default_rng(1).normal(size=shape).astype(np.float32)}
+    same_values(m.graph, after, ["y:0"], feeds, exact=False)
+
+
+@pytest.mark.parametrize(("op", "c", "shape", "weights", "more"), [
+    ("Conv2D", np.full((1, 2, 2, 1), 2.0), (1, 2, 2, 3), (1, 1, 3, 2), {}),
+    ("MatMul", [[2.0], [3.0]], (2, 3), (3, 2), {}),
+    ("MatMul", np.inf, (2, 3), (3, 2), {}),
+    ("MatMul", 1e-39, (2, 3), (3, 2), {}),
+])  # fmt: skip
+def test_factors_that_weights_cannot_take(
+    op: str, c: Any, shape: Any, weights: Any, more: Any
+) -> None:
+    unchanged(made(layer(op, c, weights, **more), shape), FOLD, ["y:0"], ["x:0"])
+
+
+def test_weights_that_others_use_stay() -> None:
+    m = made(layer("MatMul", 2.0, (3, 2)), (2, 3))
+    m.op("MatMul", "z", "x", "w", **F)
+    unchanged(m, FOLD, ["y:0", "z:0"], ["x:0"])
+    unchanged(made(layer("MatMul", 2.0, (3, 2)), (2, 3)), FOLD, ["y:0", "l:0"], ["x:0"])
+
+
+def test_constant_terms_join() -> None:
+    m = made(lambda m: m.op("AddN", "y", m.const("a", [[1.0] * 3]), "x", m.const("b", [[2.0] * 3]),
+                            N=3, **F), (1, 3))  # fmt: skip
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert "y = AddN(x, y/constants)" in as_lines(after)
+    same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=False)
+
+
+def concat(inner_axis: int, outer_axis: int) -> Maker:
+    def make(m: Maker) -> None:
+        m.op("ConcatV2", "i", "x", m.const("a", [[1.0] * 3]), m.const("k", inner_axis), N=2, **FI)
+        m.op("ConcatV2", "y", m.const("b", [[2.0] * 3]), "i", m.const("b2", [[3.0] * 3]),
+             m.const("j", outer_axis), N=3, **FI)  # fmt: skip
+
+    return made(make, (1, 3))
+
+
+def test_concatenations_join_and_so_do_their_constants() -> None:
+    m = concat(0, -2)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert "y = ConcatV2(b, x, y/constants, j)" in as_lines(after)
+    same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=True)
+
+
+def test_concatenations_along_other_axes_stay() -> None:
+    def make(m: Maker) -> None:
+        m.op("ConcatV2", "i", "x", "x", m.const("k", 1), N=2, **FI)
+        m.op("ConcatV2", "y", "i", "i", m.const("j", 0), N=2, **FI)
+
+    unchanged(made(make), FOLD, ["y:0"], ["x:0"])
+
+
+def negation(m: Maker, name: str, op: str) -> FunctionRef:
+    proto = FunctionDef()
+    proto.signature.name = name
+    proto.signature.input_arg.add(name="a", type=1)
+    proto.signature.output_arg.add(name="r", type=1)
+    inner = NodeDef(name="n", op=op, input=["a"])
+    inner.attr["T"].CopyFrom(encode_attr(FLOAT32))
+    proto.node_def.append(inner)
+    proto.ret["r"] = "n:y:0"
+    m.graph.functions.add(proto)
+    return FunctionRef(name)
+
+
+@pytest.mark.parametrize(("value", "op"), [(np.bool_(True), "Neg"), (np.bool_(False), "Square")])
+def test_a_constant_condition_calls_its_branch(value: Any, op: str) -> None:
+    m = Maker()
+    branches = {"then_branch": negation(m, "t", "Neg"), "else_branch": negation(m, "e", "Square")}
+    m.op("If", "y", m.const("c", value, BOOL), m.x(), Tcond=BOOL, Tin=[FLOAT32], Tout=[FLOAT32],
+         **branches)  # fmt: skip
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert "y = StatefulPartitionedCall(x)" in as_lines(after)
+    assert after["y"].attrs["f"].name == ("t" if op == "Neg" else "e")
+    same_values(m.graph, after, ["y:0"], X, exact=True)
+
+
+@pytest.mark.parametrize(("index", "name"), [(0, "a"), (1, "b"), (7, "b"), (-1, "b")])
+def test_a_constant_case_calls_its_branch(index: int, name: str) -> None:
+    m = Maker()
+    branches = [negation(m, "a", "Neg"), negation(m, "b", "Square")]
+    m.op("StatelessCase", "y", m.const("c", index), m.x(), Tin=[FLOAT32], Tout=[FLOAT32],
+         branches=branches)  # fmt: skip
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert after["y"].attrs["f"].name == name
+    same_values(m.graph, after, ["y:0"], X, exact=True)
+
+
+def choice(condition: Any, a: Any = (2, 3), b: Any = (2, 3)) -> Maker:
+    m = Maker()
+    m.op("SelectV2", "y", m.const("c", condition, BOOL), m.x("a", a), m.x("b", b), **F)
+    return m
+
+
+def test_a_constant_choice_is_made() -> None:
+    after, _ = run_pass(choice([True] * 3).graph, FOLD, ["y:0"], ["a:0", "b:0"])
+    assert "y = Identity(a)" in as_lines(after)
+    after, _ = run_pass(choice(np.bool_(False)).graph, FOLD, ["y:0"], ["a:0", "b:0"])
+    assert "y = Identity(b)" in as_lines(after)
+
+
+def test_a_mixed_choice_and_one_that_would_change_the_shape_stay() -> None:
+    unchanged(choice([True, False, True]), FOLD, ["y:0"], ["a:0", "b:0"])
+    unchanged(choice([True] * 3, a=(1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
+    unchanged(choice([True] * 3, a=(-1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
+
+
+def test_zeros_of_a_known_shape() -> None:
+    m = made(lambda m: m.op("ZerosLike", "y", "x", **F), (2,))
+    check(m, FOLD, ["y:0"], ["x = Placeholder()", "y = Const([0.0, 0.0])"],
+          {"x:0": np.ones(2, np.float32)})  # fmt: skip
+    unchanged(made(lambda m: m.op("ZerosLike", "y", "x", **F)), FOLD, ["y:0"], ["x:0"])
+    unchanged(made(lambda m: m.op("ZerosLike", "y", "x", **F), (99, 999)), FOLD, ["y:0"], ["x:0"])
+
+
+def test_what_a_branch_decides_is_still_waited_for() -> None:
+    m = Maker()
+    m.op("Switch", "s", m.x(shape=(2, 3)), m.x("p", (), BOOL), **F)
+    m.op("Identity", "yes", "s:1", **F)
+    m.op("Mul", "n", "x", m.const("c", 1.0, controls=["yes"]), **F)
+    m.op("Merge", "y", "s:0", "n", N=2, **F)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "p:0"])
+    assert "n = Identity(x, ^c)" in as_lines(after)
