@@ -8,11 +8,13 @@ from typing import Final
 
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes import (
+    arithmetic_optimization,
     common_subgraph_elimination,
     constant_folding,
     dependency_optimization,
     function_optimization,
     model_pruning,
+    remapping,
 )
 
 __all__ = ["PASSES", "BuiltIn"]
@@ -49,6 +51,13 @@ PASSES: Final = (
         needs="arithmetic_optimization",
     ),
     BuiltIn("constant_folding", "constant_folding", "constant_folding", constant_folding.run),
+    BuiltIn(
+        "arithmetic_optimization",
+        "arithmetic_optimizer",
+        "arithmetic_optimization",
+        arithmetic_optimization.run,
+    ),
+    BuiltIn("remapping", "remapper", "remapping", remapping.run),
     BuiltIn(
         "dependency_optimization",
         "dependency_optimizer",

@@ -1,0 +1,24 @@
+"""Whether a rewrite would give up the kernel of a plugin for a reference kernel."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["as_fast", "of_plugins"]
+
+
+def as_fast(old: str, new: str) -> bool:
+    """Whether plugins have kernels for ``new`` if they have some for ``old``."""
+    found = of_plugins()
+    return old not in found or new in found
+
+
+def of_plugins() -> Mapping[str, Any]:
+    """Ops for which plugins brought kernels; nothing is imported before one was opened."""
+    if "drystone_base.host.library" not in sys.modules:
+        return {}
+    from drystone_base.kernels.selection import registered
+
+    return registered()

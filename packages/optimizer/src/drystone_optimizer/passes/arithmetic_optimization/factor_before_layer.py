@@ -1,0 +1,57 @@
+"""A number by which the input of a layer is multiplied goes into its constant weights."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from drystone_base.graph import Node, Output
+from drystone_optimizer.context import Context
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULE"]
+
+_LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
+
+
+class _Found(NamedTuple):
+    product: Node
+    data: Output
+    weights: np.ndarray[Any, Any]
+
+
+def _match(ctx: Context, node: Node) -> _Found | None:
+    product, slot = node.inputs[0]
+    weights = ctx.constant(node.inputs[1])
+    if product.op != "Mul" or slot or weights is None or product in ctx.fed_nodes:
+        return None
+    if product.controls or not ctx.only_user(product) or not ctx.may_rewrite(product):
+        return None
+    if len(ctx.users(node.inputs[1])) > 1 or weights.dtype not in (np.float32, np.float64):
+        return None
+    for data, factor in (product.inputs, product.inputs[::-1]):
+        value = ctx.constant(factor)
+        if value is None or value.ndim or value.dtype != weights.dtype:
+            continue
+        with np.errstate(all="ignore"):
+            scaled = weights * value
+        tiny = np.finfo(scaled.dtype).tiny
+        lost = (np.abs(scaled) < tiny) & (weights != 0) & (value != 0)
+        if np.isfinite(scaled).all() and value != 0 and not lost.any():
+            return _Found(product, data, np.asarray(scaled))
+    return None
+
+
+def _apply(ctx: Context, node: Node, found: _Found) -> None:
+    weights = node.inputs[1]
+    scaled = ctx.add_constant(node, "weights", found.weights, weights[0].controls)
+    waits = ctx.waits(o for o in found.product.inputs if o != found.data)
+    ctx.graph.set_inputs(node, [found.data, scaled, *node.inputs[2:]])
+    if waits:
+        ctx.graph.set_controls(node, [*node.controls, *waits])
+    ctx.drop_unused(found.product)
+    ctx.drop_unused(weights[0])
+
+
+RULE: Final = Rule("factor before a layer", _LAYERS, _match, _apply, Numeric.REASSOCIATES)

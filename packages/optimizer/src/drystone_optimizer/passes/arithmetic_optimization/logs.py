@@ -1,0 +1,82 @@
+"""Log of 1 + x becomes Log1p, Exp(x) - 1 becomes Expm1, Log of Softmax becomes LogSoftmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from drystone_base.graph import Node, Output
+from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULES"]
+
+
+class _Found(NamedTuple):
+    inner: Node
+    data: Output
+    one: Output
+
+
+def _inner(ctx: Context, output: Output, *ops: str) -> Node | None:
+    node, slot = output
+    if node.op not in ops or slot or node in ctx.fed_nodes or node.controls:
+        return None
+    return node if ctx.only_user(node) and ctx.may_rewrite(node) else None
+
+
+def _is_one(ctx: Context, output: Output) -> bool:
+    value = ctx.constant(output)
+    return (
+        value is not None
+        and value.size > 0
+        and value.dtype.kind in "fc"
+        and bool((value == 1).all())
+    )
+
+
+def _match_log1p(ctx: Context, node: Node) -> _Found | None:
+    inner = _inner(ctx, node.inputs[0], "Add", "AddV2")
+    if inner is None or not as_fast("Log", "Log1p"):
+        return None
+    for data, one in (inner.inputs, inner.inputs[::-1]):
+        if _is_one(ctx, one) and same_shape(ctx.shape(data), ctx.shape((inner, 0))):
+            return _Found(inner, data, one)
+    return None
+
+
+def _match_expm1(ctx: Context, node: Node) -> _Found | None:
+    inner = _inner(ctx, node.inputs[0], "Exp")
+    if inner is None or not _is_one(ctx, node.inputs[1]) or not as_fast("Exp", "Expm1"):
+        return None
+    if not same_shape(ctx.shape((inner, 0)), ctx.shape((node, 0))):
+        return None
+    return _Found(inner, inner.inputs[0], node.inputs[1])
+
+
+def _match_log_softmax(ctx: Context, node: Node) -> _Found | None:
+    inner = _inner(ctx, node.inputs[0], "Softmax")
+    if inner is None or not as_fast("Softmax", "LogSoftmax"):
+        return None
+    return _Found(inner, inner.inputs[0], inner.inputs[0])
+
+
+def _apply(op: str) -> Callable[[Context, Node, _Found], None]:
+    def apply(ctx: Context, node: Node, found: _Found) -> None:
+        attrs = {"T": node.attrs["T"]}
+        lost = [] if found.one == found.data else [found.one]
+        ctx.become(node, op, [found.data], attrs, [*node.controls, *ctx.waits(lost)])
+        ctx.drop_unused(found.inner)
+        for source, _ in lost:
+            ctx.drop_unused(source)
+
+    return apply
+
+
+RULES: Final = (
+    Rule("log of 1 + x", ("Log",), _match_log1p, _apply("Log1p"), Numeric.REASSOCIATES),
+    Rule("exp(x) - 1", ("Sub",), _match_expm1, _apply("Expm1"), Numeric.REASSOCIATES),
+    # Where Softmax gives 0 its Log is minus infinity; LogSoftmax stays finite.
+    Rule("log of softmax", ("Log",), _match_log_softmax, _apply("LogSoftmax"), Numeric.APPROXIMATE),
+)

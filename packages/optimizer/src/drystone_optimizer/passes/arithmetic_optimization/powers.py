@@ -1,0 +1,53 @@
+"""Pow with a constant exponent becomes a simpler op.
+
+Square, Reciprocal and Rsqrt round otherwise; Sqrt differs at -0 and at minus infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from drystone_base.graph import Node
+from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULE"]
+
+_OPS: Final = {
+    2.0: ("Square", Numeric.REASSOCIATES),
+    1.0: ("Identity", Numeric.EXACT),
+    0.5: ("Sqrt", Numeric.APPROXIMATE),
+    0.0: ("OnesLike", Numeric.EXACT),
+    -0.5: ("Rsqrt", Numeric.APPROXIMATE),
+    -1.0: ("Reciprocal", Numeric.REASSOCIATES),
+}
+
+
+class _Found(NamedTuple):
+    op: str
+    numeric: Numeric
+
+
+def _match(ctx: Context, node: Node) -> _Found | None:
+    base, exponent = node.inputs
+    value, dtype = ctx.constant(exponent), ctx.dtype(base)
+    if value is None or not value.size or dtype is None or not dtype.is_floating:
+        return None
+    flat = value.astype(float).reshape(-1)
+    found = _OPS.get(float(flat[0])) if (flat == flat[0]).all() else None
+    if found is None or found[1] > ctx.ceiling or not as_fast("Pow", found[0]):
+        return None
+    same = value.ndim == 0 or same_shape(ctx.shape(base), ctx.shape((node, 0)))
+    return _Found(*found) if same else None
+
+
+def _apply(ctx: Context, node: Node, found: _Found) -> None:
+    ctx.numeric = max(ctx.numeric, found.numeric)
+    base, exponent = node.inputs
+    controls = [*node.controls, *ctx.waits([exponent])]
+    ctx.become(node, found.op, [base], {"T": node.attrs["T"]}, controls)
+    ctx.drop_unused(exponent[0])
+
+
+RULE: Final = Rule("power by a constant", ("Pow",), _match, _apply)
