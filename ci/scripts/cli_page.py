@@ -57,7 +57,9 @@ def render() -> str:
 def _commands(group: click.Group, *words: str) -> Iterator[tuple[str, ...]]:
     """A group of commands and all commands in it, by name."""
     yield words
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from _commands(command, *words, name)
         else:

@@ -109,7 +109,7 @@ def bodies(graph: Any, raw: bytes) -> Iterator[tuple[str, Any, Any, dict[str, li
     from tensorflow.core.framework import graph_pb2
     from tensorflow.python.framework import function_def_to_graph
 
-    from drystone_base.ops.shapes._engine import _Engine
+    from drystone_base.ops.shapes._engine import Engine
 
     whole = graph_pb2.GraphDef.FromString(raw)
     bare = graph_pb2.GraphDef(library=whole.library, versions=whole.versions)
@@ -121,7 +121,7 @@ def bodies(graph: Any, raw: bytes) -> Iterator[tuple[str, Any, Any, dict[str, li
             )
         shapes = {op.name: [_shape(t) for t in op.outputs] for op in made.get_operations()}
         body = graph.functions[function.signature.name].body(graph.functions)
-        engine = _Engine(body.graph, {}, False, 1)
+        engine = Engine(body.graph, {}, False, 1)
         for arg, given in zip(body.args, made.inputs, strict=True):
             engine.args[arg] = (_shape(given), None, _handle(given))
         yield function.signature.name, engine.run(list(body.graph)), body.graph, shapes

@@ -6,7 +6,9 @@ import pytest
 
 from integration_tests.support import InstalledEnv
 
-SUBCOMMANDS = ["bench", "diff", "doctor", "explain", "inspect", "passes", "plugins", "run"]
+SUBCOMMANDS = [
+    "bench", "diff", "doctor", "explain", "inspect", "optimize", "passes", "plugins", "run"
+]  # fmt: skip
 
 
 def test_help_lists_every_subcommand(installed_env: InstalledEnv) -> None:

@@ -39,4 +39,10 @@ def may_have_plugins() -> bool:
     )
 
 
-MODULE: Final = Module("optimizer", (), lambda _library, _symbol: None, stages={"optimize": _stage})
+MODULE: Final = Module(
+    "optimizer",
+    (),
+    lambda _library, _symbol: None,
+    stages={"optimize": _stage},
+    commands={"optimize": "drystone_optimizer.command:optimize"},
+)

@@ -77,11 +77,11 @@ def test_sum_with_a_tensor_of_the_same_shape() -> None:
     same_values(m.graph, made, ["y:0"], feeds, exact=True)
 
 
-def norm(m: Maker, training: bool = False, op: str = "FusedBatchNormV3", **more: Any) -> None:
+def norm(m: Maker, training: bool = False, op: str = "FusedBatchNormV3", **more: Any) -> Any:
     held = [m.const(n, v) for n, v in (("s", [1.5, 2.0]), ("o", [0.5, 1.0]), ("m", [0.1, 0.2]),
                                        ("v", [1.0, 4.0]))]  # fmt: skip
     types = {"T": FLOAT32} if op == "FusedBatchNorm" else {"T": FLOAT32, "U": FLOAT32}
-    m.op(op, "n", "l", *held, is_training=training, epsilon=0.001, **types, **more)
+    return m.op(op, "n", "l", *held, is_training=training, epsilon=0.001, **types, **more)
 
 
 @pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV3"])

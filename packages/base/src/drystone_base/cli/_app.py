@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -67,7 +68,22 @@ def exit_code(error: BaseException) -> int:
 
 
 class _Group(click.Group):
-    """A group that turns failures of its commands into messages and exit codes."""
+    """A group with the commands of installed modules, whose failures become exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from drystone_base.modules import commands
+
+        return sorted({*super().list_commands(ctx), *commands()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        from drystone_base.modules import commands
+
+        place, _, attribute = commands().get(cmd_name, "").partition(":")
+        made: click.Command | None = getattr(import_module(place), attribute) if place else None
+        return made
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

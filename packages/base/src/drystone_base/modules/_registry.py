@@ -16,6 +16,7 @@ __all__ = [
     "Library",
     "Module",
     "Registry",
+    "commands",
     "entry_symbols",
     "find",
     "modules",
@@ -47,7 +48,8 @@ class Module:
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``stages`` are
     functions that a session calls at a named point of preparing a run: ``{"optimize": f}`` with
-    ``f(graph, fetches, feeds, config) -> Graph``.
+    ``f(graph, fetches, feeds, config) -> Graph``. ``commands`` are subcommands of ``drystone``, by
+    name: where their click command is, as ``"package.module:attribute"``.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Module:
     initialise: Callable[[Library, str], None]
     offers: Callable[[Library], list[str]] = lambda _library: []
     stages: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
 
 
 class Registry(Generic[T]):
@@ -180,6 +183,15 @@ def entry_symbols() -> Mapping[str, tuple[Module, ...]]:
         for symbol in module.entry_symbols:
             found.setdefault(symbol, []).append(module)
     return {symbol: tuple(found[symbol]) for symbol in sorted(found)}
+
+
+def commands() -> Mapping[str, str]:
+    """The subcommands that modules add to ``drystone``: where each is, by name."""
+    found: dict[str, str] = {}
+    for module in modules().values():
+        for name, place in module.commands.items():
+            found.setdefault(name, place)
+    return found
 
 
 def stage(name: str) -> list[Callable[..., Any]]:

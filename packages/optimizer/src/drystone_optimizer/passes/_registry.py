@@ -11,10 +11,13 @@ from drystone_optimizer.passes import (
     arithmetic_optimization,
     common_subgraph_elimination,
     constant_folding,
+    debug_stripper,
     dependency_optimization,
     function_optimization,
+    loop_optimization,
     model_pruning,
     remapping,
+    shape_optimization,
 )
 
 __all__ = ["PASSES", "BuiltIn"]
@@ -50,7 +53,9 @@ PASSES: Final = (
         common_subgraph_elimination.run,
         needs="arithmetic_optimization",
     ),
+    BuiltIn("debug_stripper", "debug_stripper", "debug_stripper", debug_stripper.run),
     BuiltIn("constant_folding", "constant_folding", "constant_folding", constant_folding.run),
+    BuiltIn("shape_optimization", "shape_optimizer", "shape_optimization", shape_optimization.run),
     BuiltIn(
         "arithmetic_optimization",
         "arithmetic_optimizer",
@@ -58,6 +63,13 @@ PASSES: Final = (
         arithmetic_optimization.run,
     ),
     BuiltIn("remapping", "remapper", "remapping", remapping.run),
+    BuiltIn(
+        "loop_optimization",
+        "loop_optimizer",
+        "loop_optimization",
+        loop_optimization.run,
+        once=True,
+    ),
     BuiltIn(
         "dependency_optimization",
         "dependency_optimizer",
