@@ -70,7 +70,9 @@ def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | Non
     for number, (fetches, feeds) in enumerate(program.runs):
         wanted, found = (outcome(session, fetches, feeds) for session in sessions)
         if isinstance(wanted, Failed) or isinstance(found, Failed):
-            agree = wanted[:5] == found[:5]
+            # Rewrites rename nodes and inline calls, and what nobody reads need not fail.
+            rewritten = optimizer != "off" and isinstance(wanted, Failed)
+            agree = rewritten or wanted[:5] == found[:5]
             return None if agree else Disagreement(program.seed, number, "", wanted, found)
         for fetch, a, b in zip(fetches, wanted, found, strict=True):
             if not same(a, b, exact=fetch not in program.inexact):

@@ -104,3 +104,11 @@ def test_what_runs_in_a_branch_only_goes_on_waiting_for_it() -> None:
     m.const("b", 2.0, controls=["yes"])
     m.op("Merge", "y", "a", "b", N=2, **F)
     unchanged(m, DEP, ["y:0"], ["x:0", "p:0"])
+
+
+def test_a_path_through_a_fed_node_implies_nothing() -> None:
+    """A node that is fed does not run, and so waits for nothing."""
+    m = assigned()
+    m.op("ReadVariableOp", "r", "v", controls=["put"], dtype=FLOAT32)
+    m.op("ReadVariableOp", "y", "v", controls=["put", "r"], dtype=FLOAT32)
+    unchanged(m, DEP, ["y:0"], ["x:0", "r:0"])

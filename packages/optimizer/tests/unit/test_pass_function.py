@@ -9,7 +9,7 @@ import pytest
 from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
 
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import FLOAT32, INT32, RESOURCE
+from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 
 F = {"T": FLOAT32}
@@ -177,3 +177,15 @@ def test_loops_of_two_calls_keep_their_frames_apart() -> None:
     after, _ = run_pass(m.graph, FUN, ["y:0"], ["x:0"])
     assert {n.attrs["frame_name"] for n in after if n.op == "Enter"} == {"one/loop", "two/loop"}
     same_values(m.graph, after, ["y:0"], X, exact=True)
+
+
+def test_a_body_with_effects_in_a_branch_stays_a_call() -> None:
+    """What is outside of a branch cannot wait for what is in it: that may be dead."""
+    nodes = [
+        node("Const", "p", dtype=BOOL, value=TensorAttr(array=np.array(True))),
+        node("Switch", "s", "a", "p:output:0", **F),
+        node("Print", "yes", "s:output_true:0", "s:output_true:0", U=[FLOAT32], **F),
+        node("Merge", "m", "s:output_false:0", "yes:output:0", N=2, **F),
+    ]
+    m = calling(*nodes, result="m:output:0", op="StatefulPartitionedCall")
+    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)

@@ -5,28 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import random_arithmetic
-from random_programs import draw
+from random_programs import disagreement, draw
 
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_program(seed: int) -> None:
-    drawn = draw(seed)
-    fetches = [f"{node.name}:{k}" for node, k in drawn.values[-4:]]
+    """Branches, loops, functions, state and errors; the reference runs the graph as it is."""
     config = OptimizerConfig(fail_on_optimizer_errors=True, min_graph_nodes=-1)
-    runs = [
-        Session(drawn.graph, SessionConfig(executor="reference", optimizer=o, seed=3)).run(
-            fetches, drawn.feeds
-        )
-        for o in ("off", config)
-    ]
-    for name, one, other in zip(fetches, *runs, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6, err_msg=name)
+    assert disagreement(draw(seed), config) is None
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(150))
 def test_random_arithmetic_keeps_every_bit_when_asked_to(seed: int) -> None:
     made, fetches = random_arithmetic.draw(seed)
     config = OptimizerConfig(numeric="exact", fail_on_optimizer_errors=True, min_graph_nodes=-1)
@@ -40,7 +31,7 @@ def test_random_arithmetic_keeps_every_bit_when_asked_to(seed: int) -> None:
         np.testing.assert_array_equal(np.signbit(one)[known], np.signbit(other)[known], name)
 
 
-@pytest.mark.parametrize("seed", range(400, 700))
+@pytest.mark.parametrize("seed", range(150, 300))
 def test_random_arithmetic_agrees_by_default(seed: int) -> None:
     made, fetches = random_arithmetic.draw(seed)
     config = OptimizerConfig(fail_on_optimizer_errors=True, min_graph_nodes=-1)

@@ -93,23 +93,28 @@ def _reduce(ctx: Context) -> None:
 
 
 def _implied(ctx: Context, node: Node, rank: dict[Node, int]) -> set[Node]:
-    """Control inputs that some other input of the node waits for in any case."""
+    """Control inputs that some other input of the node waits for in any case.
+
+    Not by way of a node that is fed: that does not run.
+    """
+
+    def before(one: Node) -> list[Node]:
+        sources = (*(o[0] for o in one.inputs), *one.controls)
+        return [s for s in sources if s.op not in CONTROL_FLOW and s not in ctx.fed_nodes]
+
     wanted = {c for c in node.controls if c.op not in CONTROL_FLOW}
     if not wanted:
         return set()
     lowest = min(rank[c] for c in wanted)
-    begin = (*(o[0] for o in node.inputs if o not in ctx.fed), *node.controls)
-    stack = [s for s in begin if s.op not in CONTROL_FLOW]
+    stack = before(node)
     found: set[Node] = set()
     seen = set(stack)
     while stack and len(seen) <= _MAX_WALK:
         one = stack.pop()
-        for source in (*(o[0] for o in one.inputs if o not in ctx.fed), *one.controls):
-            if source in seen and source not in wanted:
-                continue
+        for source in before(one):
             if source in wanted:
                 found.add(source)
-            if source not in seen and source.op not in CONTROL_FLOW and rank[source] >= lowest:
+            if source not in seen and rank[source] >= lowest:
                 seen.add(source)
                 stack.append(source)
     return found

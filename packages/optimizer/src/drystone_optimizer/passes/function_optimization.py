@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Body, Function, Graph, Node, Output, topological_order
+from drystone_base.graph import (
+    Body,
+    Function,
+    Graph,
+    Node,
+    Output,
+    conditional_nodes,
+    topological_order,
+)
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
 from drystone_optimizer.context import Context
-from drystone_optimizer.purity import SWITCHES
+from drystone_optimizer.purity import CONTROL_FLOW, SWITCHES
 
 __all__ = ["run"]
 
@@ -80,7 +88,7 @@ def _match(ctx: Context, node: Node, around: frozenset[str]) -> _Found | None:
         return None  # reported when the call runs
     if not _fits(ctx, node, body) or any(_goes_by_name(inner) for inner in body.graph):
         return None
-    return _Found(function, body)
+    return None if _orders_inside(ctx, body) else _Found(function, body)
 
 
 def _refuses(ctx: Context, node: Node, function: Function) -> bool:
@@ -109,6 +117,19 @@ def _goes_by_name(node: Node) -> bool:
                 for out in definition.outputs)  # fmt: skip
     return (makes and not node.op.startswith(("TensorArray", "Stack"))) or not node.op.startswith(
         _NAMELESS
+    )
+
+
+def _orders_inside(ctx: Context, body: Body) -> bool:
+    """Whether a branch or loop of the body holds what must run before or after something.
+
+    What is outside of it cannot wait for that: it may be dead, or run many times.
+    """
+    if not any(node.op in CONTROL_FLOW for node in body.graph):
+        return False
+    inside = conditional_nodes(body.graph)
+    return any(node in inside for node in body.effects) or any(
+        ctx.effects.level(node) for node in inside
     )
 
 
