@@ -1,76 +1,74 @@
-"""Build drystone-cpu for 64-bit Arm with the cross compiler of the package ziglang.
+"""Compile drystone-cpu for 64-bit Arm with the cross compiler of the package ziglang.
 
-Run from the repository root: `python -m ci.scripts.arm64 [FOLDER]`. Built are the plugin and its
-library for the one level of instructions there (NEON), without oneDNN, as CMakeLists.txt does it on
-such a processor; nothing is run. Ends with 1 when something does not compile. Needs cmake.
+Run from the repository root: `python -m ci.scripts.arm64 [FILES]`. Compiled, and not linked, is
+what a wheel for such a processor holds: every source of the kernels but those by oneDNN, or FILES.
+Nothing is run. Ends with 1 when something does not compile, and with 2 without the compiler.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import util
 from pathlib import Path
 from typing import Final
 
 from ci.scripts.project import ROOT
 
-__all__ = ["build", "machine_of", "main"]
+__all__ = ["command", "main", "sources"]
 
-TARGET: Final = "aarch64-linux-gnu"
-LIBRARIES: Final = ("libdrystone_cpu.so", "libdrystone_cpu_base.so")
-_AARCH64: Final = 183  # EM_AARCH64 of ELF headers
-
-
-def build(where: Path) -> None:
-    """Configure and build into a folder."""
-    compilers = {"C": _compiler(where, "cc"), "CXX": _compiler(where, "c++")}
-    options = [f"-DCMAKE_{name}_COMPILER={file}" for name, file in compilers.items()]
-    options += ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"]
-    options += ["-DDRYSTONE_CPU_ONEDNN=OFF", f"-DPython_EXECUTABLE={sys.executable}"]
-    options += ["-G", "Ninja"] if shutil.which("ninja") else []
-    source = ROOT / "packages" / "cpu"
-    subprocess.run(["cmake", "-S", str(source), "-B", str(where), *options], check=True)
-    workers = str(os.cpu_count() or 1)
-    subprocess.run(["cmake", "--build", str(where), "--parallel", workers], check=True)
+KERNELS: Final = ROOT / "packages" / "cpu" / "kernels"
+FLAGS: Final = (
+    "-std=c++20",
+    "-O0",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unknown-pragmas",  # GCC's
+    "-Wno-bitwise-instead-of-logical",  # what vectorizes
+    "-Wno-bitwise-conditional-parentheses",
+    f"-I{KERNELS}",
+    f"-I{ROOT / 'plugin-abi' / 'include'}",
+)
+INSTALL: Final = "no compiler for Arm: `python -m pip install ziglang` puts one beside this Python"
 
 
-def _compiler(where: Path, name: str) -> Path:
-    """A program that is the cross compiler: CMake wants one file."""
-    where.mkdir(parents=True, exist_ok=True)
-    file = where / f"arm64-{name.replace('+', 'x')}"
-    call = f'exec "{sys.executable}" -m ziglang {name} -target {TARGET} "$@"'
-    file.write_text(f"#!/bin/sh\n{call}\n", encoding="utf-8")
-    file.chmod(0o755)
-    return file
+def sources() -> list[Path]:
+    """What is compiled on a processor that has no oneDNN."""
+    return [file for file in sorted(KERNELS.rglob("*.cc")) if file.parent.name != "dnnl"]
 
 
-def machine_of(library: Path) -> int:
-    """The processor that an ELF file is for, by its header's number."""
-    return int.from_bytes(library.read_bytes()[18:20], "little")
+def command(file: Path) -> list[str]:
+    """The call for one file."""
+    compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-gnu"]
+    return [*compiler, *FLAGS, "-c", str(file), "-o", os.devnull]
+
+
+def _complaints(file: Path) -> tuple[bool, str]:
+    done = subprocess.run(command(file), capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stderr
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, and say what came out."""
+    """Compile every file, and say how many there are."""
     parser = argparse.ArgumentParser(prog="python -m ci.scripts.arm64", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, help="where to build, kept afterwards")
-    given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as temporary:
-        where = given.folder or Path(temporary)
-        try:
-            build(where)
-        except subprocess.CalledProcessError:
-            return 1
-        for name in LIBRARIES:
-            machine = machine_of(where / name)
-            print(f"{name}: {'64-bit Arm' if machine == _AARCH64 else f'machine {machine}'}")
-            if machine != _AARCH64:
-                return 1
-    return 0
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILES", help="sources to compile")
+    files = [file.resolve() for file in parser.parse_args(arguments).files] or sources()
+    if util.find_spec("ziglang") is None:
+        print(INSTALL, file=sys.stderr)
+        return 2
+    failed = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for file, (is_fine, text) in zip(files, pool.map(_complaints, files), strict=True):
+            print(f"{file.relative_to(ROOT)}: {'compiled' if is_fine else 'failed'}", flush=True)
+            if text:
+                print(text, end="", flush=True)
+            failed += not is_fine
+    print(f"{len(files)} files, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

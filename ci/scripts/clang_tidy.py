@@ -84,7 +84,16 @@ def _of_others() -> tuple[str, ...]:
     if numpy is not None and numpy.origin is not None:
         found.append(Path(numpy.origin).parent / "_core" / "include")
     onednn = _onednn()
-    return tuple(f"-isystem{folder}" for folder in [*found, *([onednn] if onednn else [])])
+    last = f"-idirafter{_of_compiler()}"  # omp.h alone: Clang has its own of the others
+    return (*(f"-isystem{folder}" for folder in [*found, *([onednn] if onednn else [])]), last)
+
+
+def _of_compiler() -> str:
+    """The folder of GCC's own headers; "include" where there is no GCC."""
+    call = ["c++", "-print-file-name=include"]
+    if shutil.which("c++") is None:
+        return "include"
+    return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def command(tool: str, file: Path) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def load(file: Path = FILE) -> Native:
     return native
 
 
-def cell(native: Native, op: str, dtypes: dict[str, Iterable[str]]) -> str:
+def cell(native: Native, op: str, dtypes: Mapping[str, Iterable[str]]) -> str:
     """How the page shows an op: the plugins that have it, and how many of `dtypes`, if not all.
 
     `dtypes` are those that run in drystone, by attribute.

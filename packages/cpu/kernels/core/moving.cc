@@ -233,7 +233,7 @@ std::int64_t integer_at(const Tensor& tensor, std::int64_t k) {
   if (tensor.dtype() == TF_INT64) return tensor.as<std::int64_t>()[k];
   std::int64_t out = 0;
   with_index(tensor.dtype(), [&](auto type) {
-    out = static_cast<std::int64_t>(tensor.as<decltype(type)>()[k]);
+    out = tensor.as<decltype(type)>()[k];  // NOLINT(bugprone-signed-char-misuse): of a number
   });
   return out;
 }

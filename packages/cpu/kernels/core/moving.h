@@ -120,6 +120,7 @@ void with_bits(std::size_t size, Body&& body) {
   }
 }
 
+// NOLINTBEGIN(bugprone-branch-clone): the branches are of different types
 // body(T()) with T the type of elements of float32, float64 or integers.
 template <class Body>
 void with_real(TF_DataType dtype, Body&& body) {
@@ -151,6 +152,8 @@ void with_index(TF_DataType dtype, Body&& body) {
     default: fail(TF_UNIMPLEMENTED, "indices of this dtype are not known");
   }
 }
+
+// NOLINTEND(bugprone-branch-clone)
 
 // Integers that wrap are calculated without a sign.
 template <class T>

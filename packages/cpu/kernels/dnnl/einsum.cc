@@ -178,8 +178,10 @@ class Planner {
         strides.push_back(std::max<std::int64_t>(step, 1));
       }
     }
+    // NOLINTBEGIN(bugprone-unchecked-optional-access): what cannot be merged is copied first
     Merged rows = *merged(m.rows, m.steps);
     Merged columns = *merged(m.columns, m.steps);
+    // NOLINTEND(bugprone-unchecked-optional-access)
     if (columns.size == 1) columns.step = rows.step == 1 ? rows.size : 1;
     if (rows.size == 1) rows.step = columns.step == 1 ? columns.size : 1;
     dims.insert(dims.end(), {rows.size, columns.size});

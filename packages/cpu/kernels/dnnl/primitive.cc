@@ -87,7 +87,7 @@ void Primitive::run(const Call& call, std::initializer_list<Operand> given,
                              static_cast<int>(arguments->list.size()), arguments->list.data());
   Arguments* none = nullptr;
   if (spare_.compare_exchange_strong(none, arguments.get(), std::memory_order_acq_rel))
-    arguments.release();
+    static_cast<void>(arguments.release());
   if (status == dnnl_out_of_memory) throw std::bad_alloc();
   if (status != dnnl_success)
     fail(TF_INTERNAL, "oneDNN failed with status " + std::to_string(status));

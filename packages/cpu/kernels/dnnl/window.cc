@@ -63,8 +63,9 @@ void Windows::slide(Geometry& g, std::size_t k) const {
   const std::int64_t dilation = dilations_[axis];
   require(in_range(g.size[k]), "windows, strides and dilations must be positive");
   std::int64_t extent = 0;
-  require(!__builtin_mul_overflow(g.size[k] - 1, dilation, &extent) && ++extent < 4 * kLargest,
+  require(!__builtin_mul_overflow(g.size[k] - 1, dilation, &extent) && extent < 4 * kLargest - 1,
           "the window is too large");
+  ++extent;
   std::int64_t count = 0;
   std::int64_t before = 0;
   std::int64_t after = 0;

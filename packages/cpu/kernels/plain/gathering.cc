@@ -197,7 +197,7 @@ class OneHot {
   static void mark(E* out, E on, const Index* at, std::int64_t count, std::int64_t depth,
                    std::int64_t inner) {
     for (std::int64_t k = 0; k < count; ++k) {
-      const auto hot = static_cast<std::int64_t>(at[k]);
+      const auto hot = static_cast<std::int64_t>(at[k]);  // NOLINT(bugprone-signed-char-misuse)
       if (hot < 0 || hot >= depth) continue;
       out[(k / inner * depth + hot) * inner + k % inner] = on;
     }

@@ -106,9 +106,9 @@ def test_optimizers_of_16_bits(op: str, dtype: str) -> None:
 def test_simulated_quantization(bits: int, narrow: bool) -> None:
     x = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32) * 4
     low, high = np.array([-3, -1, 0.5, 0], np.float32), np.array([2, 7, 3, 0], np.float32)
-    attrs = {"num_bits": bits, "narrow_range": narrow}
-    for name, given in {"Vars": (low[0], high[0]), "VarsPerChannel": (low, high)}.items():
-        given = tuple(np.asarray(g) for g in given)
+    attrs: dict[str, Any] = {"num_bits": bits, "narrow_range": narrow}
+    scalars = np.asarray(low[0]), np.asarray(high[0])
+    for name, given in {"Vars": scalars, "VarsPerChannel": (low, high)}.items():
         for inputs, end in (((x,), ""), ((x[::-1].copy(), x), "Gradient")):
             op = f"FakeQuantWithMinMax{name}{end}"
             found = native_ops.run_native(op, *inputs, *given, **attrs)
