@@ -103,26 +103,35 @@ void sums_of_planes(const Layout& at, const Terms& terms, double* sums) {
   });
 }
 
+// The same for channels in the last dim. Narrow rows are taken several at a time, so that vectors
+// are full and sums do not wait for each other: terms() is given c up to channels * times_of(at).
 template <class Terms>
 void two_sums(Call& call, const Layout& at, const Terms& terms, double* sums) {
   const std::int64_t width = at.channels;
   std::fill_n(sums, 2 * width, 0.0);
   if (!at.last) return sums_of_planes(at, terms, sums);
+  const std::int64_t wide = width * times_of(at);
   const std::int64_t chunks = (at.rows + kChunk - 1) / kChunk;
-  double* parts = call.scratch<double>(chunks * 2 * width);
+  double* parts = call.scratch<double>(chunks * 2 * wide);
   parallel(chunks, 1 + kChunk * width / 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = begin; part < end; ++part) {
-      double* one = parts + part * 2 * width;
-      double* two = one + width;
-      std::fill_n(one, 2 * width, 0.0);
-      for (std::int64_t row = part * kChunk; row < std::min(at.rows, (part + 1) * kChunk); ++row) {
+      double* one = parts + part * 2 * wide;
+      double* two = one + wide;
+      std::fill_n(one, 2 * wide, 0.0);
+      const std::int64_t last = std::min(at.rows, (part + 1) * kChunk) * width;
+      for (std::int64_t from = part * kChunk * width; from < last; from += wide) {
+        const std::int64_t count = std::min(wide, last - from);
 #pragma GCC ivdep
-        for (std::int64_t c = 0; c < width; ++c) terms(row * width + c, c, one[c], two[c]);
+        for (std::int64_t c = 0; c < count; ++c) terms(from + c, c, one[c], two[c]);
       }
     }
   });
   for (std::int64_t part = 0; part < chunks; ++part) {
-    for (std::int64_t k = 0; k < 2 * width; ++k) sums[k] += parts[part * 2 * width + k];
+    const double* one = parts + part * 2 * wide;
+    for (std::int64_t k = 0; k < wide; ++k) {
+      sums[k % width] += one[k];
+      sums[width + k % width] += one[wide + k];
+    }
   }
 }
 
@@ -135,11 +144,12 @@ void moments(Call& call, const Layout& at, const T* x, float* mean, float* varia
     std::fill_n(variance, at.channels, std::numeric_limits<float>::quiet_NaN());
     return;
   }
-  float* first = call.scratch<float>(at.channels);
+  float* first = repeated(call, at, times_of(at));
   for (std::int64_t c = 0; c < at.channels; ++c) {
     const float value = widen(x[at.last ? c : c * at.inside]);
     first[c] = std::isfinite(value) ? value : 0.0F;
   }
+  repeat(first, at.channels, times_of(at));
   double* sums = call.scratch<double>(2 * at.channels);
   const auto terms = [x, first](std::int64_t k, std::int64_t c, double& one, double& two) {
     const double away = static_cast<double>(widen(x[k])) - static_cast<double>(first[c]);
@@ -336,7 +346,10 @@ class FusedBatchNormGrad {
     check_vector(vectors[0], at.channels, "scale");
     check_vector(vectors[1], at.channels, "mean");
     check_vector(vectors[2], at.channels, "variance");
-    const float* mean = vectors[1].as<float>();
+    const std::int64_t times = times_of(at);
+    float* mean = repeated(call, at, times);
+    std::copy_n(vectors[1].as<float>(), at.channels, mean);
+    repeat(mean, at.channels, times);
     double* sums = call.scratch<double>(2 * at.channels);
     const T* up = dy.as<T>();
     const T* in = x.as<T>();
@@ -346,7 +359,6 @@ class FusedBatchNormGrad {
       two += gradient * (static_cast<double>(widen(in[k])) - static_cast<double>(mean[c]));
     };
     two_sums(call, at, terms, sums);
-    const std::int64_t times = times_of(at);
     const Pull by = factors(call, at, times, sums, vectors);
     const Tensor dx = call.output(0, x.dims(), 0);
     pull(at, times, by, up, in, dx.write<T>());
