@@ -148,7 +148,7 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
                 )
             )
             for row in result["processes"]:
-                table.show_row(console, row)
+                _close(row, result, console)
         cases = [case for case in cases if case.name in chosen]
         for number, case in enumerate(cases):
             at.update(f"{number + 1} of {len(cases)}: {case.name}")
@@ -156,8 +156,16 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
             row = {"name": case.name, "group": case.group, "title": case.title,
                    "tolerance": case.tolerance, "found": found}  # fmt: skip
             result["cases"].append(row)
-            measure(case, peers, settings, found)
-            table.show_row(console, row)
+            try:
+                measure(case, peers, settings, found)
+            finally:
+                _close(row, result, console)
+
+
+def _close(row: dict[str, Any], result: of.Result, console: Console) -> None:
+    """Choose the clock of a row that is measured, and show it."""
+    row["clock"] = of.clock(row, result["threads"])
+    table.show_row(console, row)
 
 
 def _tensorflow(peers: Sequence[Peer]) -> Peer:

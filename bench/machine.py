@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from pathlib import Path
 
-__all__ = ["busy_seconds", "describe", "processor"]
+__all__ = ["Company", "describe", "processor"]
 
 
 def describe() -> dict[str, str | int]:
@@ -32,12 +33,23 @@ def processor() -> str:
     return next(named, platform.machine())
 
 
-def busy_seconds() -> float | None:
-    """Seconds that all cores together have worked since the start; None where nobody counts."""
+class Company:
+    """Since it was made: how many cores other programs kept busy."""
+
+    def __init__(self) -> None:
+        self._busy, self._start = _busy_seconds(), time.perf_counter()
+
+    def others(self, own: float) -> float:
+        """Cores, when ``own`` seconds of work were ours; 0 where nobody counts."""
+        now, passed = _busy_seconds(), time.perf_counter() - self._start
+        return max(0.0, (now - self._busy - own) / passed)
+
+
+def _busy_seconds() -> float:
+    """Seconds that all cores together have worked since the start, as far as the system tells."""
     counts = Path("/proc/stat")
     if not counts.exists():
-        return None
-    user, nice, system, _, _, irq, soft, *_ = map(
-        int, counts.read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
-    )
+        return 0.0
+    first = counts.read_text(encoding="ascii").split("\n", 1)[0]
+    user, nice, system, _, _, irq, soft, *_ = map(int, first.split()[1:])
     return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")

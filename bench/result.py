@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FORMAT", "OURS", "count", "duration", "latest", "mean_ratio", "peers", "ratio",
-           "ratios", "right", "rows_of", "share", "size", "worth", "wrong"]  # fmt: skip
+__all__ = ["FORMAT", "OURS", "QUIET", "clock", "count", "duration", "latest", "mean_ratio",
+           "middle", "peers", "ratio", "right", "rows_of", "share", "size", "spread", "times",
+           "worth", "wrong"]  # fmt: skip
 
+QUIET = 0.15
+"""Cores that other programs may keep busy before a case counts as disturbed."""
 SAME = 0.1
 """How far a peer's answers may be off and still be those of the same calculation."""
 FORMAT = 1
@@ -45,40 +48,62 @@ def right(row: Mapping[str, Any], name: str) -> bool:
 
 
 def worth(entry: Mapping[str, Any] | None, tolerance: float = math.inf) -> bool:
-    """Whether an entry has a time, and its answers were right.
+    """Whether an entry has times, and its answers were right.
 
     A difference of None: in shapes or strings.
     """
-    if not entry or "median_s" not in entry:
+    if not entry or "slots" not in entry:
         return False
     difference = entry.get("difference", 0.0)
     return difference is not None and difference <= tolerance
 
 
-def ratio(row: Mapping[str, Any], peer: str, key: str = "median_s") -> float | None:
-    """How many times drystone's time (or ``key``) the peer's is: above 1, drystone is ahead.
+def clock(row: Mapping[str, Any], threads: int) -> str:
+    """Which clock a row's times are of: ``wall``, or ``cpu`` where others took the cores away.
+
+    With one thread both agree on a quiet machine; with more, processor time says nothing.
+    """
+    others = [entry["others"] for entry in row["found"].values() if "others" in entry]
+    return "cpu" if threads == 1 and max(others, default=0.0) > QUIET else "wall"
+
+
+def times(row: Mapping[str, Any], name: str) -> list[float]:
+    """Seconds of each slot by the row's clock."""
+    found: list[float] = row["found"][name]["slots"][row["clock"]]
+    return found
+
+
+def middle(row: Mapping[str, Any], name: str) -> float:
+    """The median of the slots."""
+    return statistics.median(times(row, name))
+
+
+def spread(row: Mapping[str, Any], name: str) -> float:
+    """Half the range of the slots, as a share of their median."""
+    slots = times(row, name)
+    return (max(slots) - min(slots)) / 2 / statistics.median(slots)
+
+
+def ratio(row: Mapping[str, Any], peer: str, what: str = "time") -> float | None:
+    """How many times drystone's time (or ``rss``) the peer's is: above 1, drystone is ahead.
 
     Times are compared round by round, as both were measured one after the other.
     """
-    ours, theirs = row["found"].get(OURS), row["found"].get(peer)
     if not (right(row, OURS) and right(row, peer)) or peer == OURS:
         return None
-    if key == "median_s" and len(ours["slots_s"]) == len(theirs["slots_s"]):
-        pairs = zip(ours["slots_s"], theirs["slots_s"], strict=True)
-        return statistics.median(float(b) / float(a) for a, b in pairs)
-    return float(theirs[key]) / float(ours[key])
-
-
-def ratios(rows: Iterable[Mapping[str, Any]], peer: str, key: str = "median_s") -> list[float]:
-    """The ratios of all rows that have one."""
-    return [value for row in rows if (value := ratio(row, peer, key)) is not None]
+    if what != "time":
+        return float(row["found"][peer][what]) / float(row["found"][OURS][what])
+    ours, theirs = times(row, OURS), times(row, peer)
+    if len(ours) != len(theirs):  # a worker died on the way
+        return middle(row, peer) / middle(row, OURS)
+    return statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
 
 
 def mean_ratio(
-    rows: Iterable[Mapping[str, Any]], peer: str, key: str = "median_s"
+    rows: Iterable[Mapping[str, Any]], peer: str, what: str = "time"
 ) -> tuple[float, int] | None:
-    """The geometric mean of the ratios, and of how many; None where there is none."""
-    values = ratios(rows, peer, key)
+    """The geometric mean of the rows' ratios, and of how many; None where there is none."""
+    values = [value for row in rows if (value := ratio(row, peer, what)) is not None]
     if not values:
         return None
     return math.exp(statistics.fmean(map(math.log, values))), len(values)

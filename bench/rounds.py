@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.case import Case
-from bench.machine import busy_seconds
+from bench.machine import Company
 from bench.peers import TOP, Peer
 
 __all__ = ["Settings", "Worker", "WorkerFailed", "measure"]
@@ -62,17 +62,13 @@ class Worker:
     def slot(self) -> dict[str, float]:
         """Times of one slot, with ``others``: cores that other programs kept busy meanwhile."""
         assert self._process.stdin is not None
-        before, start = busy_seconds(), time.perf_counter()
+        company = Company()
         wanted = {"seconds": self.settings.seconds, "least": self.settings.least}
         with suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(wanted) + "\n")
             self._process.stdin.flush()
         found: dict[str, float] = self._read(self.settings.slot_limit)
-        after, passed = busy_seconds(), time.perf_counter() - start
-        if before is not None and after is not None:
-            own = found["cpu_s"] * found["calls"]
-            found["others"] = max(0.0, (after - before - own) / passed)
-        return found
+        return {**found, "others": company.others(found["work_s"])}
 
     def close(self) -> None:
         """End the process."""
@@ -151,17 +147,11 @@ def measure(
 
 
 def summary(slots: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """The median of the slots' medians, the least call, the spread, and each slot's median.
-
-    ``spread`` is half the range of the slots' medians, as a share of their median.
-    """
-    medians = [slot["median_s"] for slot in slots]
-    middle = statistics.median(medians)
+    """What slots say together: the seconds of each by both clocks, the least, memory, company."""
     return {
-        "median_s": middle, "least_s": min(slot["least_s"] for slot in slots),
-        "cpu_s": statistics.median(slot["cpu_s"] for slot in slots),
-        "spread": (max(medians) - min(medians)) / 2 / middle,
-        "slots_s": medians, "calls": sum(int(slot["calls"]) for slot in slots),
+        "slots": {clock: [slot[f"{clock}_s"] for slot in slots] for clock in ("wall", "cpu")},
+        "least_s": min(slot["least_s"] for slot in slots),
+        "calls": sum(int(slot["calls"]) for slot in slots),
         "rss": max(slot["rss"] for slot in slots),
-        "others": statistics.median(slot.get("others", 0.0) for slot in slots),
-    }  # fmt: skip
+        "others": statistics.median(slot["others"] for slot in slots),
+    }

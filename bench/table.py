@@ -49,11 +49,11 @@ def _show(console: Console, heading: str, rows: list[Mapping[str, Any]], names: 
 def cell(row: Mapping[str, Any], name: str) -> str:
     """Time, spread and ratio to drystone; a dash where there is no time."""
     entry = row["found"].get(name)
-    if not entry or "median_s" not in entry:
+    if not entry or "slots" not in entry:
         return "failed" if entry and "error" in entry else "—"
     if not of.right(row, name):
         return f"wrong: {of.wrong(entry)}"
-    text = f"{of.duration(entry['median_s'])} {of.share(entry['spread'])}"
+    text = f"{of.duration(of.middle(row, name))} {of.share(of.spread(row, name))}"
     factor = of.ratio(row, name)
     return text if factor is None else f"{text} {of.count(factor)}x"
 

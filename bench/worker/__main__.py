@@ -72,7 +72,8 @@ def _start(given: Mapping[str, Any]) -> tuple[Callable[[], Any], Any, dict[str, 
     answered = time.perf_counter()
     facts: dict[str, Any] = {
         "import_s": imported - began, "load_s": loaded - imported, "first_s": answered - loaded,
-        "answer_s": time.time() - given["started"], "rss": peak_rss(),
+        "answer_s": time.time() - given["started"], "answer_cpu_s": time.process_time(),
+        "rss": peak_rss(),
     }  # fmt: skip
     off = _loss_difference(prepared, inputs, wanted[0], first) if train else worst(first, wanted)
     facts["difference"] = off if math.isfinite(off) else None

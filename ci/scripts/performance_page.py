@@ -32,7 +32,10 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
 
 - All runtimes were measured in one run, each case in processes of its own that are driven in turn,
   round after round (A B C A B C …). A cell has the median over the rounds, half their range (±),
-  and **how many times drystone's time** the peer takes: above 1x, drystone is faster.
+  and **how many times drystone's time** the peer takes: above 1x, drystone is faster. A round's
+  time is the median over batches of calls; it is wall time, or processor time for a case during
+  which other programs kept more than 0.15 cores busy (with one thread the two are the same on a
+  quiet machine, and only the second can be trusted on a shared one).
 - The peers get the same graph in the form they take: TensorFlow and OpenVINO TensorFlow's file,
   onnxruntime a conversion by tf2onnx, PyTorch (the small graphs only) the same calculation as its
   users write it, chains and loops as TorchScript. A dash: there is no such form.
@@ -80,16 +83,18 @@ def _threads(result: of.Result) -> str:
 
 
 def _company(result: of.Result) -> str:
-    """How much else the machine did, which is what the spreads come from."""
-    others = sorted(entry["others"] for row in result["cases"] for entry in row["found"].values()
+    """How much else the machine did, and what that means for the times."""
+    rows = [*result["processes"], *result["cases"]]
+    others = sorted(entry["others"] for row in rows for entry in row["found"].values()
                     if "others" in entry)  # fmt: skip
     middle = others[len(others) // 2] if others else 0.0
-    cores = result["machine"]["cores"]
-    shared = (
-        "the machine was shared: times are longer, and ratios less certain, than on a quiet one"
-    )
-    verdict = "the machine was quiet" if middle < 0.15 else shared
-    return f"Meanwhile other programs kept {middle:.1f} of {cores} cores busy (median): {verdict}."
+    disturbed = sum(row["clock"] == "cpu" for row in rows)
+    said = (f"Meanwhile other programs kept {middle:.1f} of {result['machine']['cores']} cores "
+            "busy (median)")  # fmt: skip
+    if disturbed:
+        what = f"the machine was shared, so {disturbed} of {len(rows)} rows are in processor time"
+        return f"{said}: {what}, which with one thread is the wall time of a quiet machine."
+    return f"{said}: times are wall time."
 
 
 def _tables(result: of.Result) -> Iterator[str]:
@@ -184,11 +189,11 @@ def section(result: of.Result) -> str:
               f"cases. {_company(result)}", 100), "",
         _row("", *names), _row("---", *["---:"] * len(names)),
     ]  # fmt: skip
-    groups = {heading: (list(of.rows_of(result, group)), "median_s")
+    groups = {heading: (list(of.rows_of(result, group)), "time")
               for group, heading in GROUPS.items()}  # fmt: skip
     for start, heading in WHAT.items():
         rows = [row for row in result["processes"] if row["name"].startswith(start)]
-        groups[heading[0].upper() + heading[1:]] = (rows, "median_s")
+        groups[heading[0].upper() + heading[1:]] = (rows, "time")
     inference = [row for row in result["cases"] if row["group"] not in ("calls", "training")]
     groups["Peak memory"] = (inference, "rss")
     for heading, (rows, key) in groups.items():

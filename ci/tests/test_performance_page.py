@@ -28,7 +28,8 @@ def test_other_numbers_make_every_page_outdated(tmp_path: Path) -> None:
     copy.write_text(json.dumps(result), encoding="utf-8")
     assert performance_page.outdated(tmp_path) == []
     row = next(row for row in result["cases"] if of.ratio(row, "tensorflow"))
-    row["found"]["tensorflow"]["slots_s"] = [9e9] * len(row["found"]["drystone"]["slots_s"])
+    ours, theirs = (row["found"][name]["slots"] for name in ("drystone", "tensorflow"))
+    theirs[row["clock"]] = [9e9] * len(ours[row["clock"]])
     copy.write_text(json.dumps(result), encoding="utf-8")
     assert [text.split()[0] for text in performance_page.outdated(tmp_path)] == [
         "docs/performance.md", "README.md", "docs/performance.svg"
@@ -36,10 +37,13 @@ def test_other_numbers_make_every_page_outdated(tmp_path: Path) -> None:
 
 
 def test_a_ratio_is_the_median_over_rounds_and_needs_right_answers() -> None:
-    ours = {"median_s": 2.0, "slots_s": [1.0, 2.0, 4.0], "difference": 0.0}
-    theirs = {"median_s": 4.0, "slots_s": [3.0, 4.0, 4.0], "difference": 0.01}
-    row = {"tolerance": 1e-4, "found": {"drystone": ours, "torch": theirs}}
+    ours = {"slots": {"wall": [1.0, 2.0, 4.0], "cpu": [1.0, 1.0, 1.0]}, "difference": 0.0}
+    theirs = {"slots": {"wall": [3.0, 4.0, 4.0], "cpu": [5.0, 5.0, 4.0]}, "difference": 0.01}
+    found = {"drystone": ours, "torch": theirs}
+    row: dict[str, Any] = {"tolerance": 1e-4, "clock": "wall", "found": found}
     assert of.ratio(row, "torch") == 2.0
+    assert of.ratio({**row, "clock": "cpu"}, "torch") == 5.0
+    assert of.spread(row, "torch") == 0.125
     mean = of.mean_ratio([row, row], "torch")
     assert mean is not None
     assert mean[0] == pytest.approx(2.0)
@@ -48,6 +52,13 @@ def test_a_ratio_is_the_median_over_rounds_and_needs_right_answers() -> None:
     assert of.ratio(row, "torch") is None
     assert of.ratio(row, "drystone") is None
     assert of.mean_ratio([row], "torch") is None
+
+
+def test_the_clock_is_the_processors_where_others_took_the_cores_away() -> None:
+    quiet, busy = {"others": 0.05}, {"others": 1.2}
+    assert of.clock({"found": {"a": quiet, "b": quiet}}, 1) == "wall"
+    assert of.clock({"found": {"a": quiet, "b": busy, "c": {"none": "x"}}}, 1) == "cpu"
+    assert of.clock({"found": {"a": busy}}, 2) == "wall"
 
 
 @pytest.mark.parametrize(
