@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
+from drystone_base.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, INT32, INT64, STRING
 from drystone_base.ops.defs import op_def
 from random_programs.scope import FLOATS, INTEGERS, NUMBERS, Scope, Shape, Value
 
@@ -22,7 +22,9 @@ REDUCE = ("Sum", "Prod", "Max", "Min", "Mean")
 
 
 def takes(op: str, value: Value, attr: str = "T") -> bool:
-    """Whether the op is defined for the value's dtype."""
+    """Whether the op is defined for the value's dtype, and has a kernel for it."""
+    if op.startswith("Floor") and value.dtype in (COMPLEX64, COMPLEX128):
+        return False
     allowed = op_def(op).attrs[attr].allowed
     return allowed is None or value.dtype in allowed
 
