@@ -266,6 +266,21 @@ def random_plans(session: nox.Session) -> None:
 
 
 @nox.session
+def sanitize(session: nox.Session) -> None:
+    """The executor and drystone-cpu under ASan, UBSan and TSan, from many threads."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.sanitize", *session.posargs)
+
+
+@nox.session
+def reference(session: nox.Session) -> None:
+    """drystone-base's tests on the reference executor."""
+    install_wheels(session, "test", cpu=False)
+    session.env["DRYSTONE_EXECUTOR"] = "reference"
+    pytest(session, "reference", "-n", "2", *folders("tests/unit", "tests/golden"))
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """Two hours of runs in many sessions and threads: flat memory, the same answers every time."""
     install_wheels(session, "test")

@@ -1,0 +1,106 @@
+"""The executor and drystone-cpu under sanitizers: sanitize.py [--seconds 60] [--only address]
+
+The host library and the plugin are built with ASan and UBSan, then with TSan: plain and fast
+kernels of one level, without oneDNN, whose threads are no business of ours. plans_stress.cc of the
+host's tests runs plans of recorded models and random programs from many threads. Under ASan the
+golden tests of drystone-cpu and the random programs run in Python, too. Needs an installed
+drystone-cpu, which the plans are made with. Status 1: a finding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ci.scripts.project import ROOT
+from ci.scripts.sanitize_plans import write_plans
+
+SANITIZERS = {"address": "address,undefined", "thread": "thread"}
+SUITES = ("packages/cpu/tests/golden", "packages/base/tests/unit/test_executors_agree.py")
+LEVEL = "v3"
+WORK = ROOT / ".drystone-env"
+INCLUDE = (ROOT / "packages/base/host/include", ROOT / "plugin-abi/include")
+
+
+def call(*command: object, env: dict[str, str] | None = None) -> int:
+    """Run a command; its status."""
+    words = [str(word) for word in command]
+    print("+", " ".join(words[:8]), "..." if len(words) > 8 else "", flush=True)
+    return subprocess.run(
+        words, env={**os.environ, **(env or {})}, check=False, cwd=ROOT
+    ).returncode
+
+
+def must(*command: object) -> None:
+    """Run a command that a build cannot do without."""
+    if call(*command):
+        raise SystemExit(f"{command[0]} failed")
+
+
+def build(name: str) -> Path:
+    """The host library, the plugin and the program, in the folder that is returned."""
+    where, flag = WORK / f"sanitize-{name}", f"-DDRYSTONE_SANITIZE={SANITIZERS[name]}"
+    options = [flag, f"-DPython_EXECUTABLE={sys.executable}", "-DDRYSTONE_BINDING=OFF"]
+    quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1"]
+    must("cmake", "-S", "packages/base", "-B", where / "host", *options, *quick)
+    kernels = [flag, f"-DDRYSTONE_CPU_LEVELS={LEVEL}", "-DDRYSTONE_CPU_ONEDNN=OFF"]
+    must("cmake", "-S", "packages/cpu", "-B", where / "cpu", *kernels, options[1])
+    for part in ("host", "cpu"):
+        must("cmake", "--build", where / part, "--parallel", "2")
+    must("cmake", "--install", where / "cpu", "--prefix", where / "plugin")
+    library = where / "host"
+    must(
+        os.environ.get("CXX", "c++"), "-std=c++20", "-g", "-O1", "-Wall", "-Wextra",
+        f"-fsanitize={SANITIZERS[name]}", *(f"-I{folder}" for folder in INCLUDE),
+        "packages/base/host/tests/plans_stress.cc", "-o", where / "plans_stress",
+        f"-L{library}", "-ldrystone_host", f"-Wl,-rpath,{library}", "-lpthread",
+    )  # fmt: skip
+    return where
+
+
+def settings(name: str, where: Path) -> dict[str, str]:
+    """What a process needs that runs Python with the sanitized libraries."""
+    runtime = subprocess.run(
+        [os.environ.get("CC", "cc"), f"-print-file-name=lib{name[0]}san.so"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return {
+        "DRYSTONE_HOST_LIBRARY": str(where / "host" / "libdrystone_host.so"),
+        "DRYSTONE_CPU_PLUGIN": str(where / "plugin/drystone-plugins/libdrystone_cpu.so"),
+        "LD_PRELOAD": f"{runtime.stdout.strip()} libstdc++.so.6",
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # Python keeps memory
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build, run, and say what was found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=60, help="of the plans, per sanitizer")
+    parser.add_argument("--threads", type=int, default=6)
+    parser.add_argument("--programs", type=int, default=100, help="random programs")
+    parser.add_argument("--only", choices=tuple(SANITIZERS))
+    options = parser.parse_args(arguments)
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        plans = write_plans(Path(folder), options.programs)
+        for name in [options.only] if options.only else SANITIZERS:
+            where = build(name)
+            plugin = where / "plugin/drystone-plugins/libdrystone_cpu.so"
+            level = {"DRYSTONE_CPU_LEVEL": LEVEL}
+            stress = (where / "plans_stress", plugin, options.seconds, options.threads)
+            if call(*stress, *plans, env=level):
+                failed.append(f"plans under {name}")
+            if name == "address":
+                pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SUITES)
+                if call(*pytest, env=settings(name, where) | level):
+                    failed.append(f"suites under {name}")
+    print(f"{len(plans)} plans; failed: {', '.join(failed) or 'nothing'}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
