@@ -103,7 +103,7 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
 
 def run_types(session: nox.Session) -> None:
     """Strict types of every package, the tooling and the tests."""
-    ours = folders("src/{}", "tests")
+    ours = folders("src/{}", "tests", "bench")
     session.run(*MYPY, *ours, "bench", "ci", "integration_tests", "noxfile.py")
 
 

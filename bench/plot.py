@@ -32,7 +32,7 @@ def draw(result: of.Result, file: Path = FILE) -> None:
 
     mpl.use("svg")
     mpl.rcParams.update({"svg.hashsalt": "drystone", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     names = [name for name in of.peers(result) if name != of.OURS]
     rows = [row for group in GROUPS for row in of.rows_of(result, group)
@@ -41,7 +41,9 @@ def draw(result: of.Result, file: Path = FILE) -> None:
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.13 * (lines + GAP * len(rows))))
     _bars(axes, rows, names)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xlabel("time of the peer / time of drystone (log; right of 1: drystone is faster)")
     plural = "s" if result["threads"] > 1 else ""

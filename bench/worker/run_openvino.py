@@ -61,9 +61,14 @@ def _read(openvino: Any, core: Any, case: Mapping[str, Any]) -> Any:
 
 
 def _port(ports: list[Any], name: str) -> Any:
-    """The input or output of that tensor name."""
-    known = {name, name.removesuffix(":0")}
+    """The input or output of that tensor name; the only one, where it has lost its name.
+
+    A SavedModel's ports are named after the arguments of its signature.
+    """
+    known = {name, name.removesuffix(":0"), name.removesuffix(":0").partition("_default_")[2]}
     for port in ports:
         if known & set(port.names):
             return port
+    if len(ports) == 1:
+        return ports[0]
     raise LookupError(f"the converted model has no {name}")
