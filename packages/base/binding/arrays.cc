@@ -31,13 +31,6 @@ Waiting& waiting() {
   return *queue;
 }
 
-void give_back(void* object) {
-  Waiting& queue = waiting();
-  const std::lock_guard lock(queue.mutex);
-  queue.objects.push_back(static_cast<PyObject*>(object));
-  queue.any.store(true, std::memory_order_release);
-}
-
 void give_back_array(void*, std::size_t, void* object) { give_back(object); }
 
 void delete_tensor(PyObject* capsule) {
@@ -71,6 +64,13 @@ bool shares(PyArrayObject* array, std::size_t bytes, bool copy) {
 }
 
 }  // namespace
+
+void give_back(void* object) {
+  Waiting& queue = waiting();
+  const std::lock_guard lock(queue.mutex);
+  queue.objects.push_back(static_cast<PyObject*>(object));
+  queue.any.store(true, std::memory_order_release);
+}
 
 void collect() {
   Waiting& queue = waiting();
@@ -230,6 +230,9 @@ PyObject* array_of(TF_Tensor* tensor) {
   if (number == TF_STRING) return object_of_strings(tensor, rank, dims);
   if ((number == TF_RESOURCE || number == TF_VARIANT) && resolver != nullptr) {
     const Tensor guard{tensor};
+    if (void* object = host.DS_ForeignObject(tensor)) {
+      return Ref::borrow(static_cast<PyObject*>(object)).release();
+    }
     const Ref address(PyLong_FromVoidPtr(tensor));
     return address ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
   }

@@ -25,6 +25,9 @@ TF_Tensor* strings_of(PyObject* array);
 // tensor over.
 PyObject* array_of(TF_Tensor* tensor);
 
+// Give back an object of the host library's, from any thread: collect() does the rest.
+void give_back(void* object);
+
 // Give back objects whose tensors went while other threads ran.
 void collect();
 

@@ -45,7 +45,12 @@ namespace drystone::binding {
   X(DS_ShareVariable)              \
   X(DS_VariableTensor)             \
   X(DS_SetVariable)                \
-  X(DS_VariableHandle)
+  X(DS_VariableHandle)             \
+  X(DS_NewListTensor)              \
+  X(DS_ListOfTensor)               \
+  X(DS_ListTensorItem)             \
+  X(DS_NewForeignTensor)           \
+  X(DS_ForeignObject)
 
 struct Host {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared cannot be in brackets

@@ -3,6 +3,7 @@
 // It does not link the host library, which one place of the package opens: bind() is given addresses.
 #define DRYSTONE_IMPORTS_NUMPY
 #include "binding/arrays.h"
+#include "binding/lists.h"
 #include "binding/session.h"
 #include "binding/variables.h"
 
@@ -53,7 +54,7 @@ PyMODINIT_FUNC PyInit__native(void) {
   import_array();
   Ref module(PyModule_Create(&definition));
   if (!module || !add_session(module.get()) || !add_plan(module.get()) ||
-      !add_variables(module.get())) {
+      !add_variables(module.get()) || !add_lists(module.get())) {
     return nullptr;
   }
   return module.release();

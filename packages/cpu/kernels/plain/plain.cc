@@ -13,6 +13,11 @@ void add_plain_kernels() {
   add_gathering();
   add_scattering();
   add_variables();
+  add_tensor_lists();
+  add_tensor_lists_bulk();
+  add_list_sums();
+  add_tensor_arrays();
+  add_stacks();
   add_ordering();
   add_distinct();
   add_segments();

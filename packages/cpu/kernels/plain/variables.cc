@@ -26,6 +26,20 @@ class Status {
 
 void read_variable(Call& call) { call.share_variable(0, 0); }
 
+void is_initialized(Call& call) {
+  const int has_value = DS_VariableHasValue(call.context(), 0);
+  if (has_value < 0) throw Noted();
+  *call.output(0, {}).write<bool>() = has_value != 0;
+}
+
+template <class T>
+void variable_shape(Call& call) {
+  const Tensor held = call.variable(0);
+  const Tensor out = call.output(0, {{held.rank()}});
+  std::ranges::transform(held.dims(), out.write<T>(),
+                         [](std::int64_t dim) { return static_cast<T>(dim); });
+}
+
 class AssignVariable {
  public:
   explicit AssignVariable(const Node& node)
@@ -103,6 +117,10 @@ void assign_step_reference(Call& call) {
 void add_variables() {
   const std::vector<TF_DataType> numbers = types_of(Operation::kAdd);
   add<read_variable>("ReadVariableOp", {{"dtype", plain_types()}});
+  add<is_initialized>("VarIsInitializedOp");
+  add<is_initialized>("IsVariableInitialized", {{"dtype", plain_types()}});
+  add<variable_shape<std::int32_t>>("VariableShape", {{"out_type", {TF_INT32}}});
+  add<variable_shape<std::int64_t>>("VariableShape", {{"out_type", {TF_INT64}}});
   add<AssignVariable>("AssignVariableOp", {{"dtype", plain_types()}});
   add<Assign>("Assign", {{"T", plain_types()}});
   add<assign_step<Operation::kAdd>>("AssignAddVariableOp", {{"dtype", numbers}});

@@ -74,6 +74,10 @@ TF_CAPI_EXPORT extern TF_Bool DS_AssignVariable(TF_OpKernelContext* ctx, int i, 
 /* Make output `i` the value of the variable of input `input`: nothing is copied. */
 TF_CAPI_EXPORT extern TF_Bool DS_ShareVariableValue(TF_OpKernelContext* ctx, int i, int input);
 
+/* Whether the variable of input `i` has a value: 1 or 0; -1, and the call fails, for an input that
+ * stands for no variable. */
+TF_CAPI_EXPORT extern int DS_VariableHasValue(TF_OpKernelContext* ctx, int i);
+
 /* Whether input `i` is likely to be the same in every call, as constants of a graph are: what a kernel
  * calculates from it alone is worth keeping. A kernel that does so must hold the input (TF_GetInput)
  * for as long: while it does, nobody changes these elements, and other elements are elsewhere. */

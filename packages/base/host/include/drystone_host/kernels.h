@@ -23,6 +23,7 @@
 #include "drystone/macros.h"
 #include "drystone/status.h"
 #include "drystone/tensor.h"
+#include "drystone/tensor_list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,6 +121,35 @@ TF_CAPI_EXPORT extern int DS_VariantNumParts(const TF_Tensor* variant, TF_Status
 TF_CAPI_EXPORT extern TF_Tensor* DS_VariantPart(const TF_Tensor* variant, int index,
                                                 TF_Status* status);
 
+/* ---- tensor lists (drystone/tensor_list.h) ---- */
+
+/* A scalar TF_VARIANT tensor with a list of `facts->length` elements, of which `items[k]` may be NULL:
+ * unset. Memory is shared. INVALID_ARGUMENT for an item of another dtype. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_NewListTensor(const DS_ListFacts* facts,
+                                                  const TF_Tensor* const* items,
+                                                  TF_Status* status);
+/* The list in a tensor, valid as long as that; NULL for a tensor without one. `facts` may be NULL. */
+TF_CAPI_EXPORT extern const DS_TensorList* DS_ListOfTensor(const TF_Tensor* tensor,
+                                                           DS_ListFacts* facts);
+/* A new handle of an element; NULL for one that is unset or not there. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_ListTensorItem(const DS_TensorList* list, int64_t k);
+
+/* A tensor of dtype TF_VARIANT or TF_RESOURCE whose elements only the embedder knows, such as elements
+ * of a list may be. `release(object)` is called when nobody holds it; both belong to the host even
+ * when the function gives NULL. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_NewForeignTensor(TF_DataType dtype, const int64_t* dims,
+                                                     int num_dims, void* object,
+                                                     void (*release)(void* object));
+/* The object of such a tensor, borrowed; NULL for any other. */
+TF_CAPI_EXPORT extern void* DS_ForeignObject(const TF_Tensor* tensor);
+
+/* ---- states of nodes (drystone/kernel_state.h) ---- */
+
+typedef struct DS_NodeStates DS_NodeStates;
+TF_CAPI_EXPORT extern DS_NodeStates* DS_NewNodeStates(void);
+/* Destroys the states. No call may use them any more. NULL is ignored. */
+TF_CAPI_EXPORT extern void DS_DeleteNodeStates(DS_NodeStates* states);
+
 /* ---- running ---- */
 
 /* A new tensor in the memory of a device, or NULL and a status. Called on any thread of the kernel. */
@@ -153,8 +183,9 @@ typedef struct DS_KernelCall {
                                         NULL: host memory */
   void* allocate_context;            /* its first argument; must live until calls that were given up
                                         at a deadline are over, too */
+  DS_NodeStates* states;             /* of the session; NULL: kernels keep their own */
 } DS_KernelCall;
-#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, allocate_context)
+#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, states)
 
 /* Run the kernel once, and wait for it. `call` may be NULL. `inputs` are borrowed; none may be NULL
  * except for references. On success every entry of `outputs` is a new handle for the caller to

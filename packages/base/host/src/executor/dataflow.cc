@@ -252,13 +252,14 @@ class DataflowRun {
 
   void work(const Instruction& in, TF_Tensor** inputs) {
     const auto count = static_cast<std::size_t>(in.inputs.count);
+    const bool calls = is_call(in.kind);
     lent_.assign(inputs, inputs + count);  // compute() may put other tensors there
     all_.assign(count, 1);
     const auto forget_taken = [&] {
       for (std::size_t k = 0; k < count; ++k) inputs[k] = lent_[k] == nullptr ? nullptr : inputs[k];
     };
     try {
-      run_.compute(block_, in, lent_.data(), all_.data(), outputs_.data());
+      run_.compute(block_, in, calls ? inputs : lent_.data(), all_.data(), outputs_.data());
     } catch (...) {
       for (TF_Tensor*& output : outputs_) drop(std::exchange(output, nullptr));
       forget_taken();

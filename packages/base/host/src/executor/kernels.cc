@@ -44,7 +44,8 @@ bool is_opaque(const TF_Tensor* value) {
 
 void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                  TF_Tensor** outputs) {
-  if (in.kernel == nullptr) callback(in, inputs, outputs);
+  if (in.kernel == nullptr) callback(in, in.callback, inputs, outputs);
+  else if (in.fallback >= 0) kernel_or_callback(in, inputs, given_up, outputs);
   else if (in.has_refs) kernel_with_references(in, inputs, outputs);
   else library_kernel(in, inputs, given_up, outputs);
 }
@@ -67,6 +68,19 @@ bool Run::plain_kernel(const Block& block, const Instruction& in, TF_Tensor** va
   if (deadline_) facts_.deadline_ms = remaining_ms();
   kernels::run_kernel_unchecked(kernel, facts_, inputs, values + in.outputs.start);
   return true;
+}
+
+void Run::kernel_or_callback(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+                             TF_Tensor** outputs) {
+  const std::vector<TF_Tensor*> before(inputs, inputs + in.inputs.count);
+  try {
+    library_kernel(in, inputs, given_up, outputs);
+    return;
+  } catch (const Failure& failure) {
+    if (failure.code != TF_UNIMPLEMENTED) throw;
+  }
+  std::copy(before.begin(), before.end(), inputs);
+  callback(in, in.fallback, inputs, outputs);
 }
 
 void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
@@ -162,9 +176,10 @@ TF_Tensor* Run::adapted_variable(const TF_Tensor* opaque) {
   return variable == nullptr ? nullptr : new_reference(variable);
 }
 
-void Run::callback(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+void Run::callback(const Instruction& in, std::int32_t number, TF_Tensor** inputs,
+                   TF_Tensor** outputs) {
   clear(&status_);
-  callbacks_.compute(callbacks_.context, run_context_, in.callback, inputs, in.inputs.count,
+  callbacks_.compute(callbacks_.context, run_context_, number, inputs, in.inputs.count,
                      outputs, in.outputs.count, &status_);
   const bool complete = std::all_of(outputs, outputs + in.outputs.count,
                                     [](const TF_Tensor* output) { return output != nullptr; });

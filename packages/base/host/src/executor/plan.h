@@ -20,6 +20,9 @@ enum class Kind : std::uint8_t {
   if_, case_, while_, steady, count
 };
 
+// Whether an instruction runs blocks.
+inline bool is_call(Kind kind) { return kind >= Kind::call && kind <= Kind::while_; }
+
 struct ReleaseKernel {
   void operator()(DS_Kernel* kernel) const noexcept { kernel->release(); }
 };
@@ -38,6 +41,7 @@ struct Instruction {
   bool gives_up = false;      // an input's memory may become an output's
   bool is_constant = false;   // of enter
   std::int32_t callback = -1; // the embedder's kernel, where `kernel` is NULL
+  std::int32_t fallback = -1; // the embedder's kernel for what `kernel` says is UNIMPLEMENTED
   Slice inputs;               // of Block::inputs
   Slice outputs;              // values
   Slice controls;             // of Block::controls

@@ -70,6 +70,7 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
   if (options != nullptr) {
     std::memcpy(&given, options, std::min<std::size_t>(options->struct_size, sizeof given));
   }
+  facts_.states = &plan.session.states;
   facts_.step_id = given.step_id != 0 ? given.step_id : next_step();
   run_context_ = given.run_context;
   cancellation_ = given.cancellation;
@@ -138,6 +139,10 @@ void Run::advance(const Block& block, const Instruction& in, TF_Tensor** values)
     case Kind::constant: case Kind::nothing: case Kind::trigger:
       break;
     case Kind::forward: {
+      if (in.deref.count > 0) {
+        compute_step(block, in, values);
+        break;
+      }
       const auto inputs = block.inputs_of(in);
       for (std::size_t k = 0; k < inputs.size(); ++k) {
         const auto v = static_cast<std::size_t>(inputs[k]);
@@ -202,7 +207,8 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
 void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                   const TF_Bool* given_up, TF_Tensor** outputs) {
   Held read;  // current values of variables that are read
-  if (in.deref.count > 0 && in.kernel != nullptr) read_variables(block, in, inputs, &read.tensors);
+  const bool reads = in.kernel != nullptr || in.kind == Kind::forward;
+  if (in.deref.count > 0 && reads) read_variables(block, in, inputs, &read.tensors);
   switch (in.kind) {
     case Kind::kernel: kernel(in, inputs, given_up, outputs); break;
     case Kind::steady: steady(in, inputs, outputs); break;

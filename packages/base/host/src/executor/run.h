@@ -23,6 +23,7 @@ struct DS_Session {
   DS_Callbacks callbacks{};
   std::int32_t threads = 0;
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
+  DS_NodeStates states;                      // of kernels
 };
 
 struct DS_Plan {
@@ -143,7 +144,10 @@ class Run {
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                       TF_Tensor** outputs);
   void kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
-  void callback(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  void kernel_or_callback(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
+                          TF_Tensor** outputs);
+  void callback(const Instruction& in, std::int32_t number, TF_Tensor** inputs,
+                TF_Tensor** outputs);
   void steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void choose(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/context.h"
+#include "kernels/views.h"
 
 using namespace drystone::host;
 using namespace drystone::host::kernels;
@@ -17,26 +18,10 @@ TF_Tensor* allocate_output(TF_OpKernelContext* ctx, std::size_t i, const int64_t
   return theirs.release();
 }
 
-// Whether nobody but the caller, who gives it up, has the input's memory.
-bool is_free(const TF_OpKernelContext& ctx, std::size_t i) {
-  if (ctx.call.overwritable == nullptr || ctx.call.overwritable[i] == 0) return false;
-  if (ctx.is_reference(i)) return false;
-  const Memory* memory = ctx.inputs[i]->memory;
-  if (ctx.inputs[i]->users.load(std::memory_order_acquire) != 1) return false;
-  const int handles = ctx.is_kept ? 2 : 1;  // the caller's, and the context's own
-  if (memory->references.load(std::memory_order_acquire) != handles) return false;
-  const auto same = [&](std::size_t k) {
-    return k != i && !ctx.is_reference(k) && ctx.inputs[k]->memory == memory;
-  };
-  for (std::size_t k = 0; k < ctx.kernel().inputs.types.size(); ++k) {
-    if (same(k)) return false;
-  }
-  return true;
-}
-
 bool fits(const TF_OpKernelContext& ctx, std::size_t in, std::size_t out, std::int64_t count) {
   return ctx.kernel().inputs.types[in] == ctx.kernel().outputs.types[out] &&
-         ctx.kernel().input_on_host[in] == ctx.kernel().output_on_host[out] && is_free(ctx, in) &&
+         ctx.kernel().input_on_host[in] == ctx.kernel().output_on_host[out] && is_given_up(ctx, in) &&
+         ctx.inputs[in]->memory->ours &&
          ctx.inputs[in]->count() == count;
 }
 

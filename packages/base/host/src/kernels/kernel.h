@@ -10,6 +10,7 @@
 
 #include "drystone_host/kernels.h"
 #include "kernels/node.h"
+#include "kernels/node_state.h"
 #include "kernels/registry.h"
 
 struct DS_Kernel {
@@ -39,6 +40,7 @@ struct DS_Kernel {
   const std::vector<unsigned char> input_on_host;
   const std::vector<unsigned char> output_on_host;
   void* state = nullptr;
+  DS_NodeStates states;  // of calls without a session
 
  private:
   ~DS_Kernel();

@@ -18,6 +18,10 @@ void* data_of(const TF_Tensor& tensor) {
   return tensor.memory->data != nullptr ? tensor.memory->data : nothing;
 }
 
+}  // namespace
+
+namespace drystone::host::kernels {
+
 void show(const TF_Tensor& tensor, DS_View* view) {
   if (view == nullptr) return;
   DS_View part;
@@ -32,35 +36,27 @@ void show(const TF_Tensor& tensor, DS_View* view) {
   std::memcpy(view, &part, view->struct_size);
 }
 
-// Runs the body; what it throws becomes the call's failure.
-template <class Body>
-TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
-  if (ctx == nullptr) return 0;
-  try {
-    body();
-    return 1;
-  } catch (const Failure& failure) {
-    ctx->fail_call(failure.code, failure.message);
-  } catch (const std::bad_alloc&) {
-    ctx->fail_call(TF_RESOURCE_EXHAUSTED, "out of memory");
-  } catch (...) {
-    ctx->fail_call(TF_INTERNAL, "an exception of unknown type was thrown");
-  }
-  return 0;
-}
-
-bool may_overwrite(const TF_OpKernelContext& ctx, std::size_t in, TF_DataType dtype,
-                   const int64_t* dims, int rank) {
+bool is_given_up(const TF_OpKernelContext& ctx, std::size_t in) {
   if (ctx.call.overwritable == nullptr || ctx.call.overwritable[in] == 0) return false;
   if (ctx.is_reference(in)) return false;
   const TF_Tensor& input = *ctx.inputs[in];
-  const Memory& memory = *input.memory;
-  const int handles = ctx.is_kept ? 2 : 1;
-  if (input.users.load(std::memory_order_acquire) != 1 || !memory.ours) return false;
-  if (memory.references.load(std::memory_order_acquire) != handles) return false;
+  const int handles = ctx.is_kept ? 2 : 1;  // the caller's, and the context's own
+  if (input.users.load(std::memory_order_acquire) != 1) return false;
+  if (input.memory->references.load(std::memory_order_acquire) != handles) return false;
   for (std::size_t k = 0; k < ctx.kernel().inputs.types.size(); ++k) {
-    if (k != in && !ctx.is_reference(k) && ctx.inputs[k]->memory == &memory) return false;
+    if (k != in && !ctx.is_reference(k) && ctx.inputs[k]->memory == input.memory) return false;
   }
+  return true;
+}
+
+}  // namespace drystone::host::kernels
+
+namespace {
+
+bool may_overwrite(const TF_OpKernelContext& ctx, std::size_t in, TF_DataType dtype,
+                   const int64_t* dims, int rank) {
+  if (!is_given_up(ctx, in) || !ctx.inputs[in]->memory->ours) return false;
+  const TF_Tensor& input = *ctx.inputs[in];
   const auto count = elements(dims, rank);
   return count.has_value() && *count == input.count() &&
          stored_size(dtype) == stored_size(input.dtype) && has_objects(dtype) == has_objects(input.dtype) &&
@@ -200,6 +196,12 @@ TF_Bool DS_ShareVariableValue(TF_OpKernelContext* ctx, int i, int input) {
     const std::size_t out = ctx->output_index(i);
     ctx->set_output(out, variable_of_input(*ctx, input)->initialized());
   });
+}
+
+int DS_VariableHasValue(TF_OpKernelContext* ctx, int i) {
+  int out = -1;
+  tried(ctx, [&] { out = variable_of_input(*ctx, i)->value() != nullptr ? 1 : 0; });
+  return out;
 }
 
 TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i) {

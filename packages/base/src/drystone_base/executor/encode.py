@@ -7,15 +7,16 @@ the format: ``drystone_abi/protos/plan.proto``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
-from drystone_base.dtypes import DType
+from drystone_base.dtypes import VARIANT, DType
 from drystone_base.errors import DrystoneError, UnsupportedOp
 from drystone_base.executor.plan import Instruction, Kind, Plan
+from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
@@ -43,6 +44,16 @@ _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _LAZY_BYTES: Final = 1 << 20
 _IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
 """Ops whose kernels write into an array that they were given: it must stay the same object."""
+
+_SHARED: Final = frozenset(
+    {
+        "ZerosLike", "AddN",
+        "StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2",
+        "StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2",
+    }
+)  # fmt: skip
+"""Ops whose nodes plugins' kernels may refuse by their inputs: by kinds of variants, or algorithms.
+The NumPy kernel computes these then."""
 
 _CALLS: Final = {
     "PartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
@@ -92,6 +103,7 @@ def encode(
 class _Encoder:
     def __init__(self, lower_function: Lower, functions: frozenset[str], alone: bool) -> None:
         self.alone = alone
+        self.has_plugins = False
         self.lower_function = lower_function
         self.functions = functions
         self.out = Encoded()
@@ -100,6 +112,7 @@ class _Encoder:
         self.waiting: list[tuple[str, Plan, int]] = []
 
     def run(self, plan: Plan, feed_types: Sequence[DType]) -> Encoded:
+        self.has_plugins = plan.has_plugins
         self.out.plan.version = 1
         self.out.plan.graph_def_version = plan.producer
         block = self.out.plan.blocks.add()
@@ -156,10 +169,21 @@ class _Encoder:
             out.kind = PlanKind.PLAN_NOTHING
         elif op == "Const" and not instruction.on_library and self._constant(out, instruction):
             pass
-        elif op in _FORWARD and not reads_reference and not instruction.on_library:
+        elif op in _FORWARD and self._forwards(instruction, reads_reference):
             out.kind = PlanKind.PLAN_FORWARD
+            if reads_reference:
+                out.deref.extend(instruction.deref)
         elif not self._call(out, instruction):
             self._kernel(out, instruction, reads_reference)
+
+    def _forwards(self, instruction: Instruction, reads_reference: bool) -> bool:
+        """Whether the executor hands the inputs on itself.
+
+        It reads variables of numbers that live in the host library; without plugins none does.
+        """
+        if instruction.on_library or not reads_reference:
+            return not instruction.on_library
+        return self.has_plugins and not any(t.base.is_object for t in instruction.output_types)
 
     def _constant(self, out: InstructionDef, instruction: Instruction) -> bool:
         """Whether the value is there: what is too large is left to the kernel, which says so."""
@@ -209,16 +233,29 @@ class _Encoder:
             assert instruction.definition is not None
             out.node_def = instruction.source.to_proto().SerializeToString()
             out.op = self._op(instruction.definition)
+            out.fallback = self._fallback(instruction)
         else:
-            self.out.kernels.append(instruction)
-            shared = lazy or instruction.op in _IN_PLACE
-            self.out.outputs.append(
-                tuple(0 if shared else t.base.number for t in instruction.output_types)
-            )
-            out.callback = len(self.out.kernels)
+            out.callback = self._callback(instruction, lazy=lazy)
             out.op = 0
             if not self.out.plan.op_defs:
                 self.out.plan.op_defs.append(b"")
+
+    def _callback(self, instruction: Instruction, *, lazy: bool = False) -> int:
+        """The number of a kernel of Python's, from 1."""
+        self.out.kernels.append(instruction)
+        shared = lazy or instruction.op in _IN_PLACE
+        self.out.outputs.append(
+            tuple(0 if shared else t.base.number for t in instruction.output_types)
+        )
+        return len(self.out.kernels)
+
+    def _fallback(self, instruction: Instruction) -> int:
+        """The number of the NumPy kernel for what the plugin's refuses; 0 where it never does."""
+        by_kind = instruction.attrs.get("T") in (None, VARIANT)
+        if self.alone or instruction.op not in _SHARED or not by_kind:
+            return 0
+        kernel = find_kernel(instruction.op)
+        return 0 if kernel is None else self._callback(replace(instruction, kernel=kernel))
 
     def _op(self, definition: OpDef) -> int:
         if id(definition) not in self.op_numbers:

@@ -146,7 +146,7 @@ def _error(code: int, message: str) -> DrystoneError:
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     blamed = _PLUGIN.match(text)
     unset = _NO_VALUE.search(text)
-    if unset is not None:
+    if unset is not None and status == "FAILED_PRECONDITION":
         return uninitialized(unset[1])
     if blamed is not None:
         return plugin_failure(

@@ -28,6 +28,8 @@ _FUNCTIONS: Final = (
     "DS_PlanNumFetches", "DS_PlanFeedType", "DS_DescribePlan", "DS_NewCancellation",
     "DS_DeleteCancellation", "DS_Cancel", "DS_RunPlan", "DS_NewVariable", "DS_DeleteVariable",
     "DS_ShareVariable", "DS_VariableTensor", "DS_SetVariable", "DS_VariableHandle",
+    "DS_NewListTensor", "DS_ListOfTensor", "DS_ListTensorItem", "DS_NewForeignTensor",
+    "DS_ForeignObject",
 )  # fmt: skip
 _DTYPES: Final = 64
 _REFERENCE: Final = 100
@@ -97,8 +99,14 @@ def adapt(value: Any, number: int) -> int:
     A new tensor of the dtype ``number``, or a new variable for a reference. Raises ``HostError``
     (``bad-host-tensor``) for a value that no plugin knows.
     """
+    from drystone_base.host.handles import held_tensor, variant_tensor
     from drystone_base.host.variables import variable_of
 
+    if number == dtypes.VARIANT.number:
+        return variant_tensor(value)
+    kept = held_tensor(value)
+    if kept is not None and number == dtypes.RESOURCE.number:
+        return kept
     variable = variable_of(value)
     if variable is not None and number in (_REFERENCE, dtypes.RESOURCE.number):
         home = variable.in_host()
@@ -121,18 +129,12 @@ def adapt(value: Any, number: int) -> int:
 
 
 def _resolve(number: int, address: int) -> np.ndarray[Any, Any]:
-    """What a resource tensor of the host's stands for, as a handle for kernels in Python."""
+    """What a resource or variant tensor of the host's stands for, for kernels in Python."""
+    from drystone_base.host.handles import value_of
     from drystone_base.state import ResourceHandle, handle_array
 
     place = _data(address)
     found = _VARIABLES.get(ctypes.c_uint64.from_address(place).value) if place else None
-    if found is None:
-        raise HostError(
-            f"a {from_number(number)} of a plugin's cannot go to a kernel in Python",
-            check="a resource must be a variable of the session",
-            found="a handle that is none",
-            needed="a variable",
-            code="bad-host-tensor",
-            status="UNIMPLEMENTED",
-        )
+    if found is None or number != dtypes.RESOURCE.number:
+        return value_of(number, address)
     return handle_array(ResourceHandle("variable", found.name, "", found))

@@ -1,0 +1,38 @@
+// What functions of drystone/kernel_views.h and its kin have in common.
+#ifndef DRYSTONE_HOST_KERNELS_VIEWS_H_
+#define DRYSTONE_HOST_KERNELS_VIEWS_H_
+
+#include <new>
+#include <utility>
+
+#include "drystone/kernel_views.h"
+#include "kernels/context.h"
+
+namespace drystone::host::kernels {
+
+// Writes what the caller's struct is long enough for; NULL is accepted.
+void show(const TF_Tensor& tensor, DS_View* view);
+
+// Whether the caller gives the input up and nobody else has its memory.
+bool is_given_up(const TF_OpKernelContext& ctx, std::size_t in);
+
+// Runs the body; what it throws becomes the call's failure.
+template <class Body>
+TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
+  if (ctx == nullptr) return 0;
+  try {
+    std::forward<Body>(body)();
+    return 1;
+  } catch (const Failure& failure) {
+    ctx->fail_call(failure.code, failure.message);
+  } catch (const std::bad_alloc&) {
+    ctx->fail_call(TF_RESOURCE_EXHAUSTED, "out of memory");
+  } catch (...) {
+    ctx->fail_call(TF_INTERNAL, "an exception of unknown type was thrown");
+  }
+  return 0;
+}
+
+}  // namespace drystone::host::kernels
+
+#endif  // DRYSTONE_HOST_KERNELS_VIEWS_H_

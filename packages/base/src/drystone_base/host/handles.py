@@ -1,0 +1,111 @@
+"""Values of resource and variant tensors on their way between the host library and Python.
+
+A tensor list is converted: kernels of plugins and those in Python see the same elements. What only
+one side knows is kept as it is for when it comes back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_base import dtypes
+from drystone_base.dtypes import DType, from_number
+from drystone_base.errors import HostError
+from drystone_base.host._lib import declare
+from drystone_base.host.extension import extension
+from drystone_base.host.tensors import shape_of
+from drystone_base.kernels._tensor_lists import TensorList
+from drystone_base.state import ResourceHandle, handle_array
+
+__all__ = ["HostTensor", "held_tensor", "value_of", "variant_tensor"]
+
+_data: Final = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
+
+
+class HostTensor:
+    """A tensor of the host library whose elements Python does not know: a plugin's resource."""
+
+    __slots__ = ("address",)
+
+    def __init__(self, address: int) -> None:
+        self.address: int = extension().share_tensor(address)
+
+    def __del__(self) -> None:
+        extension().delete_tensor(self.address)
+
+    def share(self) -> int:
+        """The address of another handle of the tensor."""
+        shared: int = extension().share_tensor(self.address)
+        return shared
+
+
+def _only(value: Any) -> Any:
+    """The object of a scalar; None for anything else."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else None
+
+
+def held_tensor(value: Any) -> int | None:
+    """The address of a new handle of the host's tensor that a handle of Python's stands for."""
+    handle = _only(value)
+    kept = handle.resource if isinstance(handle, ResourceHandle) else handle
+    return kept.share() if isinstance(kept, HostTensor) else None
+
+
+def variant_tensor(value: Any) -> int:
+    """The address of a new variant tensor for kernels of plugins; whatever it holds comes back."""
+    held = _only(value)
+    if isinstance(held, TensorList):
+        return _list_tensor(held)
+    kept = held_tensor(value)
+    if kept is not None:
+        return kept
+    return _foreign(dtypes.VARIANT, value)
+
+
+def _foreign(dtype: DType, value: Any) -> int:
+    made: int = extension().foreign_tensor(dtype.number, np.shape(value), value)
+    return made
+
+
+def _list_tensor(held: TensorList) -> int:
+    items = held.items()
+    if held.dtype is dtypes.VARIANT:
+        items = [None if item is None else variant_tensor(item) for item in items]  # type: ignore[misc]
+    elif held.dtype is dtypes.RESOURCE:
+        items = [None if item is None else _foreign(held.dtype, item) for item in items]  # type: ignore[misc]
+    made: int = extension().new_list(held.dtype.number, held.shape, held.limit, items)
+    return made
+
+
+def value_of(number: int, address: int) -> np.ndarray[Any, Any]:
+    """What a tensor of the host's at ``address`` stands for; the tensor stays the caller's.
+
+    Raises ``HostError`` (``bad-host-tensor``) for an array of what only plugins know.
+    """
+    dtype = from_number(number)
+    if dtype is dtypes.VARIANT:
+        parts = extension().list_parts(address)
+        if parts is not None:
+            kind, shape, limit, items = parts
+            return handle_array(TensorList(from_number(kind), shape, items, limit))
+    dims = shape_of(address)
+    place = _data(address)
+    if place is None or not any((ctypes.c_uint64 * math.prod(dims)).from_address(place)):
+        return np.full(dims, None, dtype=object)
+    if dims == ():
+        kept = HostTensor(address)
+        return handle_array(
+            ResourceHandle("plugin", "", "", kept) if dtype is dtypes.RESOURCE else kept
+        )
+    raise HostError(
+        f"a {dtype} of a plugin's cannot go to a kernel in Python",
+        check="an array of handles must hold what the session knows",
+        found=f"an array of shape {list(dims)}",
+        needed="variables, tensor lists, or a scalar",
+        code="bad-host-tensor",
+        status="UNIMPLEMENTED",
+    )
