@@ -111,8 +111,9 @@ TF_Tensor* DS_NewListTensor(const DS_ListFacts* facts, const TF_Tensor* const* i
     if (!list.items.empty()) require(items, "items");
     for (std::size_t k = 0; k < list.items.size(); ++k) {
       if (items[k] == nullptr) continue;
-      if (items[k]->dtype != list.dtype || items[k]->memory == nullptr) {
-        fail(TF_INVALID_ARGUMENT, "element " + std::to_string(k) + " has another dtype");
+      const Memory* memory = items[k]->memory;
+      if (items[k]->dtype != list.dtype || memory == nullptr || memory->opaque) {
+        fail(TF_INVALID_ARGUMENT, "element " + std::to_string(k) + " has another dtype or no value");
       }
       list.items[k] = Item(share(*items[k]));
     }
