@@ -40,7 +40,7 @@ PLAN_WHILE: PlanKind
 PLAN_STEADY: PlanKind
 
 class InstructionDef(_message.Message):
-    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref", "fallback")
+    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NODE_DEF_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
@@ -54,7 +54,6 @@ class InstructionDef(_message.Message):
     FRAME_FIELD_NUMBER: _ClassVar[int]
     IS_CONSTANT_FIELD_NUMBER: _ClassVar[int]
     DEREF_FIELD_NUMBER: _ClassVar[int]
-    FALLBACK_FIELD_NUMBER: _ClassVar[int]
     kind: PlanKind
     node_def: bytes
     op: int
@@ -68,8 +67,7 @@ class InstructionDef(_message.Message):
     frame: str
     is_constant: bool
     deref: _containers.RepeatedScalarFieldContainer[int]
-    fallback: int
-    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ..., fallback: _Optional[int] = ...) -> None: ...
+    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class BlockDef(_message.Message):
     __slots__ = ("name", "feeds", "instructions", "fetches", "feed_names", "fetch_names", "feed_types")

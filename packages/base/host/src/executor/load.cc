@@ -29,7 +29,6 @@ struct Fields {
   std::int32_t op = 0;
   std::int32_t outputs = 0;
   std::int32_t callback = 0;
-  std::int32_t fallback = 0;
   std::int32_t constant = 0;
   std::string_view value;
   std::string_view frame;
@@ -68,7 +67,6 @@ Fields read(std::string_view bytes) {
       case 11: out.frame = r.bytes(); break;
       case 12: out.is_constant = r.boolean(); break;
       case 13: numbers(r, &out.deref); break;
-      case 14: out.fallback = r.int32(); break;
       default: break;
     }
   }
@@ -215,7 +213,7 @@ class BlockLoader {
     const auto is_ref = [](const kernels::Signature& s) {
       return std::find(s.is_ref.begin(), s.is_ref.end(), 1) != s.is_ref.end();
     };
-    if (fields.fallback > 0 && has_callbacks_) in.fallback = fields.fallback - 1;
+    if (fields.callback < 0 && has_callbacks_) in.fallback = -(fields.callback + 1);
     in.has_refs = is_ref(in.kernel->inputs) || is_ref(in.kernel->outputs);
     in.is_plain = in.kind == Kind::kernel && !in.has_refs && fields.deref.empty() && in.fallback < 0;
     if (in.kernel->inputs.size() != in.inputs.count ||

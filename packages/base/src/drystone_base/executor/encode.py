@@ -233,7 +233,7 @@ class _Encoder:
             assert instruction.definition is not None
             out.node_def = instruction.source.to_proto().SerializeToString()
             out.op = self._op(instruction.definition)
-            out.fallback = self._fallback(instruction)
+            out.callback = -self._fallback(instruction)
         else:
             out.callback = self._callback(instruction, lazy=lazy)
             out.op = 0
