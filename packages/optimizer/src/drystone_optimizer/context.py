@@ -285,7 +285,7 @@ class Context:
         if node.op not in SWITCHES:
             return node
         for user, _ in self.users(output):
-            if user.op == "Identity" and user not in self.fed_nodes:
+            if user.op == "Identity" and not user.controls and user not in self.fed_nodes:
                 return user
         return self.add("Identity", node, f"anchor_{k}", [output], {"T": self.dtype(output)})
 

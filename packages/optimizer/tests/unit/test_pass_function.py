@@ -189,3 +189,15 @@ def test_a_body_with_effects_in_a_branch_stays_a_call() -> None:
     ]
     m = calling(*nodes, result="m:output:0", op="StatefulPartitionedCall")
     unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+
+
+def test_an_argument_out_of_a_branch_is_waited_for_without_a_circle() -> None:
+    """An Identity of the same output that waits for the call itself is not what to wait for."""
+    m = calling(NEG)
+    m.op("Switch", "s", "x", m.x("p", (), BOOL), **F)
+    m.graph.set_input(m.graph["call"], 0, (m.graph["s"], 1))
+    m.op("Identity", "later", "s:1", controls=["call"], **F)
+    m.op("Merge", "m", "s:0", m.op("AddV2", "sum", "y", "later", **F), N=2, **F)
+    after, _ = run_pass(m.graph, FUN, ["m:0"], ["x:0", "p:0"])
+    for choice in (True, False):
+        same_values(m.graph, after, ["m:0"], {**X, "p:0": choice}, exact=True)

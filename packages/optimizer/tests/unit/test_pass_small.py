@@ -148,6 +148,7 @@ def test_fed_predicates_and_fetched_branches_stay() -> None:
     unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "p:0"])
     unchanged(branches(), "loop_optimization", ["y:0", "no:0"], ["x:0"])
     unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "no:0"])
+    unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "m:1"])
 
 
 def pushed(pop: bool) -> Maker:

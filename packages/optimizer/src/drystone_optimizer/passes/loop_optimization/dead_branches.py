@@ -74,6 +74,8 @@ def _dead(ctx: Context, switches: dict[Node, int]) -> _Found | None:
                 return None
             if not lost:
                 continue
+            if node in ctx.fed_nodes:
+                return None
             if set(forward) <= set(lost):
                 dead.add(node)
             elif len(forward) < len(node.inputs) or len(node.inputs) != 2:
