@@ -159,9 +159,10 @@ class Context:
 
     def only_user(self, node: Node) -> bool:
         """Whether just one edge, of data, leaves the node, which need not stay."""
-        if self.kept(node):
+        user = None if self.kept(node) else self.graph.only_user(node)
+        if user is None or node in user.controls:
             return False
-        return len(self.graph.consumers(node)) == 1 and not self.graph.control_consumers(node)
+        return sum(source is node for source, _ in user.inputs) == 1
 
     def noticed(self, node: Node) -> bool:
         """Whether a run of ``node``, or of what it needs, shows otherwise than by values.

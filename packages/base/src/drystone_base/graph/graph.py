@@ -51,7 +51,7 @@ class Graph:
 
     All changes go through the methods here: they keep names, fan-in and fan-out consistent.
     ``journal``, when set to a list, is told of every node that is added or changed, and of every
-    node that loses a consumer: what passes look at again.
+    node that is left with one user: what passes look at again.
     """
 
     def __init__(self) -> None:
@@ -202,6 +202,11 @@ class Graph:
         """Whether some node reads or waits for ``node``."""
         return bool(self._fan_out_index().get(node))
 
+    def only_user(self, node: Node) -> Node | None:
+        """The node that alone reads or waits for ``node``; None where there are more, or none."""
+        users = self._fan_out_index().get(node, {})
+        return next(iter(users)) if len(users) == 1 else None
+
     def _users(self, node: Node) -> list[Node]:
         return list(self._fan_out_index().get(node, ()))
 
@@ -280,13 +285,15 @@ class Graph:
             if source.graph is not self:
                 foreign(source)
         if self.journal is not None:
-            self.journal += (node, *self._sources(node))
+            self.journal.append(node)
         if self._fan_out is not None:
             for source in self._sources(node):
                 users = self._fan_out[source]
                 users[node] -= 1
                 if not users[node]:
                     del users[node]
+                    if len(users) == 1 and self.journal is not None:
+                        self.journal.append(source)
         node.inputs, node.controls, node.changed = tuple(inputs), tuple(controls), True
         if self._fan_out is not None:
             for source in self._sources(node):
