@@ -86,9 +86,9 @@ def _models(folder: Path | None) -> list[tuple[str, Graph, list[str], list[str]]
     if folder is None:
         return []
     found: list[Any] = []
-    for entry in json.loads((folder / "index.json").read_text()):
+    for entry in json.loads((folder / "index.json").read_text())["models"]:
         refs = [r for r in entry["refs"] if r["kind"] != "train"]
-        if not refs or str(entry["file"]).endswith(".onnx"):
+        if not refs or entry["format"] == "onnx":
             continue
         graph = ds.load(folder / entry["name"] / entry["file"]).graph
         found.append((entry["name"], graph, list(refs[0]["outputs"]), list(refs[0]["inputs"])))

@@ -25,7 +25,12 @@ def passes_on(ctx: Context, node: Node) -> bool:
         return False
     if any(gives_reference(source.op) for source, _ in node.inputs):
         return False
-    return _same_device(ctx, node)
+    return _same_device(ctx, node) and not _joins(ctx, node)
+
+
+def _joins(ctx: Context, node: Node) -> bool:
+    """Whether the node makes its readers wait for more than they read, and that can be noticed."""
+    return len(node.inputs) > 1 and any(ctx.noticed(source) for source, _ in node.inputs)
 
 
 def _same_device(ctx: Context, node: Node) -> bool:

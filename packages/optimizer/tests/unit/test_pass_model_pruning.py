@@ -77,3 +77,12 @@ def test_identity_of_a_switch_that_is_waited_for_stays() -> None:
     m.const("one", 1.0, controls=["anchor"])
     m.op("Merge", "m", "s:0", "one", N=2, **F)
     unchanged(m, "model_pruning", ["m:0"], ["x:0"])
+
+
+def test_an_effect_behind_an_unused_port_stays() -> None:
+    """Who reads one output of an IdentityN has all of its inputs computed."""
+    m = Maker()
+    m.op("Print", "p", m.x(), T=FLOAT32, U=[])
+    m.op("IdentityN", "two", "x", "p", T=[FLOAT32, FLOAT32])
+    m.op("Neg", "y", "two:0", **F)
+    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
