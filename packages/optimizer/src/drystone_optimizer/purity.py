@@ -30,13 +30,12 @@ _CALLERS: Final = frozenset({
     "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "_If", "While", "_While",
     "StatelessWhile", "Case", "StatelessCase",
 })  # fmt: skip
-# Stateful ops that nobody misses when their output is not used.
+# Stateful ops that nobody misses when their output is not used. Random ops are missed: the numbers
+# that they draw are not drawn by the next run.
 _HARMLESS: Final = frozenset({
     "ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "_Arg", "_Retval", "GuaranteeConst",
-    "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "TruncatedNormal", "Multinomial",
-    "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomShuffle", "ResourceGather",
-    "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "HashTableV2", "HashTable",
-    "LookupTableFindV2", "LookupTableSizeV2", "TensorArrayV3", "TensorArrayReadV3",
+    "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "HashTableV2",
+    "HashTable", "LookupTableFindV2", "LookupTableSizeV2", "TensorArrayV3", "TensorArrayReadV3",
     "TensorArraySizeV3", "TensorArrayGatherV3", "IsResourceHandleRefCounting", "DeviceIndex",
 })  # fmt: skip
 # Attributes of ops with a random stream, and of those that keep something under a name (Unbatch).

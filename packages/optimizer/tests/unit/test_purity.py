@@ -25,6 +25,7 @@ def test_pure(op: str) -> None:
 @pytest.mark.parametrize(("op", "level"), [
     ("Add", 0), ("VarHandleOp", 0), ("ReadVariableOp", 1), ("ReadFile", 1), ("AssignVariableOp", 2),
     ("Assign", 2), ("Print", 2), ("QueueEnqueue", 2), ("OpOfNobody", 2), ("Unbatch", 2),
+    ("RandomUniform", 2),
 ])  # fmt: skip
 def test_effects(op: str, level: int) -> None:
     graph = Graph()

@@ -88,6 +88,9 @@ def _dead(ctx: Context, switches: dict[Node, int]) -> _Found | None:
             continue
         if node in dead and (ctx.kept(node) or node in ctx.fed_nodes):
             return None
+    if any(user not in dead for node in dead if node.op in NEXT_ITERATION_OPS
+           for user, _ in ctx.graph.consumers(node)):  # fmt: skip
+        return None  # a loop that is entered, but goes round no second time
     return _Found(switches, dead, merges)
 
 
