@@ -11,6 +11,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import util
@@ -41,14 +42,16 @@ def sources() -> list[Path]:
     return [file for file in sorted(KERNELS.rglob("*.cc")) if file.parent.name != "dnnl"]
 
 
-def command(file: Path) -> list[str]:
-    """The call for one file."""
+def command(file: Path, out: Path) -> list[str]:
+    """The call for one file, which is compiled to another."""
     compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-gnu"]
-    return [*compiler, *FLAGS, "-c", str(file), "-o", os.devnull]
+    return [*compiler, *FLAGS, "-c", str(file), "-o", str(out)]
 
 
 def _complaints(file: Path) -> tuple[bool, str]:
-    done = subprocess.run(command(file), capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        call = command(file, Path(folder) / f"{file.stem}.o")
+        done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=folder)
     return done.returncode == 0, done.stderr
 
 
