@@ -50,6 +50,7 @@ std::int64_t range_size(T first, T last, T step) {
   require(step > T(0) ? first <= last : first >= last,
           "Requires delta to point from start to limit");
   if constexpr (std::is_integral_v<T>) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is kept
     const auto from = static_cast<std::uint64_t>(step > 0 ? first : last);
     const std::uint64_t apart = static_cast<std::uint64_t>(step > 0 ? last : first) - from;
     const auto by =

@@ -29,6 +29,7 @@ struct WholePowOp {
   template <class T>
   T operator()(T x, T y) const {
     Wrapping<T> out = 1;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is kept
     Wrapping<T> base = static_cast<Wrapping<T>>(x);
     for (auto rest = static_cast<std::make_unsigned_t<T>>(y); rest != 0; rest >>= 1) {
       if ((rest & 1) != 0) out *= base;
