@@ -147,7 +147,9 @@ def _error(code: int, message: str) -> DrystoneError:
     blamed = _PLUGIN.match(text)
     unset = _NO_VALUE.search(text)
     if unset is not None and status == "FAILED_PRECONDITION":
-        return uninitialized(unset[1])
+        missing = uninitialized(unset[1])
+        missing.status = status  # NOT_FOUND from ops that add to a variable
+        return missing
     if blamed is not None:
         return plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
