@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "drystone/session.h"
+#include "drystone_host/core.h"
 
 namespace {
 
