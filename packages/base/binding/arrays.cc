@@ -136,6 +136,14 @@ TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cas
   return out;
 }
 
+bool is_array_of(PyObject* value, TF_DataType dtype) {
+  if (!PyArray_CheckExact(value)) return false;
+  auto* array = reinterpret_cast<PyArrayObject*>(value);
+  const PyArray_Descr* wanted = description_of(dtype);
+  return wanted != nullptr && wanted->type_num == PyArray_TYPE(array) &&
+         PyArray_ISNOTSWAPPED(array);
+}
+
 TF_Tensor* strings_of(PyObject* value) {
   if (!is_array(value) || PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) != NPY_OBJECT) {
     PyErr_SetString(PyExc_TypeError, "an object array of bytes is needed");

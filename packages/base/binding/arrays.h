@@ -31,6 +31,9 @@ void give_back(void* object);
 // Give back objects whose tensors went while other threads ran.
 void collect();
 
+// Whether the value is a plain array of exactly this dtype, in the machine's byte order.
+bool is_array_of(PyObject* value, TF_DataType dtype);
+
 }  // namespace drystone::binding
 
 #endif  // DRYSTONE_BINDING_ARRAYS_H_

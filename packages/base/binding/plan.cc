@@ -21,6 +21,15 @@ struct PlanObject {
   int feeds;
   int fetches;
   bool has_callbacks;
+  bool copies;               // feeds, whatever their size
+  struct Expected* expected; // per feed; NULL until expect() has been called
+};
+
+// What a value must be to be fed as it is.
+struct Expected {
+  TF_DataType dtype = TF_FLOAT;
+  int rank = -1;              // -1: any shape
+  std::vector<npy_intp> dims; // -1: any
 };
 
 PlanObject* self_of(PyObject* object) { return reinterpret_cast<PlanObject*>(object); }
@@ -124,6 +133,7 @@ void free_plan(PyObject* object) {
   PyObject_GC_UnTrack(object);
   PlanObject* self = self_of(object);
   clear_plan(object);
+  delete[] self->expected;
   host.DS_DeletePlan(self->plan);
   Py_CLEAR(self->session);  // after its plan
   collect();
@@ -185,6 +195,15 @@ bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options,
   return false;
 }
 
+PyObject* list_of(const PlanObject* self, Tensors& fetches) {
+  Ref out(PyList_New(self->fetches));
+  for (int k = 0; k < self->fetches && out; ++k) {
+    PyObject* value = array_of(std::exchange(fetches.at[k], nullptr));
+    if (value == nullptr || PyList_SetItem(out.get(), k, value) != 0) return nullptr;
+  }
+  return out.release();
+}
+
 // run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces) -> list
 PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   PlanObject* self = self_of(object);
@@ -215,12 +234,72 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   const bool succeeded = run_plan(self, args[1], options, feeds, fetches);
   if (options.trace != nullptr) keep_trace(args[6], trace);
   if (!succeeded) return nullptr;
-  Ref out(PyList_New(self->fetches));
-  for (int k = 0; k < self->fetches && out; ++k) {
-    PyObject* value = array_of(std::exchange(fetches.at[k], nullptr));
-    if (value == nullptr || PyList_SetItem(out.get(), k, value) != 0) return nullptr;
+  return list_of(self, fetches);
+}
+
+bool read_shape(PyObject* shape, Expected* out) {
+  if (shape == Py_None) return true;
+  const Py_ssize_t rank = PySequence_Size(shape);
+  if (rank < 0) return false;
+  for (Py_ssize_t k = 0; k < rank; ++k) {
+    const Ref dim(PySequence_GetItem(shape, k));
+    out->dims.push_back(dim ? static_cast<npy_intp>(PyLong_AsSsize_t(dim.get())) : -1);
   }
-  return out.release();
+  out->rank = static_cast<int>(rank);
+  return PyErr_Occurred() == nullptr;
+}
+
+// expect(shapes, copies)
+PyObject* expect(PyObject* object, PyObject* args) {
+  PlanObject* self = self_of(object);
+  PyObject* shapes = nullptr;
+  int copies = 0;
+  if (PyArg_ParseTuple(args, "Op", &shapes, &copies) == 0) return nullptr;
+  if (PySequence_Size(shapes) != self->feeds) return PyErr_Format(PyExc_ValueError, "%d shapes are needed", self->feeds);
+  auto made = std::make_unique<Expected[]>(static_cast<std::size_t>(self->feeds));
+  for (int k = 0; k < self->feeds; ++k) {
+    const Ref shape(PySequence_GetItem(shapes, k));
+    made[static_cast<std::size_t>(k)].dtype = host.DS_PlanFeedType(self->plan, k);
+    if (!shape || !read_shape(shape.get(), &made[static_cast<std::size_t>(k)])) return nullptr;
+  }
+  delete[] std::exchange(self->expected, made.release());
+  self->copies = copies != 0;
+  Py_RETURN_NONE;
+}
+
+bool fits(const Expected& expected, PyObject* value) {
+  if (!is_array_of(value, expected.dtype)) return false;
+  if (expected.rank < 0) return true;
+  auto* array = reinterpret_cast<PyArrayObject*>(value);
+  if (PyArray_NDIM(array) != expected.rank) return false;
+  for (int k = 0; k < expected.rank; ++k) {
+    const npy_intp dim = expected.dims[static_cast<std::size_t>(k)];
+    if (dim >= 0 && dim != PyArray_DIM(array, k)) return false;
+  }
+  return true;
+}
+
+// call(feeds, single): what run() would give, or NotImplemented
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  PlanObject* self = self_of(object);
+  if (count != 2 || PyTuple_Check(args[0]) == 0) return PyErr_Format(PyExc_TypeError, "call takes a tuple and a bool");
+  if (self->expected == nullptr || self->has_callbacks || PyTuple_Size(args[0]) != self->feeds) Py_RETURN_NOTIMPLEMENTED;
+  for (int k = 0; k < self->feeds; ++k) {
+    if (!fits(self->expected[k], PyTuple_GetItem(args[0], k))) Py_RETURN_NOTIMPLEMENTED;
+  }
+  collect();
+  Tensors feeds(static_cast<std::size_t>(self->feeds));
+  for (int k = 0; k < self->feeds; ++k) {
+    feeds.at[k] = tensor_of(PyTuple_GetItem(args[0], k), self->expected[k].dtype, self->copies);
+    if (feeds.at[k] == nullptr) return nullptr;
+  }
+  DS_RunOptions options{};
+  options.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
+  if (on_main_thread()) options.poll = check_signals;
+  Tensors fetches(static_cast<std::size_t>(self->fetches));
+  if (!run_plan(self, nullptr, options, feeds, fetches)) return nullptr;
+  if (args[1] == Py_True && self->fetches == 1) return array_of(std::exchange(fetches.at[0], nullptr));
+  return list_of(self, fetches);
 }
 
 PyObject* describe(PyObject* object, PyObject*) {
@@ -235,6 +314,10 @@ PyMethodDef methods[] = {
     // NOLINTNEXTLINE(bugprone-casting-through-void): CPython casts it back, by the flag
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
      "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces): the fetches, as a list."},
+    {"expect", expect, METH_VARARGS, "expect(shapes, copies): what arrays call() accepts. A shape may be None."},
+    {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call)), METH_FASTCALL,
+     "call(feeds, single): the fetches as a list, or the only one; NotImplemented where a value must be\n"
+     "converted or checked first, or the plan has kernels of Python's."},
     {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -11,12 +11,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-import numpy as np
-
 from drystone_base._entry_points import declared
+from drystone_base._feeds import Feed, to_array
 from drystone_base._fetches import Fetches, flatten
 from drystone_base.config import SessionConfig
-from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
 from drystone_base.executor.functions import FunctionCaller, call_function
@@ -25,12 +23,10 @@ from drystone_base.executor.runtime import Runtime
 from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import Array
-from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import find
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Step
-from drystone_base.tensor import string_array
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
@@ -42,31 +38,24 @@ if TYPE_CHECKING:
 __all__ = ["Session", "SessionConfig"]
 
 
-class _Feed(NamedTuple):
-    """What is known of a tensor that is fed."""
-
-    name: str
-    output: Output
-    dtype: DType
-    shape: Shape
-
-
 class _Prepared(NamedTuple):
     """A plan with what its caller must know: the feeds, and which fetches are tensors."""
 
     plan: Plan
-    feeds: list[_Feed]
+    feeds: list[Feed]
     has_value: list[bool]
     keeps_feeds: bool
     caller: FunctionCaller
     native: NativePlan | None
+    quick: Callable[..., Any] | None
 
 
 class _Split(NamedTuple):
     """A signature whose graph runs on several devices."""
 
     parts: list[Part]
-    feeds: list[_Feed]
+    feeds: list[Feed]
+    quick: None = None
 
 
 class Session:
@@ -85,6 +74,7 @@ class Session:
         self._caller = FunctionCaller(graph.functions)
         self._seeds: dict[str, Any] = {"session": self.config.seed}
         self._prepared: dict[Any, _Prepared | _Split] = {}
+        self._quick: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = threading.Lock()
         self._native: NativeSession | None = None
         self._generation = self.resources.generation
@@ -99,6 +89,7 @@ class Session:
         """Drop all state: variables, tables, plans."""
         self.resources.clear()
         self._prepared.clear()
+        self._quick.clear()
 
     def run(
         self,
@@ -118,11 +109,19 @@ class Session:
         kernel, with the codes ``deadline-exceeded`` and ``run-cancelled`` for a run that was
         stopped.
         """
-        given = dict(feeds or {})
+        given = feeds or {}
+        if type(fetches) is str and cancellation is None:
+            quick = self._quick.get((fetches, *given))
+            if quick is not None and self._is_plain():
+                found = quick(tuple(given.values()), True)
+                if found is not NotImplemented:
+                    return found
         names: list[str] = []
         rebuild = flatten(fetches, names)
         prepared = self._prepare(names, list(given))
-        values = self._execute(prepared, list(given.values()), cancellation)
+        if type(fetches) is str and prepared.quick is not None:
+            self._quick[fetches, *given] = prepared.quick
+        values = self._execute(prepared, tuple(given.values()), cancellation)
         return rebuild(iter(values))
 
     @contextmanager
@@ -154,8 +153,13 @@ class Session:
         names: list[str] = []
         rebuild = flatten(fetches, names)
         prepared = self._prepare(names, list(feeds))
+        quick = prepared.quick if type(fetches) is str and cancellation is None else None
 
         def call(*values: Any) -> Any:
+            if quick is not None and self._is_plain():
+                found = quick(values, True)
+                if found is not NotImplemented:
+                    return found
             if len(values) != len(prepared.feeds):
                 raise BadRequest(
                     "a prepared call was given the wrong number of values",
@@ -218,7 +222,7 @@ class Session:
         (graph,) = parts.graphs.values()
         return self._lower_graph(graph, fetches, described, ())
 
-    def _lower_parts(self, parts: Partitions, fetches: list[str], feeds: list[_Feed]) -> _Split:
+    def _lower_parts(self, parts: Partitions, fetches: list[str], feeds: list[Feed]) -> _Split:
         """One plan for each device: what it fetches, and what it must send to others."""
         from drystone_base.placement.parts import Part
 
@@ -233,7 +237,7 @@ class Session:
         return _Split(made, feeds)
 
     def _plan_of(
-        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[_Feed], targets: Sequence[Node],
+        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[Feed], targets: Sequence[Node],
         *, native: bool,
     ) -> Plan:  # fmt: skip
         found = [self._find(name, "fetch") for name in fetches]
@@ -247,7 +251,7 @@ class Session:
         )
 
     def _lower_graph(
-        self, graph: Graph, fetches: list[str], feeds: list[_Feed], targets: Sequence[Node]
+        self, graph: Graph, fetches: list[str], feeds: list[Feed], targets: Sequence[Node]
     ) -> _Prepared:
         native_wanted = self.config.executor == "native"
         plan = self._plan_of(graph, fetches, feeds, targets, native=native_wanted)
@@ -257,10 +261,13 @@ class Session:
         caller = self._caller if graph is self.graph else FunctionCaller(graph.functions)
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         native = self._load(plan, feeds, graph, caller, stateful)
-        return _Prepared(plan, feeds, has_value, stateful, caller, native)
+        quick = None
+        if native is not None and all(has_value) and self.config.deadline is None:
+            quick = native.quick([feed.shape for feed in feeds])
+        return _Prepared(plan, feeds, has_value, stateful, caller, native, quick)
 
     def _load(
-        self, plan: Plan, feeds: list[_Feed], graph: Graph, caller: FunctionCaller, copies: bool
+        self, plan: Plan, feeds: list[Feed], graph: Graph, caller: FunctionCaller, copies: bool
     ) -> NativePlan | None:
         """The plan in the native executor, if that is the one that runs it."""
         if self.config.executor != "native":
@@ -335,7 +342,7 @@ class Session:
             )
         return (node, index)
 
-    def _describe_feeds(self, names: Sequence[str]) -> list[_Feed]:
+    def _describe_feeds(self, names: Sequence[str]) -> list[Feed]:
         described = [self._describe_feed(name) for name in names]
         if len({f.output for f in described}) < len(described):
             raise BadRequest(
@@ -347,7 +354,7 @@ class Session:
             )
         return described
 
-    def _describe_feed(self, name: str) -> _Feed:
+    def _describe_feed(self, name: str) -> Feed:
         found = self._find(name, "feed")
         assert isinstance(found, tuple)
         node, index = found
@@ -361,19 +368,27 @@ class Session:
                 code="unknown-feed",
             )
         shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None
-        return _Feed(output_name(found), found, types[index].base, shape)
+        return Feed(output_name(found), found, types[index].base, shape)
 
     # ---- running -------------------------------------------------------------------------------
+
+    def _is_plain(self) -> bool:
+        """Whether nobody records runs, and plans may use what they keep."""
+        return self._record is None and self._generation == self.resources.generation
 
     def _execute(
         self,
         prepared: _Prepared | _Split,
-        values: Sequence[Any],
+        values: tuple[Any, ...],
         cancellation: Cancellation | None,
         step: Step | None = None,
     ) -> list[Any]:
         if isinstance(prepared, _Split):
             return self._execute_parts(prepared, values, cancellation)
+        if prepared.quick is not None and cancellation is None and step is None:
+            found: list[Any] = prepared.quick(values, False) if self._is_plain() else NotImplemented
+            if found is not NotImplemented:
+                return found
         native = prepared.native
         if not (prepared.plan.has_plugins if native is None else native.has_kernels):
             return self._run(prepared, values, cancellation, step)
@@ -388,7 +403,7 @@ class Session:
         from drystone_base.placement.parts import run_parts
 
         def run(part: Part, given: Sequence[Any], step: Step) -> list[Any]:
-            return self._execute(part.plan, given, cancellation, step)
+            return self._execute(part.plan, tuple(given), cancellation, step)
 
         return run_parts(split.parts, values, run)
 
@@ -400,7 +415,7 @@ class Session:
         step: Step | None,
     ) -> list[Any]:
         arrays = [
-            _to_array(feed, value, prepared.keeps_feeds and prepared.native is None)
+            to_array(feed, value, prepared.keeps_feeds and prepared.native is None)
             for feed, value in zip(prepared.feeds, values, strict=True)
         ]
         limit = self.config.deadline
@@ -430,61 +445,3 @@ class Session:
             self._generation = self.resources.generation
             self._native.reset()
         return prepared.native.run(arrays, runtime)
-
-
-def _to_array(feed: _Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
-    """The value of a feed in the tensor's dtype; refuses what does not convert without loss."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        _bad_feed(
-            feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error
-        )
-    if feed.dtype.label == "string":
-        array = _to_strings(feed, array)
-    elif not feed.dtype.is_object and array.dtype != feed.dtype.np:
-        array = _convert(feed, array, given=value)
-    elif copy:
-        array = array.copy()
-    shape = feed.shape
-    if shape is not None and (
-        len(shape) != array.ndim
-        or any(w >= 0 and w != g for w, g in zip(shape, array.shape, strict=True))
-    ):
-        needed = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
-        _bad_feed(feed, "must have the placeholder's shape", list(array.shape), needed)
-    return array
-
-
-def _convert(feed: _Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[Any, Any]:
-    source, target = array.dtype, feed.dtype.np
-    narrow = (source.kind in "fc" and target.kind in "iub") or source.kind == "c" != target.kind
-    plain = array.size == 0 or not isinstance(given, np.ndarray | np.generic)
-    if source.kind in "SUOMm" or (narrow and not (plain and array.size == 0)):
-        _bad_feed(feed, "must have the tensor's dtype", source, feed.dtype)
-    with np.errstate(over="ignore"):
-        converted = array.astype(target)
-    if source.kind in "iu" and target.kind in "iu" and not np.array_equal(converted, array):
-        _bad_feed(feed, "must fit the tensor's dtype", f"{source} values out of range", feed.dtype)
-    return converted
-
-
-def _to_strings(feed: _Feed, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    flat = array.ravel().tolist()
-    if not all(isinstance(v, str | bytes) for v in flat):
-        _bad_feed(feed, "must hold text or bytes", from_numpy(array.dtype), feed.dtype)
-    return string_array([v.encode() if isinstance(v, str) else v for v in flat], array.shape)
-
-
-def _bad_feed(
-    feed: _Feed, check: str, found: object, needed: object, inner: Exception | None = None
-) -> Any:
-    raise BadRequest(
-        f"the value fed to {feed.name!r} does not fit",
-        check=f"a feed {check}",
-        found=found,
-        needed=needed,
-        remedy="convert the array (.astype, .reshape) before the call",
-        code="wrong-feed",
-        inner=inner,
-    )

@@ -68,7 +68,7 @@ run_kernel = _lib.declare(
 
 
 @pytest.mark.parametrize(
-    "part", ["attributes", "calls", "async", "lists", "variables", "variants", "protos"]
+    "part", ["attributes", "calls", "async", "lists", "variables", "locks", "variants", "protos"]
 )
 def test_kernels_under_sanitizers(part: str) -> None:
     assert host_programs.run(f"kernels_{part}_test.cc") == "0 failures\n"
