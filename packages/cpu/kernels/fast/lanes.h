@@ -40,13 +40,33 @@ DRYSTONE_INLINE void store(T* to, const Lanes<Wide<T>, kCount>& from) {
   }
 }
 
-// body(first, std::integral_constant<int, lanes>) for pieces of [0, count): wide ones as long as
-// they fit.
-template <class Body>
+// Bytes of a register: of vectors that are wider compilers compare element by element.
+#if defined(__AVX512F__)
+inline constexpr int kRegister = 64;
+#elif defined(__AVX2__)
+inline constexpr int kRegister = 32;
+#else
+inline constexpr int kRegister = 16;
+#endif
+
+// body(first, std::integral_constant<int, lanes>) for pieces of [0, count) that fill registers of
+// values of T, or halves and quarters of the widest.
+template <class T, class Body>
 DRYSTONE_INLINE void in_lanes(std::int64_t count, Body&& body) {
+  constexpr auto kSize = static_cast<int>(sizeof(Wide<T>));
+  constexpr int kMost = kRegister / kSize;
   std::int64_t k = 0;
-  for (; k + 32 <= count; k += 32) body(k, std::integral_constant<int, 32>());
-  for (; k + 8 <= count; k += 8) body(k, std::integral_constant<int, 8>());
+  for (; k + kMost <= count; k += kMost) body(k, std::integral_constant<int, kMost>());
+  if constexpr (kRegister >= 32) {
+    for (constexpr int kSome = kMost / 2; k + kSome <= count; k += kSome) {
+      body(k, std::integral_constant<int, kSome>());
+    }
+  }
+  if constexpr (kRegister >= 64) {
+    for (constexpr int kSome = kMost / 4; k + kSome <= count; k += kSome) {
+      body(k, std::integral_constant<int, kSome>());
+    }
+  }
   for (; k < count; ++k) body(k, std::integral_constant<int, 1>());
 }
 

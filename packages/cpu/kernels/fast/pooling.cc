@@ -61,7 +61,7 @@ void max_windows(const Pool& p, const T* __restrict x, T* __restrict y) {
   each_window(p, [&](std::int64_t image, std::int64_t window, const Pool::Part& part) {
     const T* image_at = x + image * p.places() * channels;
     T* out = y + (image * p.windows() + window) * channels;
-    in_lanes(channels, [&](std::int64_t c, auto lanes) {
+    in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
       using Values = Lanes<Wide<T>, lanes>;
       Values best = widen(lowest<T>()) - Values{};
       p.each(part, [&](std::int64_t place) {
@@ -147,7 +147,7 @@ class AvgPool {
       const T* image_at = x + image * p.places() * channels;
       T* out = y + (image * p.windows() + window) * channels;
       const T count = static_cast<T>(part.count());
-      in_lanes(channels, [&](std::int64_t c, auto lanes) {
+      in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
         Lanes<T, lanes> sum{};
         p.each(part, [&](std::int64_t place) {
           Lanes<T, lanes> value;
@@ -218,7 +218,7 @@ class MaxPoolGrad {
     walk_rows(p, 0, p.out[0] * p.out[1],
               [&](std::int64_t, std::int64_t window, const Pool::Part& part) {
                 const T* grad = dy + window * channels;
-                in_lanes(channels, [&](std::int64_t c, auto lanes) {
+                in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
                   spread_window<lanes>(p, part, x + c, grad + c, dx + c);
                 });
               });
@@ -288,7 +288,7 @@ class AvgPoolGrad {
     if (p.windows() == 0) return;
     const auto spread_one = [&](std::int64_t, std::int64_t window, const Pool::Part& part) {
       const T count = static_cast<T>(part.count());
-      in_lanes(channels, [&](std::int64_t c, auto lanes) {
+      in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
         Lanes<T, lanes> share;
         load<T, lanes>(share, dy + window * channels + c);
         share /= count;
