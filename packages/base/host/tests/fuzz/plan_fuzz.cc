@@ -33,8 +33,8 @@ void compute(void* context, void*, std::int32_t kernel, TF_Tensor* const* inputs
 
 TF_Tensor* constant(int which) {
   if (which == 0) return DS_NewOpaqueTensor(&which, TF_STRING, [](void*) {});
-  const std::int64_t dims[] = {3};
-  TF_Tensor* out = TF_AllocateTensor(which == 1 ? TF_BOOL : TF_FLOAT, dims, which - 1, 0);
+  const std::int64_t dims[] = {3, 2};
+  TF_Tensor* out = TF_AllocateTensor(which == 1 ? TF_BOOL : TF_FLOAT, dims, which - 1, 64);
   if (out != nullptr) return out;
   return number(which);
 }
