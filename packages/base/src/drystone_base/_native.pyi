@@ -6,7 +6,9 @@ import numpy as np
 _Array: TypeAlias = np.ndarray[Any, Any]
 
 class Session:
-    def __new__(cls, adapt: Callable[[Any, int], int], threads: int, /) -> Self: ...
+    def __new__(
+        cls, adapt: Callable[[Any, int], int], threads: int, inter_op_threads: int, /
+    ) -> Self: ...
     def reset(self) -> None: ...
 
 class Plan:

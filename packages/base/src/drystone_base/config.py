@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+from drystone_base.errors import BadRequest
 from drystone_base.policy import Access
 
 __all__ = ["SessionConfig"]
+
+_MOST_THREADS: Final = 1024
 
 
 def _default_executor() -> Any:
@@ -32,6 +35,14 @@ class SessionConfig:
     the CPU is, such as ``{"CPU": 2}``; each runs its part of the graph in a thread of its own.
     ``allow_soft_placement``: a node whose device is not there runs on another one (False: it is an
     error). ``log_device_placement``: print where each node goes, to standard error.
+
+    ``intra_op_threads``: how many threads one native kernel may use, and ``inter_op_threads``: how
+    many native kernels may run at once, where measuring says that it pays (0: one per core, or
+    ``$DRYSTONE_NUM_THREADS``); all are of the process's one pool. ``deterministic``: run kernels
+    one after another, so that the same feeds and state, with as many threads and a ``seed``, give
+    the same bits in every run; otherwise a kernel may run on one thread now and on several later,
+    which may round sums differently. Raises ``BadRequest`` (``bad-threads``) for a negative number
+    of threads.
     """
 
     executor: Literal["native", "reference"] = field(default_factory=_default_executor)
@@ -43,3 +54,18 @@ class SessionConfig:
     device_count: Mapping[str, int] = field(default_factory=dict)
     allow_soft_placement: bool = True
     log_device_placement: bool = False
+    intra_op_threads: int = 0
+    inter_op_threads: int = 0
+    deterministic: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("intra_op_threads", "inter_op_threads"):
+            threads = getattr(self, name)
+            if not 0 <= threads <= _MOST_THREADS:
+                raise BadRequest(
+                    f"SessionConfig.{name} is out of range",
+                    check="a number of threads must not be negative or absurd",
+                    found=threads,
+                    needed=f"0 (one per core) to {_MOST_THREADS}",
+                    code="bad-threads",
+                )

@@ -32,7 +32,8 @@ class NodeRun(NamedTuple):
     are nanoseconds of ``time.monotonic_ns()``. ``bytes`` are those of its outputs, ``held`` those
     of all values of the run right after it, None where the executor does not count them.
     ``outputs`` has the bytes of each output and the number of its memory: outputs of one number
-    share memory; -1 where it is not known.
+    share memory; -1 where it is not known. ``place`` are the numbers of its block and instruction
+    in ``Session.describe``, of a node that the native executor ran.
     """
 
     node: str
@@ -45,6 +46,7 @@ class NodeRun(NamedTuple):
     bytes: int
     held: int | None
     outputs: tuple[tuple[int, int], ...] = ()
+    place: tuple[int, int] = (-1, -1)
 
     @property
     def seconds(self) -> float:
@@ -164,7 +166,7 @@ class Record:
             self.nodes.append(
                 NodeRun(
                     ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
-                    start, end, total, held, tuple(map(tuple, outputs)),
+                    start, end, total, held, tuple(map(tuple, outputs)), (block, k),
                 )
             )  # fmt: skip
 

@@ -275,7 +275,8 @@ class Session:
         from drystone_base.executor.native import NativePlan, NativeSession
 
         if self._native is None:
-            self._native = NativeSession()
+            together = 1 if self.config.deterministic else self.config.inter_op_threads
+            self._native = NativeSession(self.config.intra_op_threads, together)
         types = [feed.dtype for feed in feeds]
         return NativePlan(self._native, plan, types, caller, graph.functions, copies)
 

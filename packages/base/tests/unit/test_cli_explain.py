@@ -59,3 +59,24 @@ def test_the_placement_names_device_and_reason(tmp_path: Path) -> None:
     assert found["y"]["device"].endswith("/device:CPU:1")
     assert found["y"]["why"] == "asked for"
     assert "asked for" in drystone("explain", model, "--placement").output
+
+
+def test_each_byte_is_accounted_for(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("explain", model, "--nodes", "--shape", "x=5,3", "--json")
+    described = json.loads(done.stdout)
+    ran = {i["node"]: i["values"] for i in described["blocks"][0]["instructions"] if "values" in i}
+    assert [v["bytes"] for v in ran["layer/sum"]] == [60]
+    assert ran["layer/product"][0]["until"] == "layer/sum"
+    assert ran["y"][0]["until"] == "the end"
+    assert described["peak"]["bytes"] >= 60
+    text = drystone("explain", model, "--nodes", "--shape", "x=5,3").output
+    assert "values take the most at" in text
+
+
+def test_a_run_that_fails_has_no_bytes(tmp_path: Path) -> None:
+    graph = affine()
+    graph.add("MatMul", "bad", [graph["y"], graph["y"]], attrs=dict(graph["y"].attrs))
+    done = drystone("explain", write(graph, tmp_path / "m.pb"), "--nodes", "--fetch", "bad:0")
+    assert done.exit_code == 0, done.output
+    assert "no bytes are known, the run failed" in done.output

@@ -69,9 +69,14 @@ typedef struct DS_Session DS_Session;
 typedef struct DS_SessionOptions {
   size_t struct_size;
   const DS_Callbacks* callbacks; /* copied; NULL: none */
-  int32_t threads;               /* that kernels may use at once; 0: one per core */
+  int32_t threads;               /* that one kernel may use; 0: one per core */
+  /* Kernels that may run at once, where measuring says that it pays; 0: as many as there are threads;
+   * 1: one after another. Then the same inputs, with as many threads, give the same bits; otherwise a
+   * kernel may run on one thread in one run and on several in the next. All threads are those of the
+   * one pool of the process (drystone/threads.h). */
+  int32_t inter_op_threads;
 } DS_SessionOptions;
-#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, threads)
+#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, inter_op_threads)
 
 /* A new session; `options` may be NULL. */
 TF_CAPI_EXPORT extern DS_Session* DS_NewSession(const DS_SessionOptions* options,
@@ -103,7 +108,8 @@ TF_CAPI_EXPORT extern const char* DS_PlanFeedName(const DS_Plan* plan, int index
 TF_CAPI_EXPORT extern const char* DS_PlanFetchName(const DS_Plan* plan, int index);
 TF_CAPI_EXPORT extern TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index);
 
-/* What the plan consists of, as JSON: blocks, instructions, which kernel each one has. */
+/* What the plan consists of, as JSON: blocks, instructions, which kernel each one has, which values
+ * (numbers within the block, feeds first) it takes and makes, and which nobody needs after it. */
 TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status);
 
 /* ---- running ---- */

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "executor/run.h"
 #include "executor/trace.h"
+#include "threads/pool.h"
 
 using namespace drystone::host;
 using namespace drystone::host::executor;
@@ -84,6 +85,7 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tens
               int num_feeds, TF_Tensor** fetches) {
   const Block& block = plan.program->blocks[0];
   check_feeds(block, feeds, num_feeds);
+  const ThreadLimit limit(plan.session.threads);
   Run run(plan, &options, trace);
   Values found(run.stack, block.fetches.size());
   RootValues values(run.stack, block, feeds);
@@ -112,6 +114,15 @@ void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* 
   fill(options.trace, trace.json());
 }
 
+void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from, Slice which) {
+  json->key(name);
+  json->array();
+  for (std::int32_t k = 0; k < which.count; ++k) {
+    json->integer(from[static_cast<std::size_t>(which.start + k)]);
+  }
+  json->close();
+}
+
 void describe(const Program& program, Json* json) {
   static constexpr const char* kNames[] = {
       "kernel", "switch", "merge", "enter", "exit", "next_iteration", "trigger", "nothing",
@@ -125,6 +136,7 @@ void describe(const Program& program, Json* json) {
     json->integer("feeds", block.feeds);
     json->integer("values", block.values());
     json->boolean("has_frames", block.has_frames);
+    numbers(json, "fetches", block.fetches, {0, static_cast<std::int32_t>(block.fetches.size())});
     json->key("instructions");
     json->array();
     for (const Instruction& in : block.instructions) {
@@ -135,6 +147,10 @@ void describe(const Program& program, Json* json) {
       if (in.kernel != nullptr) json->text("kernel", in.kernel->registered->name);
       if (in.kernel != nullptr) json->text("library", in.kernel->registered->library);
       if (in.callback >= 0) json->integer("callback", in.callback);
+      json->integer("first_output", in.outputs.start);
+      json->integer("num_outputs", in.outputs.count);
+      numbers(json, "inputs", block.inputs, in.inputs);
+      numbers(json, "dies", block.dead_after, in.dead_after);
       json->close();
     }
     json->close();
@@ -155,6 +171,7 @@ DS_Session* DS_NewSession(const DS_SessionOptions* options, TF_Status* status) {
     auto session = std::make_unique<DS_Session>();
     session->callbacks = members(given.callbacks, "callbacks");
     session->threads = given.threads;
+    session->inter_op_threads = given.inter_op_threads;
     out = session.release();
   });
   return out;

@@ -9,6 +9,7 @@
 #include "drystone/sdk/wire.hpp"
 #include "executor/frames.h"
 #include "executor/plan.h"
+#include "executor/together.h"
 #include "executor/value.h"
 #include "kernels/registry.h"
 #include "kernels/tensor_proto.h"
@@ -354,6 +355,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
   for (Block& block : out->blocks) {
     if (!block.has_frames) plan_lifetimes(block);
   }
+  find_together(*out);
   return out;
 }
 

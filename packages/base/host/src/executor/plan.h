@@ -56,6 +56,7 @@ struct Instruction {
 };
 
 struct Frames;
+struct Together;
 
 struct Block {
   Block();
@@ -82,6 +83,7 @@ struct Block {
   std::vector<std::string> fetch_names;
   std::vector<TF_DataType> feed_types;
   std::unique_ptr<Frames> layout;          // of a block with frames
+  std::unique_ptr<Together> together;      // of a block whose instructions may run at once
 
   std::int32_t values() const { return static_cast<std::int32_t>(initial.size()); }
   std::span<const std::int32_t> inputs_of(const Instruction& in) const {

@@ -7,6 +7,8 @@
 #include "core/failure.h"
 #include "drystone/tstring.h"
 #include "executor/ticker.h"
+#include "executor/together.h"
+#include "executor/trace.h"
 #include "kernels/variable.h"
 
 namespace drystone::host::executor {
@@ -87,6 +89,18 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
   }
 }
 
+std::unique_ptr<Run> Run::for_another_thread() const {
+  auto out = std::make_unique<Run>(plan_, nullptr, trace_);
+  out->run_context_ = run_context_;
+  out->facts_ = facts_;
+  out->facts_.overwritable = nullptr;
+  out->has_limits_ = has_limits_;
+  out->cancellation_ = cancellation_;
+  out->deadline_ = deadline_;
+  out->depth_ = depth_;
+  return out;
+}
+
 std::int64_t Run::remaining_ms() const {
   if (!deadline_) return 0;
   const auto left = *deadline_ - std::chrono::steady_clock::now();
@@ -117,20 +131,31 @@ void Run::run(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
 }
 
 void Run::run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
-  const bool watches = watches_time();
-  if (trace_ != nullptr) [[unlikely]] {
-    record_in_order(block, values);
+  const auto count = static_cast<std::int32_t>(block.instructions.size());
+  if (block.together != nullptr && run_together(block, values)) {
+    // it has run
+  } else if (trace_ != nullptr) {
+    Recording recording(*trace_, block, values);
+    run_range(block, 0, count, values, &recording);
   } else {
-    for (const Instruction& in : block.instructions) {
-      if (watches) check_time(in);
-      advance(block, in, values);
-      drop_dead(block, in, values);
-    }
+    run_range(block, 0, count, values, nullptr);
   }
   for (std::size_t k = 0; k < block.fetches.size(); ++k) {
     const auto v = static_cast<std::size_t>(block.fetches[k]);
     TF_Tensor* value = values[v] != nullptr ? values[v] : block.initial[v];
     fetches[k] = block.fetch_moves[k] ? std::exchange(values[v], nullptr) : hold(value);
+  }
+}
+
+void Run::run_range(const Block& block, std::int32_t begin, std::int32_t end, TF_Tensor** values,
+                    Recording* recording) {
+  const bool watches = watches_time();
+  if (recording != nullptr) return recording->range(*this, begin, end, values);
+  for (std::int32_t k = begin; k < end; ++k) {
+    const Instruction& in = block.instructions[static_cast<std::size_t>(k)];
+    if (watches) check_time(in);
+    advance(block, in, values);
+    drop_dead(block, in, values);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct DS_Cancellation {
 
 struct DS_Session {
   DS_Callbacks callbacks{};
-  std::int32_t threads = 0;
+  std::int32_t threads = 0;           // inside a kernel; 0: all
+  std::int32_t inter_op_threads = 0;  // kernels at once; 0: as many as there are threads
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
   DS_NodeStates states;                      // of kernels
 };
@@ -43,6 +45,7 @@ struct DS_Plan {
 
 namespace drystone::host::executor {
 
+class Recording;
 class Trace;
 
 // Room for values of calls: taken and given back in the order of a stack. What nobody has taken holds
@@ -127,13 +130,24 @@ class Run {
   bool is_watched() const { return watches_time() || trace_ != nullptr; }
   Trace* trace() const { return trace_; }
 
+  // A thread that helps with this run needs facts of its own.
+  bool is_on_its_thread() const { return thread_ == std::this_thread::get_id(); }
+  std::unique_ptr<Run> for_another_thread() const;
+  int threads_together() const;
+
   Stack& stack;
 
  private:
   friend class DataflowRun;
+  friend class Recording;
   class Depth;
   void run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches);
-  void record_in_order(const Block& block, TF_Tensor** values);
+  void run_range(const Block& block, std::int32_t begin, std::int32_t end, TF_Tensor** values,
+                 Recording* recording);
+  bool run_together(const Block& block, TF_Tensor** values);
+  void run_stretches(const Block& block, TF_Tensor** values, int threads);
+  bool try_together(const Block& block, TF_Tensor** values, int threads);
+  bool measure(const Block& block, TF_Tensor** values, int threads);
   void advance(const Block& block, const Instruction& in, TF_Tensor** values);
   void compute_step(const Block& block, const Instruction& in, TF_Tensor** values);
   bool plain_kernel(const Block& block, const Instruction& in, TF_Tensor** values);
@@ -167,6 +181,7 @@ class Run {
   void check_limits(const Instruction& in);
 
   DS_Plan& plan_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   const DS_Callbacks& callbacks_;
   void* run_context_ = nullptr;
   DS_KernelCall facts_{};

@@ -111,29 +111,37 @@ std::string Trace::json() {
   return out.str();
 }
 
-// As run_in_order, with a note of each instruction.
-void Run::record_in_order(const Block& block, TF_Tensor** values) {
-  Trace& trace = *trace_;
-  std::vector<const Memory*> held(static_cast<std::size_t>(block.values()));
-  for (std::int32_t v = 0; v < block.feeds; ++v) {
-    held[static_cast<std::size_t>(v)] = trace.hold(values[v]);
+Recording::Recording(Trace& trace, const Block& block, TF_Tensor* const* values)
+    : trace_(trace), block_(block), held_(static_cast<std::size_t>(block.values())) {
+  for (std::size_t v = 0; v < static_cast<std::size_t>(block.feeds); ++v) held_[v] = trace.hold(values[v]);
+}
+
+Recording::~Recording() {
+  for (const Memory* memory : held_) trace_.let_go(memory);
+}
+
+void Recording::made(const Instruction& in, std::int64_t start, TF_Tensor* const* values) {
+  for (std::int32_t k = 0; k < in.outputs.count; ++k) {
+    const auto v = static_cast<std::size_t>(in.outputs.start + k);
+    held_[v] = trace_.hold(values[v]);
   }
-  for (const Instruction& in : block.instructions) {
-    if (watches_time()) check_time(in);
+  trace_.add(block_, in, start, values + in.outputs.start);
+}
+
+void Recording::dies(std::size_t value) { trace_.let_go(std::exchange(held_[value], nullptr)); }
+
+void Recording::range(Run& run, std::int32_t begin, std::int32_t end, TF_Tensor** values) {
+  for (std::int32_t k = begin; k < end; ++k) {
+    const Instruction& in = block_.instructions[static_cast<std::size_t>(k)];
+    if (run.watches_time()) run.check_time(in);
     const std::int64_t start = Trace::now();
-    advance(block, in, values);
-    for (std::int32_t k = 0; k < in.outputs.count; ++k) {
-      const auto v = static_cast<std::size_t>(in.outputs.start + k);
-      held[v] = trace.hold(values[v]);
+    run.advance(block_, in, values);
+    made(in, start, values);
+    for (std::int32_t d = 0; d < in.dead_after.count; ++d) {
+      dies(static_cast<std::size_t>(block_.dead_after[static_cast<std::size_t>(in.dead_after.start + d)]));
     }
-    trace.add(block, in, start, values + in.outputs.start);
-    for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
-      const auto v = static_cast<std::size_t>(block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)]);
-      trace.let_go(std::exchange(held[v], nullptr));
-    }
-    drop_dead(block, in, values);
+    drop_dead(block_, in, values);
   }
-  for (const Memory* memory : held) trace.let_go(memory);  // the caller holds what is fetched
 }
 
 }  // namespace drystone::host::executor

@@ -12,6 +12,8 @@
 
 namespace drystone::host::executor {
 
+class Run;
+
 class Trace {
  public:
   explicit Trace(const Program& program) : program_(program) {}
@@ -57,6 +59,25 @@ class Trace {
   std::int64_t held_ = 0;
   std::vector<Event> events_;
   std::vector<Output> outputs_;
+};
+
+// Takes notes of one block that runs in order, or in stretches on several threads.
+class Recording {
+ public:
+  Recording(Trace& trace, const Block& block, TF_Tensor* const* values);
+  ~Recording();  // the caller holds what is fetched
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // Run::run_range with notes.
+  void range(Run& run, std::int32_t begin, std::int32_t end, TF_Tensor** values);
+  void made(const Instruction& in, std::int64_t start, TF_Tensor* const* values);
+  void dies(std::size_t value);
+
+ private:
+  Trace& trace_;
+  const Block& block_;
+  std::vector<const Memory*> held_;  // per value
 };
 
 // Bytes of a value's elements; 0 for a value that is no array of the host's.

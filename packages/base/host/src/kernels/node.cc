@@ -5,6 +5,7 @@
 
 #include "core/failure.h"
 #include "core/tensor.h"
+#include "drystone/sdk/wire.hpp"
 #include "ops/registry.h"
 
 namespace drystone::host::kernels {
@@ -84,6 +85,15 @@ std::vector<TF_DataType> Node::types_of(const sdk::ArgView& arg) const {
     bad_attr(arg.number_attr, "a number of tensors");
   }
   return std::vector<TF_DataType>(static_cast<std::size_t>(*number), type);
+}
+
+bool Node::is_stateful() const {
+  constexpr std::uint32_t kField = 17;  // OpDef.is_stateful
+  wire::Reader r(op_def_);
+  while (r.next()) {
+    if (r.field() == kField) return r.boolean();
+  }
+  return false;
 }
 
 Signature Node::expand(const std::vector<sdk::ArgView>& args) const {

@@ -39,6 +39,8 @@ class Node {
   std::string_view name() const { return view_.name(); }
   std::string_view op() const { return view_.op(); }
   std::string_view bytes() const { return node_def_; }
+  // Whether its op has effects, or gives other values when it runs again.
+  bool is_stateful() const;
   const std::vector<std::string_view>& inputs() const { return inputs_; }
 
   // The node's attribute, or else the op's default; not present() without either.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/context.h"
+#include "kernels/views.h"
 
 using namespace drystone::host;
 using namespace drystone::host::kernels;

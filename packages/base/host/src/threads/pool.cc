@@ -134,6 +134,7 @@ void run(std::int64_t count, std::int64_t grain, std::int64_t pieces, DS_RangeBo
 }  // namespace
 
 void set_threads(int count) { Pool::get().set(count); }
+int free_threads() { return is_inside ? 1 : Pool::get().threads(); }
 
 ThreadLimit::ThreadLimit(int count) noexcept : before_(limit) {
   if (count > 0) limit = count;

@@ -12,6 +12,9 @@ namespace drystone::host {
 // that the process may run on, or $DRYSTONE_NUM_THREADS.
 void set_threads(int count);
 
+// How many threads a loop of this thread could have, were there no ThreadLimit; 1 inside a body.
+int free_threads();
+
 // How many of them this thread may use, for a scope.
 class ThreadLimit {
  public:

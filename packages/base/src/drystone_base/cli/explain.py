@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli._inputs import (
+    Request,
     access_options,
     input_options,
     load,
     load_options,
     request,
 )
-from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+from drystone_base.cli._output import (
+    common_options,
+    note,
+    print_json,
+    print_table,
+    size,
+    wants_json,
+)
 
 if TYPE_CHECKING:
+    from drystone_base.cli._memory import Memory
+    from drystone_base.model import Model
     from drystone_base.session import Session
 
 __all__ = ["explain"]
@@ -37,7 +47,7 @@ Examples:
 @input_options
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
-@click.option("--nodes", is_flag=True, help="List every node in the order in which it runs.")
+@click.option("--nodes", is_flag=True, help="Run once; list all nodes, with their bytes.")
 @click.option("--placement", is_flag=True, help="Show the device of every node, and why.")
 @click.option("--cpus", default=1, show_default=True, type=click.IntRange(min=1),
               help="With --placement: how many virtual devices the CPU is.")  # fmt: skip
@@ -66,7 +76,9 @@ def explain(
     """Show the plan of MODEL: blocks, instructions, and whose kernels they run.
 
     A block is the graph or the body of a function. Nodes whose kernel is "NumPy" run in Python;
-    a plugin with kernels, such as drystone-cpu, takes them over.
+    a plugin with kernels, such as drystone-cpu, takes them over. With --nodes, each output has its
+    bytes, the node after which nobody needs it, and whether it took the memory of an input; what
+    the peak consists of follows.
     """
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     wanted = request(
@@ -77,10 +89,11 @@ def explain(
         _placement(loaded.session, names, feeds, cpus)
         return
     described = loaded.session.describe(names, feeds)
+    memory = _memory(loaded, wanted, described) if nodes else None
     if wants_json():
-        print_json(described)
+        print_json(_with_memory(described, memory))
     else:
-        _print(described, nodes)
+        _print(described, nodes, memory)
     if output is not None:
         output.write_bytes(loaded.session.plan(names, feeds))
         note(f"saved the plan to {output}")
@@ -98,7 +111,32 @@ def _placement(session: Session, fetches: list[str], feeds: list[str], cpus: int
     print_table("", ("node", "op", "asked for", "device", "why"), rows)
 
 
-def _print(described: dict[str, Any], nodes: bool) -> None:
+def _memory(model: Model, wanted: Request, described: dict[str, Any]) -> Memory | None:
+    """Where the bytes of one run go; None, with a note, for a run that fails."""
+    from drystone_base.cli._memory import memory_of
+    from drystone_base.errors import DrystoneError
+
+    with model.session.record() as record:
+        try:
+            wanted.run(model)
+        except DrystoneError as error:
+            note(f"no bytes are known, the run failed: {error.what}")
+            return None
+    return memory_of(record, described["blocks"])
+
+
+def _with_memory(described: dict[str, Any], memory: Memory | None) -> dict[str, Any]:
+    """The description with the values of each instruction that ran, and the peak."""
+    if memory is None:
+        return described
+    for (block, k), rows in memory.rows.items():
+        described["blocks"][block]["instructions"][k]["values"] = rows
+    holders = [{"node": node, "bytes": count} for node, count in memory.holders]
+    peak = {"bytes": memory.peak, "node": memory.peak_node, "holders": holders}
+    return described | {"peak": peak}
+
+
+def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> None:
     blocks = described["blocks"]
     rows = [_row(block) for block in blocks]
     columns = ("block", "nodes", "native", "NumPy", "executor", "runs")
@@ -106,15 +144,30 @@ def _print(described: dict[str, Any], nodes: bool) -> None:
     if nodes:
         from drystone_base.record import kernel_name
 
-        for block in blocks:
-            listed = [
-                [i["node"], i["op"], i["kind"], kernel_name(i)] for i in block["instructions"]
-            ]
-            print_table(block["name"] or "(the graph)", ("node", "op", "kind", "kernel"), listed)
+        for number, block in enumerate(blocks):
+            listed = []
+            for k, i in enumerate(block["instructions"]):
+                values = memory.rows.get((number, k), []) if memory is not None else []
+                listed.append([i["node"], i["op"], i["kind"], kernel_name(i), *_cells(values)])
+            heads = ("node", "op", "kind", "kernel", "bytes", "until", "memory")
+            title = block["name"] or "(the graph)"
+            print_table(title, heads, listed, right=("bytes",))
+        if memory is not None and memory.peak:
+            held = [(node, size(count)) for node, count in memory.holders]
+            title = (
+                f"values take the most at {memory.peak_node}: {size(memory.peak)}, of these nodes"
+            )
+            print_table(title, ("node", "bytes"), held, right=("bytes",))
     slow = Counter(i["op"] for b in blocks for i in b["instructions"] if "callback" in i)
     if slow:
         shown = ", ".join(f"{op} ({n})" for op, n in slow.most_common(12))
         note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
+
+
+def _cells(values: list[dict[str, Any]]) -> list[str]:
+    """A line for each output: bytes, until, memory."""
+    lines = [[str(v["bytes"]), v["until"], v["memory"]] for v in values]
+    return ["\n".join(column) for column in zip(*lines, strict=True)] or ["", "", ""]
 
 
 def _row(block: dict[str, Any]) -> list[Any]:

@@ -30,10 +30,10 @@ __all__ = ["NativePlan", "NativeSession", "standalone"]
 
 
 class NativeSession:
-    """What plans of one session share."""
+    """What plans of one session share; 0 threads are as many as there are cores."""
 
-    def __init__(self, threads: int = 0) -> None:
-        self.handle = extension().Session(adapt, threads)
+    def __init__(self, threads: int = 0, inter_op_threads: int = 0) -> None:
+        self.handle = extension().Session(adapt, threads, inter_op_threads)
 
     def reset(self) -> None:
         """Forget what plans keep: handles of variables."""
