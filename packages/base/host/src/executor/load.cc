@@ -244,6 +244,7 @@ class BlockLoader {
       case Kind::while_:
         need(inputs == outputs, "as many outputs as inputs are needed");
         break;
+      case Kind::nothing: case Kind::trigger: need(outputs == 0, "there is no output"); break;
       case Kind::if_: need(inputs >= 1, "a condition is needed"); break;
       case Kind::case_: need(inputs >= 1 && !in.blocks.empty(), "branches are needed"); break;
       default: break;
