@@ -81,11 +81,13 @@ class DataflowRun {
       }
     }
     for (auto source = frames_.sources.rbegin(); source != frames_.sources.rend(); ++source) {
-      make_ready(*source, root_, 0);
+      ++root_.iterations[0]->running;
+      ready_.push_back({*source, 0, &root_});
     }
-    while (!ready_.empty()) {
-      const Ready next = ready_.back();
-      ready_.pop_back();
+    while (!ready_.empty() || !dead_ready_.empty()) {
+      auto& stack = dead_ready_.empty() ? ready_ : dead_ready_;
+      const Ready next = stack.back();
+      stack.pop_back();
       step(next);
     }
     for (std::size_t k = 0; k < fetched_.size(); ++k) {
@@ -161,9 +163,13 @@ class DataflowRun {
 
   // ---- running one instruction -----------------------------------------------------------------
 
-  void make_ready(std::int32_t k, Frame& frame, std::int32_t at) {
+  // Everything has come. What is dead runs first: it costs nothing, and left behind it would keep
+  // its iteration, so that a loop would hold as many as it has gone round.
+  void complete(std::int32_t k, const Arrivals& arrived, Frame& frame, std::int32_t at) {
+    const Kind kind = instruction(k).kind;
+    const bool is_dead = kind == Kind::merge ? arrived.live < 0 : arrived.dead > 0 && kind != Kind::trigger;
     ++frame.iteration(at)->running;
-    ready_.push_back({k, at, &frame});
+    (is_dead ? dead_ready_ : ready_).push_back({k, at, &frame});
   }
 
   void step(const Ready& next) {
@@ -355,7 +361,7 @@ class DataflowRun {
     --arrived.missing;
     if (value == dead()) ++arrived.dead;
     else place = value;
-    if (arrived.missing == 0) make_ready(k, frame, at);
+    if (arrived.missing == 0) complete(k, arrived, frame, at);
   }
 
   // A merge runs on its first live input, or dead once all of its inputs are. A dead enter makes it
@@ -378,7 +384,7 @@ class DataflowRun {
     const bool settled = arrived.live >= 0 || arrived.dead >= in.inputs.count;
     if (!settled || arrived.missing != in.inputs.count || arrived.has_run != 0) return;
     arrived.has_run = 1;
-    make_ready(k, frame, at);
+    complete(k, arrived, frame, at);
   }
 
   void arrive_control(std::int32_t k, bool is_dead, Frame& frame, std::int32_t at) {
@@ -394,7 +400,7 @@ class DataflowRun {
       return;
     }
     if (is_dead) ++arrived.dead;
-    if (arrived.missing == 0) make_ready(k, frame, at);
+    if (arrived.missing == 0) complete(k, arrived, frame, at);
   }
 
   // ---- frames ----------------------------------------------------------------------------------
@@ -494,6 +500,7 @@ class DataflowRun {
   const Frames& frames_;
   Frame root_;
   std::vector<Ready> ready_;
+  std::vector<Ready> dead_ready_;
   std::vector<TF_Tensor*> outputs_;
   std::vector<TF_Tensor*> fetched_;
   std::vector<TF_Tensor*> lent_;
