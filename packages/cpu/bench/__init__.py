@@ -1,1 +1,0 @@
-"""Benchmarks of drystone-cpu's kernels on real models, beside TensorFlow's."""
