@@ -72,7 +72,8 @@ class Session:
         self.resources = ResourceManager()
         self._record: Record | None = None
         self._caller = FunctionCaller(graph.functions)
-        self._seeds: dict[str, Any] = {"session": self.config.seed}
+        self._seeded: Graph | None = None
+        self._seeds: dict[str, Any] = {}
         self._prepared: dict[Any, _Prepared | _Split] = {}
         self._quick: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = threading.Lock()
@@ -280,9 +281,19 @@ class Session:
         types = [feed.dtype for feed in feeds]
         return NativePlan(self._native, plan, types, caller, graph.functions, copies)
 
+    def _with_seeds(self) -> Graph:
+        """The graph, in which the session's seed has given random nodes theirs."""
+        if self.config.seed is None:
+            return self.graph
+        if self._seeded is None:
+            from drystone_base._seeding import with_seeds
+
+            self._seeded = with_seeds(self.graph, self.config.seed)
+        return self._seeded
+
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
         """The graph as the installed modules optimize it for these fetches, once per signature."""
-        graph = self.graph
+        graph = self._with_seeds()
         if self.config.optimizer == "off" or not (
             "drystone_base.modules" in sys.modules or declared("drystone.modules")
         ):
