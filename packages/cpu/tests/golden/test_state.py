@@ -72,7 +72,8 @@ class Lists:
         """One more node, on one of the lists that are there."""
         p, x = self.p, self.lists[which % len(self.lists)]
         y = self.lists[number % len(self.lists)]
-        index, item, float32 = np.int32(number % 4), self.item(number), {"element_dtype": "float32"}
+        index, item = np.int32(number % 4), self.item(number)
+        float32: dict[str, Any] = {"element_dtype": "float32"}
         changes = {
             "push": lambda: p("TensorListPushBack", x, item),
             "batch": lambda: p("TensorListPushBackBatch", x, item),  # in Python
@@ -232,8 +233,12 @@ def test_tensor_arrays_and_stacks_are_native() -> None:
         (array, 1),
     )
     gradient = p("TensorArrayGradV3", array, written, source="g")
-    collected = p("TensorArrayWriteV3", gradient, np.int32(1), np.float32([5, 6]), (gradient, 1))
-    collected = p("TensorArrayWriteV3", gradient, np.int32(1), np.float32([1, 1]), collected)
+    collected = p(
+        "TensorArrayWriteV3", gradient, np.int32(1), np.array([5, 6], np.float32), (gradient, 1)
+    )
+    collected = p(
+        "TensorArrayWriteV3", gradient, np.int32(1), np.array([1, 1], np.float32), collected
+    )
     out = p(
         "TensorArrayGatherV3",
         gradient,
@@ -277,7 +282,8 @@ def test_streams_go_on_as_in_python(
             v.astype(dtype) if attr == "T" else np.dtype(dtype).type(v) if isinstance(v, int) else v
             for v in inputs
         ]
-        drawn = p(op, *values, **{attr: dtype, "seed": 12, "seed2": 34})
+        attrs: dict[str, Any] = {attr: dtype, "seed": 12, "seed2": 34}
+        drawn = p(op, *values, **attrs)
         other = p("Identity", drawn)
         with Session(p.graph, SessionConfig(executor="reference")) as session:
             want = [session.run(f"{drawn.name}:0") for _ in range(4)]
@@ -310,7 +316,7 @@ def test_a_generator_in_a_variable_moves_on() -> None:
     fetches = [f"{n.name}:0" for n in (uniform, skipped, uniform, state)]
     found = []
     for executor in ("native", "reference"):
-        with Session(p.graph, SessionConfig(executor=executor)) as session:  # type: ignore[arg-type]
+        with Session(p.graph, SessionConfig(executor=executor)) as session:
             session.run(start.name)
             found.append([session.run(f).tolist() for f in fetches])
     assert found[0] == found[1]
