@@ -181,6 +181,12 @@ class OptimizerConfig:
         return chosen is not Toggle.OFF
 
     @classmethod
+    def plugins_only(cls) -> OptimizerConfig:
+        """None of the built-in passes: what the tests of a plugin's optimizer want to see."""
+        off: dict[str, Any] = dict.fromkeys(PASSES, Toggle.OFF)
+        return cls(**off | {"disable_model_pruning": Toggle.ON})
+
+    @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> OptimizerConfig:
         """The config of a mapping such as ``{"remapping": False}``; raises ``BadRequest``."""
         return replace(cls(), **_checked(options))

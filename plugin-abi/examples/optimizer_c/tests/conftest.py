@@ -10,7 +10,7 @@ import pytest
 from drystone_abi.protos import GraphDef
 from drystone_base.graph import Graph
 from drystone_base.plugins import Plugin, load_library
-from drystone_optimizer import optimize_with_report
+from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 Optimize = Callable[..., GraphDef]
 
@@ -30,7 +30,7 @@ def optimized(plugin: Plugin) -> Optimize:
 
     def run(graph: GraphDef, fetches: list[str], feeds: tuple[str, ...] = ()) -> GraphDef:
         before = Graph.from_bytes(graph.SerializeToString())
-        after, report = optimize_with_report(before, fetches, feeds)
+        after, report = optimize_with_report(before, fetches, feeds, OptimizerConfig.plugins_only())
         assert [(one.path, one.reason) for one in report.runs] == [(plugin.path, "")]
         return GraphDef.FromString(after.to_bytes())
 

@@ -187,7 +187,7 @@ def graph_pass(
 
     def register(run: Run) -> Run:
         stated = name or str(getattr(run, "__name__", ""))
-        own = getattr(run, "__module__", "").startswith("drystone_base.")
+        own = str(getattr(run, "__module__", "")).startswith("drystone_base.")
         if not own and _loading is None:
             registry()  # ours come first
         origin = _loading or ("drystone-base" if own else "the program")
