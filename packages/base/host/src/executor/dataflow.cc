@@ -341,8 +341,8 @@ class DataflowRun {
               bool from_enter) {
     if (k < 0) {
       TF_Tensor*& fetch = fetched_[static_cast<std::size_t>(-1 - k)];
-      if (&frame != &root_) release(value);
-      else fetch = value;
+      if (&frame == &root_) std::swap(fetch, value);  // a loop that leaves twice gives two
+      if (value != nullptr) release(value);
       return;
     }
     Iteration* iteration = frame.iteration(at);
@@ -360,7 +360,8 @@ class DataflowRun {
     }
     --arrived.missing;
     if (value == dead()) ++arrived.dead;
-    else place = value;
+    else std::swap(place, value);
+    if (value != nullptr) release(value);  // dead, or there before: a loop that leaves twice
     if (arrived.missing == 0) complete(k, arrived, frame, at);
   }
 
@@ -372,7 +373,8 @@ class DataflowRun {
       arrived.dead = from_enter ? instruction(k).inputs.count : arrived.dead + 1;
     } else if (arrived.live < 0 && arrived.has_run == 0) {
       arrived.live = slot;
-      place = value;
+      std::swap(place, value);
+      if (value != nullptr) release(value);
     } else {
       drop(value);
     }

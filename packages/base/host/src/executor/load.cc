@@ -240,8 +240,10 @@ class BlockLoader {
     switch (in.kind) {
       case Kind::switch_: need(inputs == 2 && outputs >= 1, "a switch takes data and a choice"); break;
       case Kind::merge: need(inputs >= 1 && outputs == 2, "a merge has two outputs"); break;
-      case Kind::enter: case Kind::exit: case Kind::next_iteration: case Kind::forward:
-      case Kind::while_:
+      case Kind::enter: case Kind::exit: case Kind::next_iteration:
+        need(inputs == 1 && outputs == 1, "one value goes in and out");
+        break;
+      case Kind::forward: case Kind::while_:
         need(inputs == outputs, "as many outputs as inputs are needed");
         break;
       case Kind::nothing: case Kind::trigger: need(outputs == 0, "there is no output"); break;
