@@ -66,6 +66,22 @@ class Frame:
         graph, name = self.scope.graph, self.scope.new_name("Merge")
         return graph.add("Merge", name, [(entered, 0)] * 2, attrs=attrs)
 
+    def gate(
+        self, merges: list[Node], values: list[Value], limit: Node
+    ) -> tuple[list[Node], Node, Scope]:
+        """Go on while the first value is below ``limit``: switches, the count, the body's scope."""
+        scope = self.scope
+        less = scope.graph.add(
+            "Less", scope.new_name("Less"), [(merges[0], 0), (limit, 0)], attrs={"T": INT32}
+        )
+        test = scope.node("LoopCond", (less, 0))
+        switches = [
+            scope.node("Switch", (m, 0), (test, 0), T=v.dtype)
+            for m, v in zip(merges, values, strict=True)
+        ]
+        pivot = scope.node("Identity", (switches[0], 1), T=INT32)
+        return switches, pivot, scope.inside(scope.graph, pivot)
+
     def back(self, merge: Node, value: Value, inner: Scope) -> None:
         """The value goes into the next iteration, once this one has done all it does."""
         node = self.scope.node("NextIteration", (inner.finish(value), 0), T=value.dtype)
@@ -86,14 +102,7 @@ def loop(scope: Scope) -> None:
     handles = {}
     for name, held in scope.resources.items():
         handles[name] = frame.enter(held._replace(dtype=RESOURCE), constant=True)
-    less = scope.graph.add(
-        "Less", scope.new_name("Less"), [(merges[0], 0), (limit, 0)], attrs={"T": INT32}
-    )
-    test = scope.node("LoopCond", (less, 0))
-    switches = [scope.node("Switch", (m, 0), (test, 0), T=v.dtype)
-                for m, v in zip(merges, values, strict=True)]  # fmt: skip
-    pivot = scope.node("Identity", (switches[0], 1), T=INT32)
-    inner = scope.inside(scope.graph, pivot)
+    switches, pivot, inner = frame.gate(merges, values, limit)
     for node, value in zip(switches[1:], frame.carried, strict=True):
         inner.put(node, value.dtype, value.shape, index=1)
     here = scope.node("Identity", (entered, 0), controls=[pivot], T=fixed.dtype)
@@ -129,14 +138,7 @@ def written(scope: Scope) -> None:
     item = frame.enter(value, constant=True)
     values = [scope.constant(0, INT32), flow]
     merges = [frame.variable(v) for v in values]
-    less = scope.graph.add(
-        "Less", scope.new_name("Less"), [(merges[0], 0), (limit, 0)], attrs={"T": INT32}
-    )
-    test = scope.node("LoopCond", (less, 0))
-    switches = [scope.node("Switch", (m, 0), (test, 0), T=v.dtype)
-                for m, v in zip(merges, values, strict=True)]  # fmt: skip
-    pivot = scope.node("Identity", (switches[0], 1), T=INT32)
-    inner = scope.inside(scope.graph, pivot)
+    switches, pivot, inner = frame.gate(merges, values, limit)
     put = inner.node("TensorArrayWriteV3", (handle, 0), (pivot, 0), (item, 0), (switches[1], 1),
                      T=FLOAT32)  # fmt: skip
     more = inner.node("AddV2", (pivot, 0), inner.constant(1, INT32), T=INT32)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import native_ops
 import numpy as np
 import pytest
+from agreement import assert_agrees, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drystone_base.dtypes import as_dtype
-from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
@@ -51,32 +52,11 @@ FUSIONS: list[list[str]] = [
 ]
 
 
+assert_close = partial(assert_agrees, exact=False)
+
+
 def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return rng.standard_normal(shape).astype(np.float32)
-
-
-def _outcome(run: Any, op: str, *inputs: Any, **attrs: Any) -> Any:
-    """The outputs, or the status of a refusal."""
-    try:
-        return run(op, *inputs, **attrs)
-    except DrystoneError as refusal:
-        return refusal.status
-
-
-def _same(op: str, *inputs: Any, exact: bool = False, **attrs: Any) -> None:
-    """Both answer alike, or both refuse with the same status."""
-    want = _outcome(run_op, op, *inputs, **attrs)
-    if isinstance(want, str):
-        assert _outcome(native_ops.run_native, op, *inputs, **attrs) == want
-        return
-    found_all = native_ops.run_native(op, *inputs, **attrs)
-    for one, other in zip(found_all, want, strict=True):
-        assert one.shape == other.shape
-        assert one.dtype == other.dtype
-        if exact:
-            np.testing.assert_array_equal(one, other)
-        else:
-            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 def _fused(
@@ -108,10 +88,10 @@ def test_products(
     b = _numbers(rng, (n, k + odd) if flip_b else (k + odd, n))
     flips = {"transpose_a": flip_a, "transpose_b": flip_b}
     if not steps:
-        _same("MatMul", a, b, **flips)
+        assert_close("MatMul", a, b, **flips)
         return
     args = _fused(rng, steps, (m, n), first=False)
-    _same("_FusedMatMul", a, b, *args, num_args=len(args), fused_ops=steps, **flips)
+    assert_close("_FusedMatMul", a, b, *args, num_args=len(args), fused_ops=steps, **flips)
 
 
 @DRAWN
@@ -135,8 +115,8 @@ def test_batches(
     la, lb = (la[skip_a:], lb) if skip_a else (la, lb[skip_b:])
     a = _numbers(rng, (*la, k, m) if flip_a else (*la, m, k))
     b = _numbers(rng, (*lb, n, k) if flip_b else (*lb, k, n))
-    _same("BatchMatMulV2", a, b, adj_x=flip_a, adj_y=flip_b)
-    _same("BatchMatMul", a, b, adj_x=flip_a, adj_y=flip_b)
+    assert_close("BatchMatMulV2", a, b, adj_x=flip_a, adj_y=flip_b)
+    assert_close("BatchMatMul", a, b, adj_x=flip_a, adj_y=flip_b)
 
 
 @st.composite
@@ -171,7 +151,7 @@ def windows(draw: st.DrawFn, rank: int) -> dict[str, Any]:
 
 
 def _output(op: str, *inputs: Any, **attrs: Any) -> Any:
-    out = _outcome(run_op, op, *inputs, **attrs)
+    out = outcome(run_op, op, *inputs, **attrs)
     return None if isinstance(out, str) else out[0]
 
 
@@ -179,7 +159,7 @@ def _check_convolution(case: dict[str, Any], op: str, filters: Any, steps: list[
     rng = np.random.default_rng(7)
     attrs, x = case["attrs"], _numbers(rng, case["x"])
     w = _numbers(rng, filters)
-    _same(op, x, w, **attrs)
+    assert_close(op, x, w, **attrs)
     y = _output(op, x, w, **attrs)
     if y is None:
         return
@@ -188,11 +168,13 @@ def _check_convolution(case: dict[str, Any], op: str, filters: Any, steps: list[
         kinds: dict[str, Any] = (
             {"TArgs": [as_dtype("float32")] * len(args)} if op == "Conv2D" else {}
         )
-        _same("_Fused" + op, x, w, *args, num_args=len(args), fused_ops=steps, **kinds, **attrs)
+        assert_close(
+            "_Fused" + op, x, w, *args, num_args=len(args), fused_ops=steps, **kinds, **attrs
+        )
     dy = _numbers(rng, y.shape)
     ending = "V2" if op == "Conv3D" else ""
-    _same(f"{op}BackpropInput{ending}", np.array(x.shape, np.int32), w, dy, **attrs)
-    _same(f"{op}BackpropFilter{ending}", x, np.array(w.shape, np.int32), dy, **attrs)
+    assert_close(f"{op}BackpropInput{ending}", np.array(x.shape, np.int32), w, dy, **attrs)
+    assert_close(f"{op}BackpropFilter{ending}", x, np.array(w.shape, np.int32), dy, **attrs)
 
 
 @DRAWN
@@ -224,17 +206,17 @@ def test_pooling(drawn: tuple[int, dict[str, Any]]) -> None:
     x = rng.integers(-2, 3, case["x"]).astype(np.float32)  # with ties
     x[rng.random(x.shape) < 0.02] = np.nan
     ending = "3D" if rank == 3 else ""
-    _same("MaxPool" + ending, x, exact=True, **attrs)
+    assert_agrees("MaxPool" + ending, x, **attrs)
     y = _output("MaxPool" + ending, x, **attrs)
     if y is None:
         return
     dy = _numbers(rng, y.shape)
     if rank == 2:
-        _same("MaxPoolGrad", x, y, dy, **attrs)
+        assert_close("MaxPoolGrad", x, y, dy, **attrs)
     if attrs["padding"] == "EXPLICIT":
         return
-    _same("AvgPool" + ending, x, **attrs)
-    _same(f"AvgPool{ending}Grad", np.array(x.shape, np.int32), dy, **attrs)
+    assert_close("AvgPool" + ending, x, **attrs)
+    assert_close(f"AvgPool{ending}Grad", np.array(x.shape, np.int32), dy, **attrs)
 
 
 def _convolution(weights: Any) -> Session:
@@ -291,4 +273,4 @@ def test_sums(equation: str, data: st.DataObject) -> None:
         for letter in term.replace("...", "."):
             shape += dots if letter == "." else [sizes[letter]]
         operands.append(_numbers(rng, tuple(shape)))
-    _same("Einsum", *operands, equation=equation)
+    assert_close("Einsum", *operands, equation=equation)

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import native_ops
 import numpy as np
+from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.kernels._testing import run_op
-
 drawn = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def same(op: str, *inputs: Any, **attrs: Any) -> None:
-    """The native kernel and the one in NumPy agree, or both refuse."""
-    results: list[Any] = []
-    for run in (native_ops.run_native, run_op):
-        try:
-            results.append([np.asarray(x).tolist() for x in run(op, *inputs, **attrs)])
-        except native_ops.NoNativeKernel:
-            raise
-        except Exception as error:
-            results.append(getattr(error, "status", ""))
-    assert results[0] == results[1], results
 
 
 def splits_of(rng: Any, levels: int) -> list[Any]:
@@ -44,24 +29,25 @@ def test_ragged(seed: int) -> None:
     levels = int(rng.integers(1, 4))
     nested = splits_of(rng, levels)
     values = rng.integers(0, 99, (int(nested[-1][-1]), *rng.integers(1, 4, rng.integers(0, 3))))
-    same("RaggedTensorToSparse", *nested, values, RAGGED_RANK=levels)
+    assert_agrees("RaggedTensorToSparse", *nested, values, RAGGED_RANK=levels)
     rows = nested[0].size - 1
     shape = tuple(rng.integers(0, 4, rng.integers(1, 3)))
     indices = rng.integers(0, max(rows, 1), shape)
-    attrs = {"PARAMS_RAGGED_RANK": levels, "OUTPUT_RAGGED_RANK": levels + len(shape) - 1}
-    same("RaggedGather", *nested, values, indices, **attrs)
+    result = levels + len(shape) - 1
+    attrs: dict[str, Any] = {"PARAMS_RAGGED_RANK": levels, "OUTPUT_RAGGED_RANK": result}
+    assert_agrees("RaggedGather", *nested, values, indices, **attrs)
     whole = levels + values.ndim
     limits = [-1] * whole
     for k in range(levels + 1):
         limits[k] = int(rng.integers(-1, 6))
     for target in (np.array(-1), np.array(limits)):
-        same("RaggedTensorToTensor", target, values, np.array(7), *nested,
+        assert_agrees("RaggedTensorToTensor", target, values, np.array(7), *nested,
              row_partition_types=["ROW_SPLITS"] * levels)  # fmt: skip
     ids = np.repeat(np.arange(rows), np.diff(nested[0]))
     if levels == 1:
         kinds = ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]
         filler = np.full(values.shape[1:], 3)
-        same("RaggedTensorToTensor", np.array(-1), values, filler, np.array(rows), ids,
+        assert_agrees("RaggedTensorToTensor", np.array(-1), values, filler, np.array(rows), ids,
              row_partition_types=kinds)  # fmt: skip
 
 
@@ -73,8 +59,8 @@ def test_ragged_ranges(seed: int) -> None:
     for dtype in ("int32", "int64", "float32", "float64"):
         parts = [rng.integers(-9, 9, count).astype(dtype) for _ in range(2)]
         step = rng.choice([-3, -1, 1, 2], count).astype(dtype)
-        same("RaggedRange", *parts, step)
-        same("RaggedRange", parts[0], np.array(5, dtype), np.array(2, dtype))
+        assert_agrees("RaggedRange", *parts, step)
+        assert_agrees("RaggedRange", parts[0], np.array(5, dtype), np.array(2, dtype))
 
 
 def sparse(rng: Any, dims: list[int], dtype: str = "int64") -> tuple[Any, Any, Any]:
@@ -93,18 +79,18 @@ def test_sparse(seed: int) -> None:
     dims = rng.integers(1, 5, rng.integers(1, 4)).tolist()
     x = sparse(rng, dims)
     order = rng.permutation(len(x[0]))
-    same("SparseReorder", x[0][order], x[1][order], x[2])
-    same("SparseSlice", *x, rng.integers(0, 4, len(dims)), rng.integers(0, 5, len(dims)))
+    assert_agrees("SparseReorder", x[0][order], x[1][order], x[2])
+    assert_agrees("SparseSlice", *x, rng.integers(0, 4, len(dims)), rng.integers(0, 5, len(dims)))
     axis = int(rng.integers(0, len(dims)))
     parts = int(rng.integers(1, dims[axis] + 1))
-    same("SparseSplit", np.array(axis), *x, num_split=parts)
+    assert_agrees("SparseSplit", np.array(axis), *x, num_split=parts)
     other_dims = [*dims]
     other_dims[axis] = int(rng.integers(1, 5))
     y = sparse(rng, other_dims)
     both = [part for pair in zip(x, y, strict=True) for part in pair]
-    same("SparseConcat", *both, concat_dim=axis, N=2)
+    assert_agrees("SparseConcat", *both, concat_dim=axis, N=2)
     grad = rng.integers(-9, 9, len(x[1]) + 3)
-    same("SparseFillEmptyRowsGrad", rng.permutation(grad.size)[: len(x[1])], grad)
+    assert_agrees("SparseFillEmptyRowsGrad", rng.permutation(grad.size)[: len(x[1])], grad)
 
 
 @drawn
@@ -115,7 +101,7 @@ def test_sparse_products(seed: int) -> None:
     for dtype in ("float32", "float64", "int32", "complex64"):
         a = sparse(rng, [height, depth], dtype)
         b = rng.integers(-9, 9, (depth, width)).astype(dtype)
-        same("SparseTensorDenseMatMul", *a, b)
-        same("SparseTensorDenseMatMul", *a, b.T.copy(), adjoint_b=True)
-        same("SparseTensorDenseMatMul", a[0][:, ::-1].copy(), a[1], a[2][::-1].copy(), b,
+        assert_agrees("SparseTensorDenseMatMul", *a, b)
+        assert_agrees("SparseTensorDenseMatMul", *a, b.T.copy(), adjoint_b=True)
+        assert_agrees("SparseTensorDenseMatMul", a[0][:, ::-1].copy(), a[1], a[2][::-1].copy(), b,
              adjoint_a=True)  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from drystone_base.graph.topology import frame_nodes
 from drystone_base.passes._registry import graph_pass
+from drystone_base.passes._rewriting import Beside, not_fed
 from drystone_base.passes._types import Grouping, PassOptions
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def accumulate_n_remove(options: PassOptions) -> bool:
     """
     assert options.graph is not None
     graph = options.graph
-    found = _match(graph, options.feeds)
+    found = [node for node in not_fed(options, "AccumulateNV2") if _matches(node)]
     frames = frame_nodes(graph) if found else set()
     for node in found:
         if node in frames:
@@ -38,12 +38,9 @@ def accumulate_n_remove(options: PassOptions) -> bool:
     return bool(found)
 
 
-def _match(graph: Graph, feeds: Sequence[str]) -> list[Node]:
-    fed = {graph.output(name)[0] for name in feeds}
-    found = [node for node in graph if node.op == "AccumulateNV2" and node not in fed]
-    return [
-        n for n in found if n.inputs and n.attr("shape") is not None and -1 not in n.attr("shape")
-    ]
+def _matches(node: Node) -> bool:
+    shape = node.attr("shape")
+    return bool(node.inputs) and shape is not None and -1 not in shape
 
 
 def _sum_at_once(graph: Graph, node: Node) -> None:
@@ -52,21 +49,15 @@ def _sum_at_once(graph: Graph, node: Node) -> None:
 
 
 def _accumulate(graph: Graph, node: Node) -> None:
-    values, dtype = node.inputs, node.attr("T")
-    kept = {name: node.attr(name) for name in ("_class",) if node.attr(name) is not None}
+    beside, values, dtype = Beside(graph, node), node.inputs, node.attr("T")
     variable_name = f"{node.name}/accumulator"
-
-    def add(op: str, stem: str, inputs: Any, attrs: dict[str, Any], controls: Any = ()) -> Node:
-        name = graph.unique_name(f"{node.name}/{stem}")
-        return graph.add(
-            op, name, inputs, controls=controls, device=node.device, attrs=kept | attrs
-        )
-
-    shape = {"shape": node.attr("shape"), "dtype": dtype, "var_name": variable_name}
-    variable = add("TemporaryVariable", "accumulator", (), shape, node.controls)
-    last = add("Assign", "assign", [(variable, 0), values[0]], {"T": dtype})
+    variable = beside.add(
+        "TemporaryVariable", "accumulator", (), node.controls,
+        shape=node.attr("shape"), dtype=dtype, var_name=variable_name,
+    )  # fmt: skip
+    last = beside.add("Assign", "assign", [(variable, 0), values[0]], T=dtype)
     for k, value in enumerate(values[1:], 1):
-        last = add("AssignAdd", f"add_{k}", [(variable, 0), value], {"T": dtype}, [last])
+        last = beside.add("AssignAdd", f"add_{k}", [(variable, 0), value], [last], T=dtype)
     graph.set_inputs(node, [(variable, 0)])
     graph.set_controls(node, [last])
     graph.set_op(node, "DestroyTemporaryVariable")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from drystone_base import dtypes
 from drystone_base.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.passes._registry import graph_pass
+from drystone_base.passes._rewriting import Beside, not_fed
 from drystone_base.passes._types import Grouping, PassOptions
 
 __all__ = ["lower_functional_ops"]
@@ -36,8 +37,11 @@ def lower_functional_ops(options: PassOptions) -> bool:
     assert options.graph is not None
     graph = options.graph
     marked_only = bool(options.settings.get("marked_only", False))
-    fed = {graph.output(name)[0] for name in options.feeds}
-    found = [node for node in graph if node not in fed and _matches(node, marked_only)]
+    found = [
+        node
+        for node in not_fed(options, *_IFS, *_CASES, *_WHILES)
+        if node.attrs.get(_MARK, not marked_only) and node.inputs
+    ]
     for node in found:
         if node.op in _WHILES:
             _Loop(graph, node).apply()
@@ -46,30 +50,13 @@ def lower_functional_ops(options: PassOptions) -> bool:
     return bool(found)
 
 
-def _matches(node: Node, marked_only: bool) -> bool:
-    if not node.attrs.get(_MARK, not marked_only):
-        return False
-    return node.op in _IFS | _CASES or (node.op in _WHILES and bool(node.inputs))
-
-
-class _Lowering:
-    """What both forms need: nodes beside the lowered one, and taking its place."""
+class _Lowering(Beside):
+    """What both forms need: calls, and taking the place of the lowered node."""
 
     def __init__(self, graph: Graph, node: Node) -> None:
-        self.graph, self.node = graph, node
+        super().__init__(graph, node)
         self.is_stateful = not node.op.startswith("Stateless")
         self.before = list(node.controls)
-
-    def add(
-        self, op: str, stem: str, inputs: Sequence[Output | Node], controls: Sequence[Node] = (),
-        **attrs: Any,
-    ) -> Node:  # fmt: skip
-        """A node named after the lowered one, on its device."""
-        name = self.graph.unique_name(f"{self.node.name}/{stem}")
-        kept = {"_class": self.node.attrs["_class"]} if "_class" in self.node.attrs else {}
-        return self.graph.add(
-            op, name, inputs, controls=controls, device=self.node.device, attrs=kept | attrs
-        )
 
     def call(
         self, stem: str, function: FunctionRef, inputs: Sequence[Output],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from drystone_base.passes._registry import graph_pass
+from drystone_base.passes._rewriting import Beside, not_fed
 from drystone_base.passes._types import Grouping, PassOptions
 
 if TYPE_CHECKING:
@@ -26,35 +26,25 @@ def parallel_concat_remove(options: PassOptions) -> bool:
     Source: TensorFlow's ``ParallelConcatRemovePass``.
     """
     assert options.graph is not None
-    found = list(_match(options.graph, options.feeds))
+    found = [node for node in not_fed(options, "ParallelConcat") if _matches(node)]
     for node in found:
         _apply(options.graph, node)
     return bool(found)
 
 
-def _match(graph: Graph, feeds: Sequence[str]) -> Iterator[Node]:
-    fed = {graph.output(name)[0] for name in feeds}
-    for node in graph:
-        shape = node.attr("shape") if node.op == "ParallelConcat" else None
-        if shape and -1 not in shape and node not in fed and node.inputs:
-            yield node
+def _matches(node: Node) -> bool:
+    shape = node.attr("shape")
+    return bool(shape) and -1 not in shape and bool(node.inputs)
 
 
 def _apply(graph: Graph, node: Node) -> None:
-    values, before = node.inputs, node.controls
-    dtype, shape = node.attr("T"), node.attr("shape")
-    kept = {name: node.attr(name) for name in ("_class",) if node.attr(name) is not None}
-
-    def add(op: str, stem: str, inputs: Any, attrs: dict[str, Any], controls: Any = ()) -> Node:
-        name = graph.unique_name(f"{node.name}/{stem}")
-        return graph.add(
-            op, name, inputs, controls=controls, device=node.device, attrs=kept | attrs
-        )
-
-    start = add("_ParallelConcatStart", "start", (), {"shape": shape, "dtype": dtype}, before)
+    beside, dtype = Beside(graph, node), node.attr("T")
+    start = beside.add(
+        "_ParallelConcatStart", "start", (), node.controls, shape=node.attr("shape"), dtype=dtype
+    )
     updates = [
-        add("_ParallelConcatUpdate", f"update_{loc}", [(start, 0), value], {"T": dtype, "loc": loc})
-        for loc, value in enumerate(values)
+        beside.add("_ParallelConcatUpdate", f"update_{loc}", [(start, 0), value], T=dtype, loc=loc)
+        for loc, value in enumerate(node.inputs)
     ]
     graph.set_inputs(node, [(start, 0)])
     graph.set_controls(node, updates)
