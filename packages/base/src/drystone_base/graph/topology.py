@@ -13,15 +13,17 @@ __all__ = [
     "NEXT_ITERATION_OPS",
     "conditional_nodes",
     "frame_nodes",
+    "frame_paths",
     "reachable",
     "topological_order",
+    "waits_for",
 ]
 
 NEXT_ITERATION_OPS: Final = frozenset({"NextIteration", "RefNextIteration"})
 MERGE_OPS: Final = frozenset({"Merge", "RefMerge", "_XlaMerge"})
 
 
-def _waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
+def waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
     """Fan-in without fed outputs and without the back edges of loops."""
     sources = [o[0] for o in node.inputs if o not in fed]
     if node.op in MERGE_OPS:
@@ -38,7 +40,7 @@ def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> 
     waiting = dict.fromkeys(nodes, 0)
     users: dict[Node, list[Node]] = {}
     for node in waiting:
-        for source in _waits_for(node, fed):
+        for source in waits_for(node, fed):
             if source in waiting:
                 waiting[node] += 1
                 users.setdefault(source, []).append(node)
@@ -60,22 +62,32 @@ def conditional_nodes(nodes: Iterable[Node]) -> set[Node]:
     """
     depth: dict[Node, int] = {}
     for node in topological_order(nodes):
-        outside = max((depth.get(s, 0) for s in _waits_for(node)), default=0)
+        outside = max((depth.get(s, 0) for s in waits_for(node)), default=0)
         depth[node] = max(0, outside + _step(node))
     return {node for node, levels in depth.items() if levels}
 
 
 def frame_nodes(nodes: Iterable[Node]) -> set[Node]:
     """The nodes that belong to a loop of frames: from an Enter to the Exits, both included."""
-    depth: dict[Node, int] = {}
-    inside: set[Node] = set()
+    return {
+        node for node, path in frame_paths(nodes).items() if path or node.op in ("Exit", "RefExit")
+    }
+
+
+def frame_paths(nodes: Iterable[Node]) -> dict[Node, tuple[str, ...]]:
+    """The names of the loops of frames that each node runs in, from the outermost, in an order.
+
+    An Enter counts as inside of the frame that it enters, an Exit as outside of the one it leaves.
+    """
+    paths: dict[Node, tuple[str, ...]] = {}
     for node in topological_order(nodes):
-        outside = max((depth.get(s, 0) for s in _waits_for(node)), default=0)
-        op = node.op.removeprefix("Ref")
-        depth[node] = max(0, outside + {"Enter": 1, "Exit": -1}.get(op, 0))
-        if depth[node] or outside:
-            inside.add(node)
-    return inside
+        path = max((paths.get(s, ()) for s in waits_for(node)), key=len, default=())
+        if node.op in ("Enter", "RefEnter"):
+            path = (*path, str(node.attr("frame_name")))
+        elif node.op in ("Exit", "RefExit"):
+            path = path[:-1]
+        paths[node] = path
+    return paths
 
 
 def _step(node: Node) -> int:
@@ -97,7 +109,7 @@ def _fail_cycle(stuck: set[Node]) -> None:
     while node not in seen:
         seen[node] = len(path)
         path.append(node)
-        node = next(s for s in _waits_for(node) if s in stuck)
+        node = next(s for s in waits_for(node) if s in stuck)
     circle = [n.name for n in reversed(path[seen[node] :])]
     shown = circle if len(circle) <= 8 else [*circle[:4], "...", *circle[-3:]]
     raise GraphError(

@@ -1,0 +1,194 @@
+"""Contracting a graph without ever making a cycle: an order that is kept while nodes are joined.
+
+The order is a list of labels with gaps. A question "does a path lead from a to b" searches from
+both ends at once, only between the two labels, and stops as soon as the smaller side is known; a
+contraction then moves that smaller side past the joined node. Long chains and wide fans so cost
+next to nothing a node, whatever their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from drystone_base.graph._ordered_list import OrderedList
+
+__all__ = ["AcyclicGraph"]
+
+_AHEAD: Final = 0
+_BACK: Final = 1
+
+
+class AcyclicGraph:
+    """Nodes 0, 1, ... with edges, of which any two may be joined as long as no cycle comes of it.
+
+    ``order``: all nodes, each before those that its edges lead to (default: they are numbered so).
+    Repeated edges count once. Raises ``ValueError`` for an edge against the order.
+    """
+
+    def __init__(
+        self, count: int, edges: Iterable[tuple[int, int]], order: Iterable[int] | None = None
+    ) -> None:
+        self._order = OrderedList(range(count) if order is None else order, count)
+        self._joined = list(range(count))
+        self._edges: tuple[list[list[int]], list[list[int]]] = (
+            [[] for _ in range(count)],
+            [[] for _ in range(count)],
+        )
+        ahead, back = self._edges
+        labels = self._order.labels
+        for a, b in edges:
+            if labels[a] >= labels[b]:
+                raise ValueError(f"edge {a} -> {b} goes against the order")
+            ahead[a].append(b)
+            back[b].append(a)
+
+    def find(self, node: int) -> int:
+        """The node that ``node`` is now part of."""
+        joined = self._joined
+        while joined[node] != node:
+            joined[node] = joined[joined[node]]
+            node = joined[node]
+        return node
+
+    def successors(self, node: int) -> list[int]:
+        """Where the edges of ``node`` lead, in no special order."""
+        return self._neighbours(_AHEAD, self.find(node))
+
+    def predecessors(self, node: int) -> list[int]:
+        """Where the edges to ``node`` come from, in no special order."""
+        return self._neighbours(_BACK, self.find(node))
+
+    def order(self) -> Iterator[int]:
+        """The nodes that are left, each before those that its edges lead to."""
+        return iter(self._order)
+
+    def groups(self) -> list[list[int]]:
+        """For each node that is left, in order, the first nodes that it is made of, ascending."""
+        found: dict[int, list[int]] = {node: [] for node in self._order}
+        for node in range(len(self._joined)):
+            found[self.find(node)].append(node)
+        return list(found.values())
+
+    def reaches(self, a: int, b: int) -> bool:
+        """Whether a path leads from ``a`` to ``b``, which may be one node."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return True
+        if self._order.labels[a] > self._order.labels[b]:
+            return False
+        return self._has_edge(a, b) or self._between(a, b) is None
+
+    def add_edge(self, a: int, b: int) -> bool:
+        """Add an edge; False, and nothing changed, where it would close a cycle."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return False
+        labels = self._order.labels
+        if labels[a] > labels[b]:
+            found = None if self._has_edge(b, a) else self._between(b, a)
+            if found is None:
+                return False
+            side, moved = found
+            if side == _AHEAD:
+                self._order.move_after(a, [b, *self._sorted(moved)])
+            else:
+                self._order.move_before(b, [*self._sorted(moved), a])
+        self._edges[_AHEAD][a].append(b)
+        self._edges[_BACK][b].append(a)
+        return True
+
+    def can_contract(self, a: int, b: int) -> bool:
+        """Whether :meth:`contract` would succeed."""
+        a, b = self.find(a), self.find(b)
+        return a == b or self._between(*self._in_order(a, b)) is not None
+
+    def contract(self, a: int, b: int) -> bool:
+        """Make one node of two, with or without an edge between them.
+
+        False, and nothing changed, where a path leads from one to the other through a third.
+        """
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return True
+        first, last = self._in_order(a, b)
+        found = self._between(first, last)
+        if found is None:
+            return False
+        side, moved = found
+        if side == _AHEAD:
+            self._order.move_after(last, self._sorted(moved))
+            self._join(last, first)
+        else:
+            self._order.move_before(first, self._sorted(moved))
+            self._join(first, last)
+        return True
+
+    # ---- how -------------------------------------------------------------------------------------
+
+    def _in_order(self, a: int, b: int) -> tuple[int, int]:
+        return (a, b) if self._order.labels[a] < self._order.labels[b] else (b, a)
+
+    def _sorted(self, nodes: Iterable[int]) -> list[int]:
+        return sorted(nodes, key=self._order.labels.__getitem__)
+
+    def _has_edge(self, a: int, b: int) -> bool:
+        if len(self._edges[_AHEAD][a]) < len(self._edges[_BACK][b]):
+            return b in self._neighbours(_AHEAD, a)
+        return a in self._neighbours(_BACK, b)
+
+    def _neighbours(self, side: int, node: int) -> list[int]:
+        """The nodes at the other ends of a node's edges; joined ones are dropped on the way."""
+        edges = self._edges[side]
+        listed = edges[node]
+        joined = self._joined
+        if any(joined[k] != k for k in listed) or len(listed) > 1:
+            kept = dict.fromkeys(map(self.find, listed))
+            kept.pop(node, None)
+            listed = edges[node] = list(kept)
+        return listed
+
+    def _between(self, first: int, last: int) -> tuple[int, set[int]] | None:
+        """All nodes between two labels that one of the two leads to, or that lead to the other.
+
+        Gives the side whose set was complete first; None when a path goes through a third node.
+        """
+        if self._edges[_BACK][last] == [first]:
+            return _BACK, set()
+        labels = self._order.labels
+        low, high = labels[first], labels[last]
+        seen: tuple[set[int], set[int]] = (set(), set())
+        todo = ([first], [last])
+        work = [0, 0]
+        while todo[_AHEAD] and todo[_BACK]:
+            costs = [work[s] + len(self._edges[s][todo[s][-1]]) for s in (_AHEAD, _BACK)]
+            side = _AHEAD if costs[_AHEAD] < costs[_BACK] else _BACK
+            work[side] = costs[side] + 1
+            node = todo[side].pop()
+            own, others = seen[side], seen[1 - side]
+            end = last if side == _AHEAD else first
+            for other in self._neighbours(side, node):
+                if other == end:
+                    if node != first and node != last:
+                        return None
+                elif low < labels[other] < high and other not in own:
+                    if other in others:
+                        return None
+                    own.add(other)
+                    todo[side].append(other)
+        side = _BACK if not todo[_BACK] else _AHEAD
+        return side, seen[side]
+
+    def _join(self, kept: int, gone: int) -> None:
+        """``gone`` becomes part of the node at the place of ``kept``."""
+        ahead, back = self._edges
+        size = len(ahead[kept]) + len(back[kept])
+        if size < len(ahead[gone]) + len(back[gone]):
+            self._order.take_place(gone, kept)
+            kept, gone = gone, kept
+        else:
+            self._order.remove(gone)
+        self._joined[gone] = kept
+        for edges in (ahead, back):
+            edges[kept] += edges[gone]
+            edges[gone] = []
