@@ -29,7 +29,7 @@ print(json.dumps([early, plugins, [str(item.message) for item in caught]]))
 def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
     """An environment of its own, whose plugin folder is filled and emptied; it can sign."""
     environment = make_environment(tmp_path_factory.mktemp("discovery") / "env")
-    install(environment, *wheels, "cryptography>=42")
+    install(environment, *wheels, "pynacl>=1.5")
     return environment
 
 

@@ -165,13 +165,13 @@ def test_passwords_dates_and_bad_files(
     assert "bad-key-file" in drystone("trust", library, code=2).stderr
 
 
-def test_signing_needs_cryptography(
+def test_signing_needs_pynacl(
     library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography", None)
+    monkeypatch.setitem(sys.modules, "nacl", None)
     monkeypatch.chdir(tmp_path)
     done = drystone("keygen", "--no-password", code=6)
-    assert "pip install cryptography" in done.stderr
+    assert "pip install pynacl" in done.stderr
 
 
 def test_a_warning_is_a_message_without_the_line_it_comes_from() -> None:

@@ -250,10 +250,10 @@ def test_an_expired_key(library: Path, store: Path) -> None:
     doubts(library, "plugin-signature-expired", text)
 
 
-def test_without_cryptography(library: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pynacl(library: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sign(library, minisign.generate())
     monkeypatch.setattr(minisign, "available", lambda: False)
-    text = "its signature cannot be checked: pip install cryptography"
+    text = "its signature cannot be checked: pip install pynacl"
     doubts(library, "plugin-signature-unchecked", text)
 
 

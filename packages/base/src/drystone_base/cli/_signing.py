@@ -25,7 +25,7 @@ def sign(
     file: Path, key: Path, password: str, *, comment: str, expires: str, legacy: bool
 ) -> dict[str, Any]:
     """Write the signature beside a library; the facts of it."""
-    _need_cryptography()
+    _need_pynacl()
     secret = _parsed(key, lambda text: _minisign.parse_secret_key(text, password))
     parts = [f"timestamp:{int(time.time())}", f"file:{file.name}"]
     parts += [f"expires:{_future(expires)}"] if expires else []
@@ -45,7 +45,7 @@ def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
             raise result.error
         facts = result.facts
         return {"file": plugin.path, "key": facts["key"], "comment": facts["comment"]}
-    _need_cryptography()
+    _need_pynacl()
     key = _parsed(public_key, _minisign.parse_public_key)
     signature = _parsed(signature_file(plugin.path), _minisign.parse_signature)
     problem = signature.verify(key, plugin.path)
@@ -63,7 +63,7 @@ def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
 
 def keygen(name: str, folder: Path, password: str, expires: str) -> dict[str, Any]:
     """Make a pair of keys; neither file may exist."""
-    _need_cryptography()
+    _need_pynacl()
     folder.mkdir(parents=True, exist_ok=True)
     secret, public = folder / f"{name}.key", folder / f"{name}.pub"
     for file in (secret, public):
@@ -131,13 +131,13 @@ def _future(moment: str) -> str:
     return moment
 
 
-def _need_cryptography() -> None:
+def _need_pynacl() -> None:
     if not _minisign.available():
         raise PluginError(
-            "signatures need the package cryptography",
+            "signatures need the package pynacl",
             check="Ed25519 comes from it",
             found="it is not installed",
-            needed="cryptography",
-            remedy="pip install cryptography",
+            needed="pynacl",
+            remedy="pip install pynacl",
             code="plugin-signature-unchecked",
         )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from drystone_base.errors import BadRequest
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from nacl.signing import SigningKey
 
 __all__ = [
     "BadKeyFile",
@@ -52,9 +52,9 @@ class BadKeyFile(BadRequest):
 
 
 def available() -> bool:
-    """Whether signatures can be checked: the package ``cryptography`` is installed."""
+    """Whether signatures can be checked: the package ``pynacl`` is installed."""
     try:
-        import cryptography  # noqa: F401
+        import nacl.signing  # noqa: F401
     except ImportError:
         return False
     return True
@@ -86,18 +86,18 @@ class SecretKey:
     number: bytes
     seed: bytes
 
-    def _signer(self) -> Ed25519PrivateKey:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    def _signer(self) -> SigningKey:
+        from nacl.signing import SigningKey
 
-        return Ed25519PrivateKey.from_private_bytes(self.seed)
+        return SigningKey(self.seed)
 
     def sign(self, message: bytes) -> bytes:
         """The Ed25519 signature of a message."""
-        return self._signer().sign(message)
+        return self._signer().sign(message).signature
 
     def public(self, comment: str = "") -> PublicKey:
         """Its public half."""
-        return PublicKey(self.number, self._signer().public_key().public_bytes_raw(), comment)
+        return PublicKey(self.number, self._signer().verify_key.encode(), comment)
 
     def text(self, password: str = "") -> str:
         """Contents of its file, encrypted where there is a password."""
@@ -135,8 +135,8 @@ class Signature:
 
     def verify(self, key: PublicKey, path: str | os.PathLike[str]) -> str:
         """Check the file at ``path``; "" where all is well, else what does not fit."""
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from nacl.exceptions import BadSignatureError
+        from nacl.signing import VerifyKey
 
         if key.number != self.number:
             return f"it was made with key {self.key_name}, not {key.name}"
@@ -148,8 +148,8 @@ class Signature:
         )
         for signature, signed, text in checks:
             try:
-                Ed25519PublicKey.from_public_bytes(key.key).verify(signature, signed)
-            except InvalidSignature:
+                VerifyKey(key.key).verify(signed, signature)
+            except BadSignatureError:
                 return text
         return ""
 

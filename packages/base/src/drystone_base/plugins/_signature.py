@@ -19,7 +19,7 @@ from drystone_base.plugins._trust import TrustedKey, expired, find_key
 
 __all__ = ["check_signature", "signature_file"]
 
-_INSTALL: Final = "pip install cryptography"
+_INSTALL: Final = "pip install pynacl"
 
 
 def signature_file(path: str) -> Path:
