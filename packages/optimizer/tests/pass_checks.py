@@ -14,7 +14,10 @@ from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
 from drystone_optimizer.config import PASSES
 
-__all__ = ["Maker", "as_lines", "check", "only", "run_pass", "same_values", "unchanged"]
+__all__ = [
+    "Maker", "as_lines", "check", "natively", "only", "run_pass", "same_values", "told",
+    "unchanged",
+]  # fmt: skip
 
 Feeds = Mapping[str, Any]
 
@@ -100,6 +103,23 @@ def same_values(a: Graph, b: Graph, fetches: Sequence[str], feeds: Feeds, exact:
             np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
+def natively(
+    before: Graph, after: Graph, fetches: Sequence[str], feeds: Feeds, tolerance: float = 1e-5
+) -> None:
+    """The native executor gives for ``after`` what the reference gives for ``before``."""
+    plain = Session(before, SessionConfig(executor="reference", optimizer="off"))
+    native = Session(after, SessionConfig(executor="native", optimizer="off"))
+    one, other = (session.run(list(fetches), feeds) for session in (plain, native))
+    for name, left, right in zip(fetches, one, other, strict=True):
+        assert np.asarray(left).dtype == np.asarray(right).dtype, name
+        np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def told(report: Report, name: str) -> str:
+    """Why a pass left alone what it did, as the report has it."""
+    return "; ".join(step.reason for step in report.steps if step.name == name and step.reason)
+
+
 def check(
     made: Maker,
     name: str,
@@ -123,10 +143,11 @@ def check(
 
 def unchanged(
     made: Maker, name: str, fetches: Sequence[str], feeds: Sequence[str] = (), **more: Any
-) -> None:
+) -> Report:
     """The pass finds nothing: the graph comes back as it is."""
     before = made.graph.to_bytes()
     after, report = run_pass(made.graph, name, fetches, feeds, **more)
     assert after is made.graph, as_lines(after)
     assert made.graph.to_bytes() == before
     assert all(step.outcome == "unchanged" for step in report.steps)
+    return report

@@ -19,7 +19,7 @@ from drystone_base.cli.kit import (
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.loaders import load_model, write_graph
-from drystone_optimizer.config import NUMERIC, PASSES, OptimizerConfig
+from drystone_optimizer.config import NUMERIC, OWN, PASSES, OptimizerConfig
 from drystone_optimizer.passes import names_of_passes
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.report import Report
@@ -113,8 +113,8 @@ def _toggles(passes: str | None) -> dict[str, Any]:
                 remedy=f"did you mean {', '.join(near)}?" if near else "leave it out",
                 code="unknown-optimizer-option",
             )
-    found: dict[str, Any] = dict.fromkeys(PASSES, "off")
-    found |= {name: "on" for name in wanted if name in PASSES}
+    found: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), "off")
+    found |= {name: "on" for name in wanted if name in found}
     if "common_subgraph_elimination" in wanted and "arithmetic_optimization" not in wanted:
         raise BadRequest(
             "common_subgraph_elimination is asked for alone",
@@ -151,5 +151,5 @@ def _row(step: Any) -> Sequence[Any]:
         f"{step.nodes_before} -> {step.nodes_after}",
         duration(step.seconds),
         step.numeric,
-        step.reason or done,
+        "; ".join(filter(None, (done, step.reason))),
     )

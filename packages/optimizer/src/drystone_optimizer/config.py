@@ -16,8 +16,11 @@ from drystone_abi.protos import ConfigProto, RewriterConfig
 from drystone_base.errors import BadRequest, near_matches
 
 __all__ = [
+    "CPU_LAYOUTS",
     "DEFAULT_OFF",
+    "MEMORY_MODES",
     "NUMERIC",
+    "OWN",
     "PASSES",
     "OptimizerConfig",
     "QueueRunner",
@@ -65,8 +68,12 @@ PASSES: Final = (
 )
 """The toggles, in the order of the C struct. All turn a pass on, but the first turns one off."""
 
+OWN: Final = ("auto_mixed_precision_cpu",)
+"""Toggles that the C struct lacks: plugins have no say in them."""
+
 DEFAULT_OFF: Final = frozenset(
     {
+        *OWN,
         "disable_model_pruning",
         "debug_stripper",
         "auto_mixed_precision",
@@ -80,7 +87,20 @@ DEFAULT_OFF: Final = frozenset(
 """Toggles for which DEFAULT means off."""
 
 _SWITCH: Final = "use_plugin_optimizers"
-_TOGGLES: Final = (*PASSES, _SWITCH)
+_TOGGLES: Final = (*PASSES, *OWN, _SWITCH)
+
+CPU_LAYOUTS: Final = ("no_conversion_on_cpu", "nchw_to_nhwc", "nhwc_to_nchw")
+"""What ``layout_optimizer`` may do to nodes of the CPU."""
+MEMORY_MODES: Final = (
+    "default", "manual", "heuristics", "swapping_heuristics", "recomputation_heuristics",
+    "scheduling_heuristics",
+)  # fmt: skip
+"""What ``memory_optimization`` goes by."""
+_LISTS: Final = tuple(
+    f"{kind}list_{change}"
+    for kind in ("allow", "infer", "deny", "clear")
+    for change in ("add", "remove")
+)
 
 
 class QueueRunner(NamedTuple):
@@ -114,6 +134,13 @@ class OptimizerConfig:
     below 4; negative: none). After ``meta_optimizer_timeout_ms`` (0: never) the pass that runs is
     undone, what finished stays. ``fail_on_optimizer_errors`` raises what a pass raises;
     ``verify_passes`` checks the graph after each pass (default: ``$DRYSTONE_VERIFY_PASSES``).
+
+    Of single passes: ``cpu_layout_conversion`` is one of ``CPU_LAYOUTS``, ``memory_mode`` one of
+    ``MEMORY_MODES``; nodes below ``memory_optimizer_target_node_name_scope`` (default
+    ``"gradients/"``) are those for which others are computed again; ``device_memory`` is the bytes
+    that types of devices have. ``auto_parallel_replicas`` copies train at once (0: one for each
+    GPU). ``scoped_allocator_ops`` run together. ``mixed_precision_lists`` changes the lists of ops:
+    ``{"allowlist_add": ("Exp",), ...}`` with the names of TensorFlow's environment variables.
     """
 
     disable_model_pruning: Choice = Toggle.DEFAULT
@@ -127,6 +154,7 @@ class OptimizerConfig:
     auto_mixed_precision: Choice = Toggle.DEFAULT
     auto_mixed_precision_onednn_bfloat16: Choice = Toggle.DEFAULT
     auto_mixed_precision_mkl: Choice = Toggle.DEFAULT
+    auto_mixed_precision_cpu: Choice = Toggle.DEFAULT
     pin_to_host_optimization: Choice = Toggle.DEFAULT
     layout_optimizer: Choice = Toggle.DEFAULT
     remapping: Choice = Toggle.DEFAULT
@@ -151,6 +179,13 @@ class OptimizerConfig:
     meta_optimizer_timeout_ms: int = 0
     fail_on_optimizer_errors: bool = False
     verify_passes: bool = field(default_factory=_verifies)
+    cpu_layout_conversion: str = "no_conversion_on_cpu"
+    memory_mode: str = "default"
+    memory_optimizer_target_node_name_scope: str = ""
+    device_memory: Mapping[str, int] = field(default_factory=dict)
+    auto_parallel_replicas: int = 0
+    scoped_allocator_ops: tuple[str, ...] = ("CollectiveReduce",)
+    mixed_precision_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in _TOGGLES:
@@ -167,6 +202,14 @@ class OptimizerConfig:
             _bad_option("numeric", self.numeric, ", ".join(NUMERIC))
         if not self.meta_optimizer_iterations > 0:
             _bad_option("meta_optimizer_iterations", self.meta_optimizer_iterations, "1 or more")
+        for name, known in (("cpu_layout_conversion", CPU_LAYOUTS), ("memory_mode", MEMORY_MODES)):
+            value = str(getattr(self, name)).lower()
+            if value not in known:
+                _bad_option(name, getattr(self, name), ", ".join(known))
+            object.__setattr__(self, name, value)
+        for name in self.mixed_precision_lists:
+            if name not in _LISTS:
+                _bad_option("mixed_precision_lists", name, ", ".join(_LISTS))
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""
@@ -196,32 +239,9 @@ class OptimizerConfig:
         """The toggles of TensorFlow's ``RewriterConfig``, or of the one in a ``ConfigProto``."""
         if isinstance(proto, ConfigProto):
             proto = proto.graph_options.rewrite_options
-        words = {
-            RewriterConfig.ON: Toggle.ON,
-            RewriterConfig.OFF: Toggle.OFF,
-            RewriterConfig.AGGRESSIVE: Toggle.AGGRESSIVE,
-        }
-        found: dict[str, Any] = {
-            name: words.get(getattr(proto, name), Toggle.DEFAULT)
-            for name in _TOGGLES
-            if name not in ("disable_model_pruning", "auto_parallel", "memory_optimization")
-        }
-        if proto.disable_model_pruning:
-            found["disable_model_pruning"] = Toggle.ON
-        if proto.auto_parallel.enable:
-            found["auto_parallel"] = Toggle.ON
-        if proto.memory_optimization == RewriterConfig.NO_MEM_OPT:
-            found["memory_optimization"] = Toggle.OFF
-        for name in (
-            "disable_meta_optimizer",
-            "min_graph_nodes",
-            "meta_optimizer_timeout_ms",
-            "fail_on_optimizer_errors",
-        ):
-            found[name] = getattr(proto, name)
-        if proto.meta_optimizer_iterations > 0:
-            found["meta_optimizer_iterations"] = int(proto.meta_optimizer_iterations)
-        return cls(**found)
+        from drystone_optimizer.from_proto import options_of
+
+        return cls(**options_of(proto, _TOGGLES))
 
 
 def _toggle(name: str, value: object) -> Toggle:

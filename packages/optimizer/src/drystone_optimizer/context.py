@@ -14,6 +14,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
+from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
 from drystone_optimizer.rules import Numeric
 
@@ -35,7 +36,8 @@ class Context:
     ``preserve``: names of nodes that must stay, under their name; ``roots``: of those that must be
     computed. ``fed``: outputs whose values come from outside. ``ceiling``: the highest numeric
     class allowed. ``aggressive``: set while a pass runs that the user set to AGGRESSIVE. ``where``:
-    "" or the function whose body this is. ``unfoldable``: nodes that cannot be computed now.
+    "" or the function whose body this is. ``config``: what the user chose.
+    ``unfoldable``: nodes that cannot be computed now.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class Context:
         ceiling: Numeric = Numeric.REASSOCIATES,
         where: str = "",
         ends: float | None = None,
+        config: OptimizerConfig | None = None,
     ) -> None:
+        self.config = config or OptimizerConfig()
         self.graph, self.preserve, self.roots, self.where = graph, preserve, roots, where
         self.fed = dict(fed)
         self.fed_nodes = {node for node, _ in self.fed}
@@ -60,6 +64,7 @@ class Context:
         graph.journal = self.journal
         self.unfoldable: set[Node] = set()
         self.counts: Counter[str] = Counter()
+        self.declined: Counter[str] = Counter()
         self.rewrites = 0
         self.numeric = Numeric.EXACT
         self._ends, self._ticks, self._refreshed = ends, 0, 0
@@ -71,6 +76,7 @@ class Context:
         """Forget what belongs to one pass, and infer anew what the one before it edited."""
         self.aggressive = aggressive
         self.counts.clear()
+        self.declined.clear()
         self.numeric = Numeric.EXACT
         self._noticed = None
         edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
@@ -82,6 +88,10 @@ class Context:
         self.counts[name] += times
         self.rewrites += times
         self.numeric = max(self.numeric, numeric)
+
+    def decline(self, reason: str) -> None:
+        """Record why the pass leaves the graph, or one place in it, alone."""
+        self.declined[reason] += 1
 
     def tick(self) -> None:
         """Called now and then by passes; raises ``DeadlinePassed`` when time is over."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from drystone_base.graph import Graph
 from drystone_base.placement import parse_device
 
-__all__ = ["device_type", "device_types"]
+__all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_accelerator"]
 
 DEFAULT_TYPE: Final = "CPU"
 
@@ -33,3 +34,13 @@ def device_type(device: str, node: str = "") -> str | None:
     None where it leaves the type open. Raises ``GraphError`` (``bad-device``).
     """
     return parse_device(device, node).type
+
+
+def is_accelerator(device: str, node: str = "") -> bool:
+    """Whether a device string asks for something else than a CPU; raises as above."""
+    return device_type(device, node) not in (None, DEFAULT_TYPE)
+
+
+def host_of(device: str) -> str:
+    """The first CPU of the task that a device belongs to."""
+    return str(replace(parse_device(device), type=DEFAULT_TYPE, index=0))

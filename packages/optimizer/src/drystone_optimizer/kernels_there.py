@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["as_fast", "of_plugins"]
+__all__ = ["as_fast", "of_plugins", "runs_here"]
 
 
 def as_fast(old: str, new: str) -> bool:
@@ -22,3 +22,10 @@ def of_plugins() -> Mapping[str, Any]:
     from drystone_base.kernels.selection import registered
 
     return registered()
+
+
+def runs_here(op: str) -> bool:
+    """Whether the host or a plugin has a kernel for nodes of that op."""
+    from drystone_base.kernels import find_kernel
+
+    return op in of_plugins() or find_kernel(op) is not None

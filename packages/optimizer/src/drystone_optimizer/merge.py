@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from drystone_optimizer.config import PASSES, OptimizerConfig
+from drystone_optimizer.config import OWN, PASSES, OptimizerConfig
 
 __all__ = ["LOGGER", "Change", "Merged", "Wishes", "merge", "warn_of_changes"]
 
@@ -60,7 +60,7 @@ class Merged:
 def merge(config: OptimizerConfig, plugins: Sequence[Wishes]) -> Merged:
     """Join a config with the wishes of the plugins that will run."""
     values, changes = {}, []
-    for name in PASSES:
+    for name in (*PASSES, *OWN):
         before = config.is_on(name)
         word = "on" if name == _REVERSED else "off"
         decisive = name == _REVERSED

@@ -7,7 +7,7 @@ was, so that nothing half done stays. Bodies of functions are optimized after th
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -178,6 +178,7 @@ class _Run:
             ceiling=self.ceiling,
             where=item.where,
             ends=self.ends,
+            config=self.config,
         )
 
     def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:
@@ -203,6 +204,7 @@ class _Run:
                 len(ctx.graph),
                 NUMERIC[ctx.numeric],
                 dict(ctx.counts),
+                _told(ctx.declined),
             )
         )
 
@@ -215,3 +217,7 @@ class _Run:
                  reason=reason)
         )  # fmt: skip
         ctx.graph.journal = None
+
+
+def _told(declined: Mapping[str, int]) -> str:
+    return "; ".join(f"{why} ({n})" if n > 1 else why for why, n in declined.items())

@@ -41,7 +41,7 @@ class Step:
     """One built-in pass on one graph; ``where`` as above.
 
     ``rewrites`` counts what was done, by name; ``numeric`` is the highest class among that.
-    ``reason`` says why the pass failed or was skipped.
+    ``reason`` says why the pass failed, was skipped, or left alone what it might have changed.
     """
 
     name: str

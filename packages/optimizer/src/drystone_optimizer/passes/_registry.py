@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Final
 
 from drystone_optimizer.context import Context
@@ -14,6 +15,7 @@ from drystone_optimizer.passes import (
     debug_stripper,
     dependency_optimization,
     function_optimization,
+    implementation_selector,
     loop_optimization,
     model_pruning,
     remapping,
@@ -38,8 +40,24 @@ class BuiltIn:
     once: bool = False
 
 
+def _when_run(module: str, function: str = "run") -> Callable[[Context], None]:
+    """A pass that few use: its module is imported when it runs."""
+
+    def run(ctx: Context) -> None:
+        found = import_module(f"drystone_optimizer.passes.{module}")
+        getattr(found, function)(ctx)
+
+    return run
+
+
 PASSES: Final = (
     BuiltIn("model_pruning", "model_pruner", "disable_model_pruning", model_pruning.run),
+    BuiltIn(
+        "implementation_selector",
+        "implementation_selector",
+        "implementation_selector",
+        implementation_selector.run,
+    ),
     BuiltIn(
         "function_optimization",
         "function_optimizer",
@@ -56,6 +74,12 @@ PASSES: Final = (
     BuiltIn("debug_stripper", "debug_stripper", "debug_stripper", debug_stripper.run),
     BuiltIn("constant_folding", "constant_folding", "constant_folding", constant_folding.run),
     BuiltIn("shape_optimization", "shape_optimizer", "shape_optimization", shape_optimization.run),
+    BuiltIn(
+        "pin_to_host_optimization",
+        "pin_to_host_optimizer",
+        "pin_to_host_optimization",
+        _when_run("pin_to_host_optimization"),
+    ),
     BuiltIn(
         "arithmetic_optimization",
         "arithmetic_optimizer",
