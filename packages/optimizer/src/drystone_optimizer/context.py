@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Context", "DeadlinePassed", "same_shape"]
 
 _TICKS: Final = 256
+# How many edges below an edit rules look again; no rule looks further up than that.
+_REACH: Final = 4
 
 
 class DeadlinePassed(Exception):
@@ -69,6 +71,9 @@ class Context:
         self.numeric = Numeric.EXACT
         self._ends, self._ticks, self._refreshed = ends, 0, 0
         self._noticed: set[Node] | None = None
+        self._order: tuple[int, list[Node]] | None = None
+        self.learned: list[Node] = []
+        self.looked_at: dict[object, tuple[int, int]] = {}
 
     # ---- bookkeeping ---------------------------------------------------------------------------
 
@@ -78,10 +83,11 @@ class Context:
         self.counts.clear()
         self.declined.clear()
         self.numeric = Numeric.EXACT
-        self._noticed = None
         edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
-        if self._shapes is not None:
-            self._shapes.refresh(edited)
+        if edited:
+            self._noticed = None
+            if self._shapes is not None:
+                self.learned += self._shapes.refresh(edited)
 
     def count(self, name: str, numeric: Numeric = Numeric.EXACT, times: int = 1) -> None:
         """Record that a rewrite was done."""
@@ -98,6 +104,29 @@ class Context:
         self._ticks += 1
         if self._ends is not None and self._ticks % _TICKS == 0 and time.monotonic() > self._ends:
             raise DeadlinePassed
+
+    def order(self) -> list[Node]:
+        """The nodes in topological order, for looking only; the same list until an edit."""
+        edits = len(self.journal)
+        if self._order is None or self._order[0] != edits:
+            self._order = (edits, topological_order(self.graph))
+        return self._order[1]
+
+    def now(self) -> tuple[int, int]:
+        """How many edits there were, and how often more became known of some node."""
+        return len(self.journal), len(self.learned)
+
+    def near_edits(self, since: tuple[int, int]) -> list[Node]:
+        """The nodes edited since, or of which more is known, and those some edges below."""
+        edits, learned = since
+        found = dict.fromkeys(self.journal[edits:])
+        found.update(dict.fromkeys(self.learned[learned:]))
+        level = list(found)
+        for _ in range(_REACH):
+            below = dict.fromkeys(user for node in level for user, _ in self.graph.consumers(node))
+            level = [node for node in below if node not in found]
+            found.update(dict.fromkeys(level))
+        return list(found)
 
     @property
     def shapes(self) -> Shapes:
@@ -122,9 +151,9 @@ class Context:
 
     def may_rewrite(self, node: Node) -> bool:
         """Whether a rule may replace the node: it is not fed, and reads no variable in place."""
-        return node not in self.fed_nodes and not any(
-            gives_reference(source.op) for source, _ in node.inputs
-        )
+        if node in self.fed_nodes:
+            return False
+        return not any(gives_reference(source.op) for source, _ in node.inputs)
 
     def constant(self, output: Output) -> np.ndarray[Any, Any] | None:
         """The value of a Const that is not fed."""
@@ -181,7 +210,7 @@ class Context:
         where a variable is read that something writes.
         """
         if self._noticed is None:
-            self._noticed = _noticed_nodes(self.graph, self.effects)
+            self._noticed = _noticed_nodes(self)
         return node in self._noticed
 
     def note(self, node: Node) -> None:
@@ -305,13 +334,14 @@ def _const_attrs(value: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"dtype": from_numpy(value.dtype), "value": TensorAttr(array=value)}
 
 
-def _noticed_nodes(graph: Graph, effects: Effects) -> set[Node]:
+def _noticed_nodes(ctx: Context) -> set[Node]:
+    graph, effects = ctx.graph, ctx.effects
     found: set[Node] = set()
     levels = {node: effects.level(node) for node in graph}
     writes = 2 in levels.values()
     if not writes and not any(may_be_dead(op) for op in {node.op for node in graph}):
         return found
-    for node in topological_order(graph):
+    for node in ctx.order():
         if _begins(node, levels[node] if writes else 0) or _after(node, found):
             found.add(node)
     return found

@@ -73,11 +73,17 @@ def _named(node: Node) -> Iterator[str]:
 
 
 def _called_by(function: Function, library: FunctionLibrary) -> Iterator[str]:
-    try:
-        body = function.body(library)
-    except DrystoneError:
-        return
-    yield from _called(body.graph, library)
+    for node in function.proto.node_def:
+        if node.op in library:
+            yield node.op
+        if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
+            for name in sorted(node.attr):
+                value = node.attr[name]
+                kind = value.WhichOneof("value")
+                if kind == "func":
+                    yield value.func.name
+                elif kind == "list":
+                    yield from (inner.name for inner in value.list.func)
 
 
 def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -> Graph:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
+from drystone_base.graph.graph import no_cycle_collection
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
 from drystone_optimizer.functions import body_ends, optimize_bodies
@@ -47,9 +48,10 @@ def run_passes(
     ends = time.monotonic() + limit / 1000 if limit > 0 else None
     run = _Run(config, report, chosen, ends)
     wanted = asked_for(graph, fetches, feeds, config)
-    after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
-    if config.optimize_functions and len(after.functions):
-        after = optimize_bodies(after, run.on_body)
+    with no_cycle_collection():
+        after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
+        if config.optimize_functions and len(after.functions):
+            after = optimize_bodies(after, run.on_body)
     return after
 
 
@@ -185,9 +187,11 @@ class _Run:
         begin, size, edits = time.perf_counter(), len(ctx.graph), len(ctx.journal)
         try:
             ctx.begin_pass(self.config.toggle(one.toggle) is Toggle.AGGRESSIVE)
-            one.run(ctx)
-            if self.config.verify_passes:
-                verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
+            if ctx.looked_at.get(one.name) != ctx.now():  # else nothing changed since it ended
+                one.run(ctx)
+                ctx.looked_at[one.name] = ctx.now()
+                if self.config.verify_passes:
+                    verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
         except DeadlinePassed:
             raise
         except Exception as error:

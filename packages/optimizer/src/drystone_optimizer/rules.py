@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.graph import Node
@@ -54,19 +55,21 @@ class Rule:
 def apply_rules(ctx: Context, rules: Sequence[Rule], nodes: Iterable[Node] | None = None) -> int:
     """Apply rules, earlier ones first, to the graph's nodes until none matches; how many did.
 
-    ``nodes`` says where to begin (default: everywhere). Rules above the context's numeric ceiling
-    are left out. Bounded by the size of the graph, should rules undo each other.
+    ``nodes`` says in which order (default: that of the graph). Where these rules have been applied
+    before, only what was edited since and what is near that is looked at. Rules above the context's
+    numeric ceiling are left out. Bounded by the size of the graph, should rules undo each other.
     """
     begin, budget = ctx.rewrites, 1000 + 20 * len(ctx.graph)
-    chosen = _Chosen(
-        rule
-        for rule in rules
-        if rule.numeric <= ctx.ceiling and (ctx.aggressive or not rule.aggressive)
-    )
+    key = tuple(rule.name for rule in rules)
+    chosen = _chosen(tuple(rules), ctx.ceiling, ctx.aggressive)
     for _ in range(_MAX_SCANS):
-        before = ctx.rewrites
-        _scan(ctx, chosen, list(ctx.graph if nodes is None else nodes), begin + budget)
-        nodes = None
+        before, seen = ctx.rewrites, ctx.looked_at.get(key)
+        ctx.looked_at[key] = ctx.now()
+        if seen is None:
+            todo = [n for n in (ctx.graph if nodes is None else nodes) if chosen[n.op]]
+        else:
+            todo = [n for n in ctx.near_edits(seen) if chosen[n.op]]
+        _scan(ctx, chosen, todo, begin + budget)
         if ctx.rewrites == before or ctx.rewrites >= begin + budget:
             break
     return ctx.rewrites - begin
@@ -83,15 +86,20 @@ class _Chosen(dict[str, tuple[Rule, ...]]):
         return found
 
 
+@lru_cache(maxsize=256)
+def _chosen(rules: tuple[Rule, ...], ceiling: Numeric, aggressive: bool) -> _Chosen:
+    return _Chosen(r for r in rules if r.numeric <= ceiling and (aggressive or not r.aggressive))
+
+
 def _scan(ctx: Context, rules: _Chosen, nodes: list[Node], limit: int) -> None:
     graph = ctx.graph
-    queue = deque(node for node in nodes if rules[node.op])
-    queued = set(queue)
+    queue = deque(nodes)
+    queued = set(nodes)
     while queue:
         node = queue.popleft()
         queued.discard(node)
         mine = rules[node.op]
-        if not mine or graph.get(node.name) is not node or not ctx.may_rewrite(node):
+        if not mine or graph.get(node.name) is not node:
             continue
         ctx.tick()
         for touched in _try(ctx, mine, node):
@@ -109,6 +117,8 @@ def _try(ctx: Context, rules: Sequence[Rule], node: Node) -> Iterable[Node]:
         found = rule.match(ctx, node)
         if found is None:
             continue
+        if not ctx.may_rewrite(node):
+            return ()
         mark = len(ctx.journal)
         rule.apply(ctx, node, found)
         ctx.count(rule.name, rule.numeric)

@@ -94,16 +94,25 @@ class Signatures:
     def _find(self, node: Node) -> Signature | None:
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same attribute.
         key = (node.op, *[
-            (name, value.__class__, repr(value) if value.__class__ is float else value)
+            (name, value.__class__, value if value.__class__ in _PLAIN else _comparable(value))
             for name, value in node.attrs.items()
         ])  # fmt: skip
         try:
             found = self._shared.get(key)
-        except TypeError:  # a list, a tensor or a function: such nodes share nothing
+        except TypeError:  # a tensor or a function: such nodes share nothing
             return _signature(node)
         if found is None and (found := _signature(node)) is not None:
             self._shared[key] = found
         return found
+
+
+_PLAIN: Final = frozenset({int, bool, str, tuple, DType})
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, float):
+        return repr(value)
+    return tuple((v.__class__, _comparable(v)) for v in value) if isinstance(value, list) else value
 
 
 def _signature(node: Node) -> Signature | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Node, topological_order
+from drystone_base.graph import Node
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_optimizer.context import Context
 from drystone_optimizer.purity import is_pure
@@ -29,6 +29,7 @@ _COMMUTATIVE: Final = frozenset({
 })  # fmt: skip
 _COMMUTATIVE_INTEGERS: Final = frozenset({"Maximum", "Minimum", "AddN"})
 _LARGE: Final = 1 << 14
+_SMALL: Final = 128
 # Ops that write into their first input.
 _IN_PLACE: Final = ("Inplace", "_ParallelConcat", "DestroyTemporary")
 # Values of attributes that are not worth comparing.
@@ -37,26 +38,24 @@ _IGNORED: Final = frozenset({"_output_shapes"})
 
 def run(ctx: Context) -> None:
     """Merge equal nodes."""
-    graph = ctx.graph
-    seen: dict[Hashable, list[Node]] = {}
-    written = {source for node in graph if node.op.startswith(_IN_PLACE)
+    written = {source for node in ctx.graph if node.op.startswith(_IN_PLACE)
                for source, _ in node.inputs}  # fmt: skip
-    for node in topological_order(graph):
+    seen: dict[Hashable, list[Node]] = {}
+    for node in ctx.order():
         ctx.tick()
         if node in ctx.fed_nodes or not is_pure(node) or node in written:
             continue
         try:
-            key = _key(node)
+            alike = seen.setdefault(_outline(node), [])
+            twin = next((t for t in alike if _are_equal(t, node)), None)
         except (TypeError, DrystoneError):
             continue
-        twins = seen.setdefault(key, [])
-        twin = next((t for t in twins if _same_constants(t, node)), None)
         if twin is None:
-            twins.append(node)
+            alike.append(node)
         elif not ctx.kept(node):
             _merge(ctx, node, twin)
         elif not ctx.kept(twin):
-            twins[twins.index(twin)] = node
+            alike[alike.index(twin)] = node
             _merge(ctx, twin, node)
 
 
@@ -71,14 +70,36 @@ def _merge(ctx: Context, node: Node, twin: Node) -> None:
     ctx.count(f"equal {node.op}")
 
 
-def _key(node: Node) -> Hashable:
-    inputs: Any = [(source.name, k) for source, k in node.inputs]
-    if _order_is_free(node):
-        inputs.sort()
-    controls = tuple(sorted(control.name for control in node.controls))
-    attrs = tuple((n, _hashable(v)) for n, v in sorted(node.full_attrs().items())
-                  if n not in _IGNORED)  # fmt: skip
-    return (node.op, node.device, tuple(inputs), controls, attrs)
+def _outline(node: Node) -> Hashable:
+    """What equal nodes share and few others do; cheap, so attributes only of nodes without inputs.
+
+    Of large constants a few bytes.
+    """
+    if node.op == "Const":
+        return (node.op, node.device, node.controls, _fingerprint(node.attrs["value"]))
+    free = node.op in _COMMUTATIVE or node.op in _COMMUTATIVE_INTEGERS
+    inputs = frozenset(node.inputs) if free else node.inputs
+    return (node.op, node.device, inputs, frozenset(node.controls))
+
+
+def _are_equal(a: Node, b: Node) -> bool:
+    """Whether nodes with the same outline are equal."""
+    if a.inputs != b.inputs and not (_order_is_free(a) and _sorted(a) == _sorted(b)):
+        return False
+    if a.op == "Const":
+        return _stated(a) == _stated(b) and _same_array(a.attrs["value"], b.attrs["value"])
+    return _stated(a) == _stated(b)
+
+
+def _sorted(node: Node) -> list[tuple[str, int]]:
+    return sorted((source.name, k) for source, k in node.inputs)
+
+
+def _stated(node: Node) -> Hashable:
+    """The attributes with defaults filled in; of constants all but the tensor."""
+    left_out = "value" if node.op == "Const" else ""
+    return tuple((n, _hashable(v)) for n, v in sorted(node.full_attrs().items())
+                 if n not in _IGNORED and n != left_out)  # fmt: skip
 
 
 def _order_is_free(node: Node) -> bool:
@@ -94,7 +115,8 @@ def _hashable(value: Any) -> Hashable:
     if isinstance(value, list):
         return ("list", *map(_hashable, value))
     if isinstance(value, TensorAttr):
-        return _fingerprint(value)
+        held = value.array
+        return (_fingerprint(value), b"" if held.dtype == object else held.tobytes())
     if isinstance(value, FunctionRef):
         return (value.name, *((n, _hashable(v)) for n, v in sorted(value.attrs.items())))
     if isinstance(value, Placeholder):
@@ -108,19 +130,16 @@ def _fingerprint(value: TensorAttr) -> Hashable:
     head = (value.dtype.number, array.shape)
     if array.dtype == object:
         return (*head, tuple(array.reshape(-1).tolist())) if array.size < _LARGE else (id(value),)
-    if array.nbytes <= _LARGE:
+    if array.nbytes <= _SMALL:
         return (*head, array.tobytes())
-    return (*head, array.flat[:64].tobytes(), array.flat[-64:].tobytes())
+    return (*head, array.flat[:16].tobytes(), array.flat[-16:].tobytes())
 
 
-def _same_constants(a: Node, b: Node) -> bool:
-    if a.op != "Const":
-        return True
-    one, other = a.attrs["value"].array, b.attrs["value"].array
-    if one.nbytes <= _LARGE:
-        return True  # compared by their keys
-    if one is other:
-        return True
+def _same_array(a: TensorAttr, b: TensorAttr) -> bool:
+    """Whether tensors with the same fingerprint hold the same bits."""
+    one, other = a.array, b.array
+    if one is other or one.dtype == object or one.nbytes <= _SMALL:
+        return True  # compared by their fingerprints
     if not (one.flags.c_contiguous and other.flags.c_contiguous):
-        return False
+        return one.nbytes <= _LARGE and one.tobytes() == other.tobytes()
     return bool(np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8)))

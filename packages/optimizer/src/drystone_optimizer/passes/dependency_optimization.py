@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.graph import Node, topological_order
+from drystone_base.graph import Node
 from drystone_optimizer.bypassing import PASSING, may_take_out, passes_on, take_out
 from drystone_optimizer.context import Context
 from drystone_optimizer.purity import CONTROL_FLOW, is_pure
@@ -31,7 +31,7 @@ def run(ctx: Context) -> None:
             _drop_idle(ctx, node)
     if not any(node.controls for node in ctx.graph):
         return
-    for node in reversed(topological_order(ctx.graph)):
+    for node in reversed(ctx.order()):
         ctx.tick()
         _only_orders(ctx, node)
     apply_rules(ctx, RULES)
@@ -81,7 +81,7 @@ RULES: Final = (
 
 def _reduce(ctx: Context) -> None:
     """Drop each control edge beside which another path leads from its source to its target."""
-    rank = {node: k for k, node in enumerate(topological_order(ctx.graph))}
+    rank = {node: k for k, node in enumerate(ctx.order())}
     for node in list(ctx.graph):
         ctx.tick()
         if not node.controls or node.op in _MERGES:

@@ -19,13 +19,15 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.evaluate import evaluate
+from drystone_base.graph.functions import Body, Function
 from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signature, Signatures
-from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.ops.shapes._registry import (
+    MAX_PARTIAL,
     Handle,
     PartialValue,
     Shape,
@@ -107,6 +109,7 @@ class Engine:
         self.graph, self.given, self.strict, self.depth = graph, given, strict, depth
         self.result = Inference()
         self.signatures = Signatures()
+        self.bodies: dict[Function, Body] = {}
         self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
@@ -184,6 +187,8 @@ class Engine:
         return Known([shape, ()], [None, None], [handle, None])
 
     def evaluate(self, node: Node) -> Known:
+        if node.op == "Const" and (held := _held(node)) is not None:
+            return held
         signature = self.signatures.of(node)
         if signature is None:
             count = 1 + max((k for _, k in self.read_outputs(node)), default=0)
@@ -294,10 +299,11 @@ class Engine:
         if function is None or self.depth >= _MAX_DEPTH:
             return blank.shapes, blank.values, blank.handles
         try:
-            body = function.body(self.graph.functions, ref.attrs)
+            body = self.body(function, ref)
         except DrystoneError:
             return blank.shapes, blank.values, blank.handles
         inner = Engine(body.graph, {}, self.strict, self.depth + 1)
+        inner.signatures, inner.bodies = self.signatures, self.bodies
         inner.next_symbol = self.next_symbol
         for arg, *known in zip(body.args, shapes, values, handles, strict=False):
             inner.args[arg] = (known[0], known[1], known[2])
@@ -310,6 +316,27 @@ class Engine:
             [known.values[k] for known, k in found],
             [known.handles[k] for known, k in found],
         )
+
+    def body(self, function: Function, ref: FunctionRef) -> Body:
+        """The function's body, built once where no attribute of the call says what is in it."""
+        if function.signature.attrs:
+            return function.body(self.graph.functions, ref.attrs)
+        if function not in self.bodies:
+            self.bodies[function] = function.body(self.graph.functions)
+        return self.bodies[function]
+
+
+def _held(node: Node) -> Known | None:
+    """What a Const holds; None where that cannot be read."""
+    tensor = node.attrs.get("value")
+    if not isinstance(tensor, TensorAttr):
+        return None
+    try:
+        shape = tensor.shape
+        value = tensor.array if math.prod(shape) <= MAX_PARTIAL else None
+    except DrystoneError:
+        return None
+    return Known([shape], [value], [None])
 
 
 def _completed(value: Any, dtype: DType) -> Any:

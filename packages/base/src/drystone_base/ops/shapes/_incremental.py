@@ -41,6 +41,7 @@ class Shapes:
         if signatures is not None:
             self._engine.signatures = signatures
         self._known = self._engine.result.known
+        self._circles = False
 
     def __len__(self) -> int:
         """How many nodes were inferred so far."""
@@ -67,6 +68,25 @@ class Shapes:
 
     def _infer(self, node: Node) -> None:
         """Infer a node and, before it, all of its fan-in that is not known yet."""
+        known, entered, stack = self._known, set[Node](), [node]
+        while stack:
+            one = stack[-1]
+            if one in known:
+                stack.pop()
+                continue
+            missing = [source for source, _ in one.inputs if source not in known]
+            if one.op in MERGE_OPS or (missing and one in entered):
+                self._infer_loop(node)
+                return
+            if missing:
+                entered.add(one)
+                stack.extend(missing)
+            else:
+                self._engine.update(one, widen=False)
+
+    def _infer_loop(self, node: Node) -> None:
+        """As :meth:`_infer`, where what is missing goes in a circle."""
+        self._circles = True
         missing: dict[Node, None] = {}
         stack = [node]
         while stack:
@@ -83,32 +103,42 @@ class Shapes:
         self._known.pop(node, None)
         self._engine.signatures.forget(node)
 
-    def refresh(self, edited: Iterable[Node]) -> None:
+    def refresh(self, edited: Iterable[Node]) -> list[Node]:
         """Infer edited nodes anew, then those that read from one of which more is known now.
 
-        In a graph with loops the inferred nodes that the edits reach are forgotten instead.
+        Gives the nodes of which something else is known. In a graph with loops the inferred nodes
+        that the edits reach are forgotten instead, and given.
         """
         alive = [n for n in dict.fromkeys(edited) if self.graph.get(n.name) is n]
-        if any(node.op in MERGE_OPS for node in self._known):
+        if self._circles:
             self._forget_reached(alive)
-            return
+            return []
         queue = [node for node in alive if node in self._known]
         for node in alive:
             self._engine.signatures.forget(node)
-        if queue:
-            self._propagate(queue)
+        return self._propagate(queue) if queue else []
 
-    def _forget_reached(self, nodes: Iterable[Node]) -> None:
-        seen: set[Node] = set()
+    def _forget_reached(self, nodes: Iterable[Node]) -> list[Node]:
+        seen: dict[Node, None] = {}
         stack = list(nodes)
         while stack:
             node = stack.pop()
             if node not in seen:
-                seen.add(node)
+                seen[node] = None
                 self.forget(node)
                 stack.extend(user for user, _ in self.graph.consumers(node))
+        return list(seen)
 
-    def _propagate(self, nodes: list[Node]) -> None:
+    def _propagate(self, nodes: list[Node]) -> list[Node]:
+        """Infer nodes anew, then what reads those of which something else is known now."""
+        before = {node: self._known.pop(node) for node in nodes}
+        changed = [n for n, was in before.items() if not same_knowledge(was, self.known(n))]
+        users = dict.fromkeys(u for n in changed for u, _ in self.graph.consumers(n))
+        reached = [user for user in users if user in self._known]
+        return changed + self._follow(reached) if reached else changed
+
+    def _follow(self, nodes: list[Node]) -> list[Node]:
+        changed: list[Node] = []
         rank = {node: k for k, node in enumerate(topological_order(self.graph))}
         heap = [(rank[node], id(node), node) for node in nodes]
         heapq.heapify(heap)
@@ -120,7 +150,9 @@ class Shapes:
             self._infer(node)
             if before is not None and same_knowledge(before, self._known[node]):
                 continue
+            changed.append(node)
             for user, _ in self.graph.consumers(node):
                 if user in self._known and user not in queued:
                     queued.add(user)
                     heapq.heappush(heap, (rank[user], id(user), user))
+        return changed

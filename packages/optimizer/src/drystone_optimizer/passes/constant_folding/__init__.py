@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drystone_base.graph import topological_order
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.constant_folding import fold, known_values
 from drystone_optimizer.passes.constant_folding._rules import RULES
@@ -13,5 +12,4 @@ __all__ = ["run"]
 
 def run(ctx: Context) -> None:
     """Apply all rules, sources first, until none matches."""
-    order = topological_order(ctx.graph)
-    apply_rules(ctx, (fold.RULE, known_values.RULE, *RULES), order)
+    apply_rules(ctx, (fold.RULE, known_values.RULE, *RULES), ctx.order())

@@ -27,9 +27,12 @@ Arrays = list[np.ndarray[Any, Any]]
 
 def _match(ctx: Context, node: Node) -> Arrays | None:
     """The node's outputs, where they can be computed and are worth keeping."""
+    for source, _ in node.inputs:
+        if source.op != "Const":
+            return None
     if not node.inputs or node in ctx.unfoldable or node.op.startswith(_NEVER):
         return None
-    if not all(source.op == "Const" for source, _ in node.inputs) or not is_pure(node):
+    if not is_pure(node):
         return None
     found = _computed(ctx, node)
     if found is None:

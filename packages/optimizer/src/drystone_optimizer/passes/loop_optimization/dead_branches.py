@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.dtypes import as_dtype
-from drystone_base.graph import Node, Output, topological_order
+from drystone_base.graph import Node, Output
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_optimizer.context import Context
 
@@ -65,7 +65,7 @@ def _dead(ctx: Context, switches: dict[Node, int]) -> _Found | None:
     def is_dead(output: Output) -> bool:
         return (output in gone or output[0] in dead) and output not in ctx.fed
 
-    for node in topological_order(ctx.graph):
+    for node in ctx.order():
         waits = any(control in dead for control in node.controls)
         if node.op in _MERGES:
             lost = [k for k, o in enumerate(node.inputs) if is_dead(o)]
