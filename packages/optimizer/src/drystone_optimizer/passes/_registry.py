@@ -86,6 +86,13 @@ PASSES: Final = (
         "arithmetic_optimization",
         arithmetic_optimization.run,
     ),
+    BuiltIn(
+        "layout_optimizer",
+        "layout",
+        "layout_optimizer",
+        _when_run("layout_optimizer"),
+        once=True,
+    ),
     BuiltIn("remapping", "remapper", "remapping", remapping.run),
     BuiltIn(
         "loop_optimization",

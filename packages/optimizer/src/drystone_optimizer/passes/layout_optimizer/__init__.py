@@ -1,0 +1,45 @@
+"""Layout optimizer: images lie in memory as the device likes them, channels last or first.
+
+Ops with a data format take the wanted one, between transposes; ops that do not care are computed in
+it as well, so that transposes between neighbours cancel. GPUs get channels first unless half of
+their convolutions or more are of 16 bits; of the CPU nothing is changed unless
+``cpu_layout_conversion`` says so.
+"""
+
+from __future__ import annotations
+
+from drystone_base.graph import Node, topological_order
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes.layout_optimizer import agnostic, sensitive
+from drystone_optimizer.passes.layout_optimizer.conversion import Conversion
+from drystone_optimizer.passes.layout_optimizer.direction import Direction, directions
+from drystone_optimizer.rules import Numeric
+
+__all__ = ["run"]
+
+
+def run(ctx: Context) -> None:
+    """Convert the nodes of each kind of device, sources first."""
+    if ctx.ceiling < Numeric.REASSOCIATES:
+        ctx.decline("sums over images would be taken in another order")
+        return
+    for direction in directions(ctx):
+        nodes = [node for node in ctx.graph if direction.is_for(node)]
+        if any(sensitive.match(ctx, node, direction) for node in nodes):
+            _convert(ctx, nodes, direction)
+
+
+def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
+    conversion = Conversion(ctx, direction)
+    mine = set(nodes)
+    for node in topological_order(ctx.graph):
+        ctx.tick()
+        if node not in mine or ctx.kept(node) or not ctx.may_rewrite(node):
+            continue
+        plan = sensitive.match(ctx, node, direction)
+        what = "data format"
+        if plan is None:
+            plan, what = agnostic.match(conversion, node), "moved behind a transpose"
+        if plan is not None:
+            conversion.apply(node, plan)
+            ctx.count(what, Numeric.REASSOCIATES)

@@ -1,0 +1,221 @@
+"""Row C12, layout_optimizer: images lie in memory as the device likes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pass_checks import Maker, natively, only, run_pass, same_values, told, unchanged
+from random_images import draw_images
+
+from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, DType
+from drystone_base.graph import Graph
+from drystone_optimizer import OptimizerConfig, optimize_with_report
+
+PASS = "layout_optimizer"
+GPU = "/device:GPU:0"
+F = {"T": FLOAT32}
+X = {"x:0": np.random.default_rng(0).normal(size=(2, 5, 6, 3)).astype(np.float32)}
+W = np.random.default_rng(1).normal(size=(2, 3, 3, 3)).astype(np.float32)
+
+
+def network(device: str = GPU, dtype: DType = FLOAT32, last: bool = True) -> Maker:
+    """Two convolutions with an activation between them, and a mean over the image."""
+    m, form = Maker(), "NHWC" if last else "NCHW"
+    more = {"T": dtype, "device": device}
+    m.x(shape=(-1, 5, 6, 3) if last else (-1, 3, 5, 6), dtype=dtype)
+    m.const("w", W, dtype)
+    strides = [1, 2, 1, 1] if last else [1, 1, 2, 1]
+    m.op("Conv2D", "a", "x", "w", strides=strides, padding="SAME", data_format=form, **more)
+    m.op("Relu", "r", "a", **more)
+    m.op("Conv2D", "b", "r", "w", strides=[1] * 4, padding="VALID", data_format=form, **more)
+    axes = [1, 2] if last else [2, 3]
+    m.op("Mean", "mean", "b", m.const("k", axes), Tidx=INT32, keep_dims=False, **more)
+    m.op("Identity", "y", "mean", T=dtype)
+    return m
+
+
+def count(graph: Graph, op: str) -> int:
+    return sum(node.op == op for node in graph)
+
+
+def test_c12_a_network_of_the_gpu_has_one_transpose_at_its_beginning() -> None:
+    m = network()
+    after, report = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
+    assert count(after, "Transpose") == 1
+    assert [after[n].attrs["data_format"] for n in "ab"] == ["NCHW", "NCHW"]
+    assert after["a"].attrs["strides"] == [1, 1, 2, 1]
+    assert [after[n].device for n in ("a", "r", "mean", "a/to_layout")] == [GPU] * 4
+    assert report.steps[0].rewrites == {"data format": 2, "moved behind a transpose": 2}
+    assert report.steps[0].numeric == "reassociates"
+    same_values(m.graph, after, ["y:0"], X, exact=False)
+    natively(m.graph, after, ["y:0"], X)
+    again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])
+    assert again is after
+
+
+def test_c12_what_is_fetched_is_in_its_format() -> None:
+    m = network()
+    fetches = ["a:0", "r:0", "y:0"]
+    after, _ = run_pass(m.graph, PASS, fetches, ["x:0"])
+    assert after["a"].attr("data_format") == "NHWC"
+    assert after["b"].attr("data_format") == "NCHW"
+    same_values(m.graph, after, fetches, X, exact=False)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_c12_convolutions_of_16_bits_like_their_channels_last(half: bool) -> None:
+    m = network(dtype=FLOAT16 if half else FLOAT32, last=False)
+    after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
+    assert (after is not m.graph) is half
+    if half:
+        assert after["a"].attrs["data_format"] == "NHWC"
+        assert after["a"].attrs["strides"] == [1, 2, 1, 1]
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_c12_the_cpu_changes_when_it_is_told_to(last: bool) -> None:
+    m = network("", last=last)
+    feeds = X if last else {"x:0": X["x:0"].transpose(0, 3, 1, 2)}
+    way = {True: "NHWC_TO_NCHW", False: "NCHW_TO_NHWC"}
+    report = unchanged(m, PASS, ["y:0"], ["x:0"])
+    assert "no node asks for a GPU" in told(report, PASS)
+    unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[not last])
+    after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[last])
+    assert after["a"].attrs["data_format"] == ("NCHW" if last else "NHWC")
+    assert count(after, "Transpose") == 1
+    same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    natively(m.graph, after, ["y:0"], feeds)
+
+
+def test_c12_layers_of_integers_exact_sessions_and_fed_layers_stay() -> None:
+    ints = Maker()
+    ints.op("MaxPool", "y", ints.x(shape=(1, 4, 4, 1), dtype=INT32), T=INT32, ksize=[1, 2, 2, 1],
+            strides=[1, 2, 2, 1], padding="SAME", device=GPU)  # fmt: skip
+    ints.op("Neg", "z", "y", T=INT32)
+    report = unchanged(ints, PASS, ["z:0"], ["x:0"])
+    assert told(report, PASS) == "a layer of integers"
+    report = unchanged(network(), PASS, ["y:0"], ["x:0"], numeric="exact")
+    assert "another order" in told(report, PASS)
+    unchanged(network(), PASS, ["y:0"], ["a:0", "b:0"])
+    unchanged(network(), PASS, ["a:0", "b:0"], ["x:0"])
+
+
+def behind(op: str, *more: Any, fetch: str = "z:0", **attrs: Any) -> Graph:
+    """The graph after the pass of a convolution, ``op``, and another convolution if it fits."""
+    m = Maker()
+    m.op("Conv2D", "a", m.x(shape=(2, 5, 6, 3)), m.const("w", W), strides=[1] * 4, padding="SAME",
+         device=GPU, **F)  # fmt: skip
+    args = [m.const(f"arg_{k}", value) for k, value in enumerate(more)]
+    m.op(op, "z", "a", *args, device=GPU, **{**F, **attrs})
+    m.op("Square", "end", "z", device=GPU, **F)
+    after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0"])
+    same_values(m.graph, after, ["end:0"], X, exact=False)
+    return after
+
+
+def moved(graph: Graph) -> bool:
+    return graph["z"].inputs[0][0].op != "Transpose"
+
+
+AXES = {"Tidx": INT32}
+
+
+@pytest.mark.parametrize(
+    ("op", "more", "attrs", "moves"),
+    [
+        ("Sum", ([1, 2],), {"keep_dims": False, **AXES}, True),
+        ("Sum", ([-1],), {"keep_dims": True, **AXES}, True),
+        ("Sum", ([3],), {"keep_dims": False, **AXES}, True),
+        ("Sum", ([1],), {"keep_dims": False, **AXES}, False),
+        ("AddV2", (np.ones(3, np.float32),), {}, True),
+        ("AddV2", (np.ones((6, 3), np.float32),), {}, False),
+        ("StridedSlice", ([0] * 4, [1] * 4, [1] * 4), {"Index": INT32, "end_mask": 13}, True),
+        ("StridedSlice", ([0] * 4, [1] * 4, [1] * 4), {"Index": INT32, "new_axis_mask": 1}, False),
+        ("StridedSlice", ([0], [1], [1]), {"Index": INT32}, False),
+        ("Reshape", ([2, -1],), {"Tshape": INT32}, False),
+        ("Pad", ([[0, 0], [1, 2], [3, 0], [0, 4]],), {"Tpaddings": INT32}, True),
+        ("ReverseV2", ([1, -1],), {**AXES}, True),
+    ],
+)
+def test_c12_ops_that_follow_any_format(op: str, more: Any, attrs: Any, moves: bool) -> None:
+    assert moved(behind(op, *more, **attrs)) is moves
+
+
+def test_c12_a_squeeze_must_leave_dimensions_in_order() -> None:
+    m = network()
+    m.op("Squeeze", "s", "b", squeeze_dims=[1], device=GPU, **F)
+    m.op("Neg", "end", "s", **F)
+    x = {"x:0": X["x:0"][:, :3]}
+    m.graph.set_attr(m.graph["x"], "shape", (-1, 3, 6, 3))
+    after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0"])
+    same_values(m.graph, after, ["end:0"], x, exact=False)
+    assert after["s"].inputs[0][0].op == "Transpose"
+
+
+def test_c12_branches_that_both_end_in_the_new_format() -> None:
+    from drystone_base.dtypes import BOOL
+
+    m = Maker()
+    m.op("Conv2D", "a", m.x(shape=(2, 5, 6, 3)), m.const("w", W), strides=[1] * 4, padding="SAME",
+         device=GPU, **F)  # fmt: skip
+    m.op("Switch", "s", "a", m.x("p", (), BOOL), device=GPU, **F)
+    m.op("Relu", "no", "s:0", device=GPU, **F)
+    m.op("Mul", "yes", "s:1", m.const("two", np.full(3, 2, np.float32)), device=GPU, **F)
+    m.op("Merge", "m", "no", "yes", N=2, device=GPU, **F)
+    m.op("Square", "y", "m", device=GPU, **F)
+    m.op("Identity", "end", "y", **F)
+    after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0", "p:0"])
+    assert after["m"].inputs == ((after["no"], 0), (after["yes"], 0))
+    for choice in (True, False):
+        same_values(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, exact=False)
+
+
+def test_c12_gradients_take_the_format_of_their_layers() -> None:
+    m = Maker()
+    m.const("w", W)
+    common = {"strides": [1, 2, 1, 1], "padding": "SAME", "device": GPU, **F}
+    m.op("Conv2D", "a", m.x(shape=(2, 5, 6, 3)), "w", **common)
+    m.op("MaxPool", "p", "a", ksize=[1, 2, 2, 1], **common)
+    m.op("OnesLike", "dp", "p", device=GPU, **F)
+    m.op("MaxPoolGrad", "da", "a", "p", "dp", ksize=[1, 2, 2, 1], **common)
+    m.op("Shape", "shape", "x", out_type=INT32, **F)
+    m.op("Conv2DBackpropInput", "dx", "shape", "w", "da", **common)
+    m.op("Conv2DBackpropFilter", "dw", "x", m.const("ws", [2, 3, 3, 3]), "da", **common)
+    m.op("BiasAddGrad", "db", "da", device=GPU, **F)
+    for name in ("dx", "dw", "db"):
+        m.op("Identity", f"y_{name}", name, **F)
+    fetches = ["y_dx:0", "y_dw:0", "y_db:0"]
+    after, _ = run_pass(m.graph, PASS, fetches, ["x:0"])
+    assert {n.attr("data_format") for n in after if n.states("data_format")} == {"NCHW"}
+    assert count(after, "Transpose") == 2, "one to the images, one back from their gradient"
+    same_values(m.graph, after, fetches, X, exact=False)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_c12_random_images_agree(seed: int) -> None:
+    made, fetches = draw_images(seed, last=seed % 2 == 0, device="" if seed % 3 else GPU)
+    way = "NHWC_TO_NCHW" if seed % 2 == 0 else "NCHW_TO_NHWC"
+    after, _ = run_pass(made.m.graph, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
+    same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+    if after is not made.m.graph and seed % 4 == 0:
+        natively(made.m.graph, after, fetches, made.feeds)
+    again, _ = run_pass(after, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
+    assert again is after
+
+
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_c12_random_images_agree_with_all_passes(seed: int) -> None:
+    made, fetches = draw_images(seed, last=True)
+    config = OptimizerConfig(cpu_layout_conversion="NHWC_TO_NCHW", min_graph_nodes=-1,
+                             fail_on_optimizer_errors=True)  # fmt: skip
+    after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config)
+    same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+
+
+def test_c12_off_is_off() -> None:
+    m = network()
+    config = only("model_pruning")
+    after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"], config)
+    assert after["a"].attrs["data_format"] == "NHWC"
