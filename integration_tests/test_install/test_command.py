@@ -7,7 +7,8 @@ import pytest
 from integration_tests.support import InstalledEnv
 
 SUBCOMMANDS = [
-    "bench", "diff", "doctor", "explain", "inspect", "optimize", "passes", "plugins", "run"
+    "bench", "diff", "doctor", "explain", "inspect", "optimize", "partition", "passes",
+    "plugins", "run"
 ]  # fmt: skip
 
 

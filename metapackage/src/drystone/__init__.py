@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import drystone_optimizer
+    import drystone_subgraph
 
     optimizer = drystone_optimizer
+    subgraph = drystone_subgraph
     from drystone_base import *  # noqa: F403
     from drystone_base import __all__ as __all__
 
 __version__ = "0.1.0"
 
-_PACKAGES = {"optimizer": "drystone_optimizer"}
+_PACKAGES = {"optimizer": "drystone_optimizer", "subgraph": "drystone_subgraph"}
 
 
 def __getattr__(name: str) -> Any:

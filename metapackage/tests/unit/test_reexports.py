@@ -7,12 +7,14 @@ import pytest
 import drystone
 import drystone_base
 import drystone_optimizer
+import drystone_subgraph
 
 
 def test_names_are_those_of_base_and_the_further_packages() -> None:
-    assert drystone.__all__ == [*drystone_base.__all__, "optimizer"]
-    assert set(dir(drystone)) == {*drystone_base.__all__, "optimizer", "__version__"}
+    assert drystone.__all__ == [*drystone_base.__all__, "optimizer", "subgraph"]
+    assert set(dir(drystone)) == {*drystone_base.__all__, "optimizer", "subgraph", "__version__"}
     assert drystone.optimizer is drystone_optimizer
+    assert drystone.subgraph is drystone_subgraph
 
 
 def test_a_name_is_the_same_object_and_kept() -> None:

@@ -87,7 +87,8 @@ def _texts(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         except NotADirectoryError:
             yield (
                 "",
-                b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]",
+                b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]"
+                b"[drystone.subgraph_backends]",
             )
             continue
         except OSError:

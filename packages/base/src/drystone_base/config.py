@@ -30,7 +30,9 @@ class SessionConfig:
     arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
     its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
     ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
-    ``OptimizerConfig``). ``passes``: by name of a registered pass, whether it runs, or the settings
+    ``OptimizerConfig``). ``subgraphs``: which backends run regions of the graph: names with commas
+    between, the first has the first choice; ``"off"``; drystone-subgraph's ``PartitionConfig``; or
+    ``"default"``, what ``$DRYSTONE_SUBGRAPH_BACKEND`` says. ``passes``: by name of a registered pass, whether it runs, or the settings
     that it runs with (`drystone passes` lists them). ``device_count``: how many virtual devices
     the CPU is, such as ``{"CPU": 2}``; each runs its part of the graph in a thread of its own.
     ``allow_soft_placement``: a node whose device is not there runs on another one (False: it is an
@@ -50,6 +52,7 @@ class SessionConfig:
     seed: int | None = None
     access: Access | None = None
     optimizer: Any = "default"
+    subgraphs: Any = "default"
     passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
     device_count: Mapping[str, int] = field(default_factory=dict)
     allow_soft_placement: bool = True

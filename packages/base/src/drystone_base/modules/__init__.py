@@ -6,7 +6,7 @@ entry point in the group ``drystone.modules`` that names a :class:`Module`. Sour
 TensorFlow RFC, "C++ modularity".
 """
 
-from drystone_base._entry_points import declared
+from drystone_base._entry_points import EntryPoint, declared, points
 from drystone_base.modules._registry import (
     Library,
     Module,
@@ -20,6 +20,7 @@ from drystone_base.modules._registry import (
 )
 
 __all__ = [
+    "EntryPoint",
     "Library",
     "Module",
     "Registry",
@@ -28,6 +29,7 @@ __all__ = [
     "entry_symbols",
     "find",
     "modules",
+    "points",
     "register",
     "stage",
 ]

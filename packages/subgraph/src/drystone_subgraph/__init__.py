@@ -1,0 +1,84 @@
+"""Regions of a graph for backends: selectors grow them, and each becomes one operator."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone_subgraph.backend import SubgraphBackend as SubgraphBackend
+    from drystone_subgraph.backend import backends as backends
+    from drystone_subgraph.backend import find_backend as find_backend
+    from drystone_subgraph.backend import register_backend as register_backend
+    from drystone_subgraph.config import PartitionConfig as PartitionConfig
+    from drystone_subgraph.partitioner import partition as partition
+    from drystone_subgraph.partitioner import partition_with_report as partition_with_report
+    from drystone_subgraph.property import ContainOpProperty as ContainOpProperty
+    from drystone_subgraph.property import SubgraphProperty as SubgraphProperty
+    from drystone_subgraph.report import PartitionReport as PartitionReport
+    from drystone_subgraph.report import Segment as Segment
+    from drystone_subgraph.selector import ContainOpSelector as ContainOpSelector
+    from drystone_subgraph.selector import SubgraphSelector as SubgraphSelector
+    from drystone_subgraph.stage import SubgraphWarning as SubgraphWarning
+    from drystone_subgraph.subgraph import Subgraph as Subgraph
+    from drystone_subgraph.subgraph import SubgraphInput as SubgraphInput
+    from drystone_subgraph.subgraph import SubgraphNode as SubgraphNode
+    from drystone_subgraph.subgraph import SubgraphOutput as SubgraphOutput
+
+__version__ = "0.1.0"
+
+# Where each public name lives; modules are imported when a name is first asked for.
+_HOME = {
+    "ContainOpProperty": "property",
+    "ContainOpSelector": "selector",
+    "PartitionConfig": "config",
+    "PartitionReport": "report",
+    "Segment": "report",
+    "Subgraph": "subgraph",
+    "SubgraphBackend": "backend",
+    "SubgraphInput": "subgraph",
+    "SubgraphNode": "subgraph",
+    "SubgraphOutput": "subgraph",
+    "SubgraphProperty": "property",
+    "SubgraphSelector": "selector",
+    "SubgraphWarning": "stage",
+    "backends": "backend",
+    "find_backend": "backend",
+    "partition": "partitioner",
+    "partition_with_report": "partitioner",
+    "register_backend": "backend",
+}
+
+__all__ = [
+    "ContainOpProperty",
+    "ContainOpSelector",
+    "PartitionConfig",
+    "PartitionReport",
+    "Segment",
+    "Subgraph",
+    "SubgraphBackend",
+    "SubgraphInput",
+    "SubgraphNode",
+    "SubgraphOutput",
+    "SubgraphProperty",
+    "SubgraphSelector",
+    "SubgraphWarning",
+    "__version__",
+    "backends",
+    "find_backend",
+    "partition",
+    "partition_with_report",
+    "register_backend",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_subgraph' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_subgraph.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,112 @@
+"""Backends by name: chains of properties. Entry points in ``drystone.subgraph_backends`` are found.
+
+An entry point names a :class:`SubgraphBackend` or a callable without arguments that makes one.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from drystone_base.errors import BadRequest, near_matches
+from drystone_base.modules import Registry, points
+from drystone_subgraph.property import SubgraphProperty
+from drystone_subgraph.selector import SubgraphSelector
+
+__all__ = ["GROUP", "SubgraphBackend", "backends", "find_backend", "register_backend"]
+
+GROUP: Final = "drystone.subgraph_backends"
+
+
+class SubgraphBackend:
+    """Somebody who runs regions of a graph: a name, and properties that run in their order."""
+
+    name = ""
+
+    def properties(self) -> Sequence[SubgraphProperty]:
+        """The rules by which regions are cut out, the first first."""
+        raise NotImplementedError
+
+
+class _Everything(SubgraphSelector):
+    stateful = False
+
+    def select(self, node: Any) -> bool:  # noqa: ARG002 — the interface's signature
+        return True
+
+    def select_input(self, node: Any, new_node: Any) -> bool:  # noqa: ARG002
+        return True
+
+    def select_output(self, node: Any, new_node: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+class _DefaultProperty(SubgraphProperty):
+    name = "everything"
+    minimum_size = 2
+
+    def create_subgraph_selector(self) -> SubgraphSelector:
+        return _Everything()
+
+
+class DefaultBackend(SubgraphBackend):
+    """Takes every node that can be part of a region; the host executor runs the regions."""
+
+    name = "default"
+
+    def properties(self) -> Sequence[SubgraphProperty]:
+        """One rule: everything."""
+        return [_DefaultProperty()]
+
+
+_BACKENDS: Final[Registry[SubgraphBackend]] = Registry("subgraph backend")
+_BACKENDS.register("default", DefaultBackend(), "drystone-subgraph")
+_LOCK: Final = threading.Lock()
+_scanned = False
+
+
+def register_backend(backend: SubgraphBackend, origin: str = "the program") -> None:
+    """Make a backend known; raises ``PluginError`` (``already-registered``) for a taken name."""
+    _BACKENDS.register(backend.name, backend, origin)
+
+
+def backends() -> Mapping[str, SubgraphBackend]:
+    """Every backend by name, those of installed packages included."""
+    global _scanned
+    with _LOCK:
+        if not _scanned:
+            _scanned = True
+            for point in points(GROUP):
+                _add(point)
+    return _BACKENDS.items()
+
+
+def _add(point: Any) -> None:
+    try:
+        found = point.load()
+        register_backend(found if isinstance(found, SubgraphBackend) else found(), point.package)
+    except Exception as error:  # one broken package must not take the others' backends away
+        warnings.warn(
+            f"subgraph backend {point.name!r} of package {point.package} ({point.value}) "
+            f"cannot be used: {type(error).__name__}: {error}",
+            stacklevel=4,
+        )
+
+
+def find_backend(name: str) -> SubgraphBackend:
+    """The backend of that name; raises ``BadRequest`` (``unknown-subgraph-backend``)."""
+    known = backends()
+    if name in known:
+        return known[name]
+    near = near_matches(name, known)
+    raise BadRequest(
+        f"there is no subgraph backend {name!r}",
+        check="backends are named as they registered",
+        found=name,
+        needed=", ".join(known),
+        remedy=f"did you mean {', '.join(near)}?" if near else "install the package that brings it",
+        code="unknown-subgraph-backend",
+        status="NOT_FOUND",
+    )

@@ -1,0 +1,139 @@
+"""``drystone partition``: which backend would take which part of a graph, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from drystone_base.cli.kit import (
+    common_options,
+    duration,
+    print_json,
+    print_table,
+    wants_json,
+)
+from drystone_base.errors import BadRequest
+from drystone_base.loaders import load_model, write_graph
+from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.partitioner import partition_with_report
+from drystone_subgraph.report import PartitionReport, Segment
+
+__all__ = ["partition"]
+
+EPILOG = """\b
+Examples:
+  drystone partition model.pb --backend default
+  drystone partition saved_model/ --backend openvino,default --report
+  drystone partition model.pb --backend openvino --minimum-size 3 --output parts.pb
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--backend", "backends", metavar="NAMES",
+              help="Backends by priority, with commas between; default "
+              "$DRYSTONE_SUBGRAPH_BACKEND.")  # fmt: skip
+@click.option("--signature", metavar="NAME",
+              help="Whose inputs and outputs to keep; default serving_default.")  # fmt: skip
+@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
+              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
+@click.option("--feed", "feeds", multiple=True, metavar="TENSOR",
+              help="A tensor instead of the signature's inputs; may be repeated.")  # fmt: skip
+@click.option("--minimum-size", type=click.IntRange(1), metavar="N",
+              help="Leave regions of fewer nodes as they are.")  # fmt: skip
+@click.option("--exclude", multiple=True, metavar="PATTERN",
+              help="An op, or a pattern of names, to leave out; may be repeated.")  # fmt: skip
+@click.option("--output", metavar="OUT", type=click.Path(path_type=Path, dir_okay=False),
+              help="Write the partitioned graph to this file (.pb or .pbtxt).")  # fmt: skip
+@click.option("--report", is_flag=True, help="Show why each backend left the ops that it left.")
+@common_options
+def partition(
+    model: Path,
+    backends: str | None,
+    signature: str | None,
+    fetches: tuple[str, ...],
+    feeds: tuple[str, ...],
+    minimum_size: int | None,
+    exclude: tuple[str, ...],
+    output: Path | None,
+    report: bool,
+) -> None:
+    """Partition the graph of MODEL for its signature, and show who takes what.
+
+    Without --output nothing is written: a dry run.
+    """
+    loaded = load_model(model)
+    if not fetches:
+        chosen = _signature(loaded.signatures, signature)
+        fetches = tuple(spec.tensor for spec in chosen.outputs.values())
+        feeds = feeds or tuple(spec.tensor for spec in chosen.inputs.values())
+    config = PartitionConfig.of("default" if backends is None else backends)
+    if not config.backends:
+        raise BadRequest(
+            "no backend is named",
+            check="a graph is partitioned for backends",
+            found="neither --backend nor DRYSTONE_SUBGRAPH_BACKEND",
+            needed="names of backends",
+            remedy="--backend default",
+            code="unknown-subgraph-backend",
+        )
+    config = replace(config, minimum_size=minimum_size, exclude=exclude, why=report)
+    after, found = partition_with_report(loaded.graph, fetches, feeds, config)
+    if output is not None:
+        write_graph(after, output)
+    _show(found, len(after), report, output)
+
+
+def _signature(signatures: Any, name: str | None) -> Any:
+    chosen = name or next((n for n in ("serving_default", "default") if n in signatures), None)
+    if chosen is None and len(signatures) == 1:
+        chosen = next(iter(signatures))
+    if chosen in signatures:
+        return signatures[chosen]
+    raise BadRequest(
+        f"the model has no signature {chosen!r}"
+        if chosen
+        else "the model has no default signature",
+        check="what is kept is the inputs and outputs of a signature",
+        found=", ".join(signatures) or "no signatures",
+        needed="the name of a signature, or --fetch and --feed",
+        remedy="drystone partition MODEL --fetch TENSOR --feed TENSOR",
+        code="unknown-signature" if chosen else "no-default-signature",
+    )
+
+
+def _show(report: PartitionReport, nodes: int, why: bool, output: Path | None) -> None:
+    if wants_json():
+        written = {"output": str(output) if output else None, "nodes_after": nodes}
+        print_json(written | report.as_json())
+        return
+    rows = [_row(segment) for segment in report.segments]
+    columns = ("backend", "property", "where", "outcome", "nodes", "operator or reason")
+    print_table("", columns, rows, right=("nodes",))
+    if why:
+        left = [
+            (backend, str(count), reason)
+            for backend, reasons in report.reasons().items()
+            for reason, count in reasons.most_common()
+        ]
+        print_table("left", ("backend", "nodes", "why"), left, right=("nodes",))
+    taken = sum(len(segment.nodes) for segment in report.taken)
+    click.echo(
+        f"{taken} of {report.nodes} nodes in {len(report.taken)} operators, "
+        f"in {duration(report.seconds)}" + (f"; written to {output}" if output else "")
+    )
+
+
+def _row(segment: Segment) -> Sequence[Any]:
+    return (
+        segment.backend,
+        segment.property,
+        segment.where or "the graph",
+        segment.outcome,
+        str(len(segment.nodes)),
+        segment.node or segment.reason,
+    )

@@ -1,0 +1,51 @@
+"""How a graph is partitioned: by whom, and what is left out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Final
+
+from drystone_base.errors import BadRequest
+
+__all__ = ["VARIABLE", "PartitionConfig"]
+
+VARIABLE: Final = "DRYSTONE_SUBGRAPH_BACKEND"
+
+
+@dataclass(frozen=True)
+class PartitionConfig:
+    """``backends``: by name, the first has the first choice. ``minimum_size``: regions of fewer
+    nodes stay as they are (None: as each property has it). ``exclude``: nodes that stay outside:
+    patterns of names such as ``"head/*"``, or ops. ``functions``: whether bodies of functions are
+    partitioned, too. ``why``: keep for each node why each backend did not take it.
+    """
+
+    backends: tuple[str, ...] = ()
+    minimum_size: int | None = None
+    exclude: tuple[str, ...] = ()
+    functions: bool = True
+    why: bool = False
+
+    @classmethod
+    def of(cls, wish: Any) -> PartitionConfig:
+        """What ``SessionConfig.subgraphs`` says: a config, ``"off"``, ``"default"``, or names.
+
+        ``"default"`` is what ``DRYSTONE_SUBGRAPH_BACKEND`` says: names with commas between, or
+        ``NONE``. Raises ``BadRequest`` (``bad-subgraph-option``).
+        """
+        if isinstance(wish, PartitionConfig):
+            return wish
+        if wish == "default":
+            wish = os.environ.get(VARIABLE, "")
+        if isinstance(wish, str):
+            names = tuple(name.strip() for name in wish.split(",") if name.strip())
+            return cls(() if [n.lower() for n in names] in (["none"], ["off"]) else names)
+        raise BadRequest(
+            "SessionConfig.subgraphs is not understood",
+            check="it says which backends run regions of a graph",
+            found=repr(wish),
+            needed="'default', 'off', names of backends with commas between, or a PartitionConfig",
+            remedy='SessionConfig(subgraphs="openvino,default")',
+            code="bad-subgraph-option",
+        )

@@ -1,0 +1,31 @@
+"""What this package adds to ``drystone_base.modules``: the ``partition`` stage and command.
+
+It is imported by every process that has this package installed, so it imports next to nothing: the
+rest is imported when a graph is to be partitioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from drystone_base.graph import Graph
+from drystone_base.modules import Module
+
+__all__ = ["MODULE"]
+
+
+def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], wish: Any) -> Graph:
+    """Partition what the fetches reach; ``wish`` is what ``SessionConfig.subgraphs`` says."""
+    from drystone_subgraph.stage import partition_for_session
+
+    return partition_for_session(graph, fetches, feeds, wish)
+
+
+MODULE: Final = Module(
+    "subgraph",
+    (),
+    lambda _library, _symbol: None,
+    stages={"partition": _stage},
+    commands={"partition": "drystone_subgraph.command:partition"},
+)

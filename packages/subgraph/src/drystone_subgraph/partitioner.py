@@ -1,0 +1,207 @@
+"""Partitioning: one backend after another, one property after another, each on what is free.
+
+The regions of all of them together leave the graph without a cycle: they grow in one
+:class:`~drystone_subgraph.grow.Field`, and the graph is changed only at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.graph import Graph, Node, Output, reachable, topological_order
+from drystone_base.graph.validate import Signatures
+from drystone_base.ops.attrs import Shape
+from drystone_base.ops.inference import Inference, infer
+from drystone_subgraph.backend import SubgraphBackend, find_backend
+from drystone_subgraph.bodies import with_bodies
+from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.context import contexts
+from drystone_subgraph.cut import Region, apply, cut
+from drystone_subgraph.fixed import fixed_reasons
+from drystone_subgraph.grow import Field
+from drystone_subgraph.property import SubgraphProperty
+from drystone_subgraph.report import PartitionReport, Segment
+from drystone_subgraph.selector import SubgraphSelector
+
+__all__ = ["partition", "partition_with_report"]
+
+
+def partition(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str] = (),
+    config: PartitionConfig | str = "default",
+) -> Graph:
+    """The graph with regions as operators; ``graph`` itself where nobody took a node.
+
+    ``fetches`` and ``feeds`` are tensor names; fetched names stay, and what no fetch needs goes.
+    ``config`` may be the names of backends with commas between. Raises ``BadRequest``
+    (``unknown-subgraph-backend``) and ``PluginError`` (``subgraph-backend-failed``).
+    """
+    return partition_with_report(graph, fetches, feeds, config)[0]
+
+
+def partition_with_report(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str] = (),
+    config: PartitionConfig | str = "default",
+) -> tuple[Graph, PartitionReport]:
+    """As :func:`partition`, with every region and what became of it."""
+    begin = time.perf_counter()
+    config = PartitionConfig.of(config)
+    chosen = [find_backend(name) for name in config.backends]
+    report = PartitionReport()
+    if chosen:
+        fetched = [graph.output(name)[0] for name in fetches]
+        fed = [graph.output(name)[0] for name in feeds]
+        needed = reachable([*fetched, *fed])
+        twin = graph.copy(only=needed)
+        work = Partitioning(twin, "", chosen, config, report)
+        changed = work.run({twin[n.name] for n in fetched}, {twin[n.name] for n in fed})
+        if config.functions and len(twin.functions):
+            changed = with_bodies(twin, chosen, config, report) or changed
+        graph = twin if changed else graph
+    report.seconds = time.perf_counter() - begin
+    return graph, report
+
+
+@dataclass
+class Partitioning:
+    """The partitioning of one graph, which it changes; ``where`` is a function's name, or ""."""
+
+    graph: Graph
+    where: str
+    backends: Sequence[SubgraphBackend]
+    config: PartitionConfig
+    report: PartitionReport
+    signatures: Signatures = field(default_factory=Signatures)
+    regions: list[Region] = field(default_factory=list)
+    inference: Inference | None = None
+
+    def run(self, fetched: Collection[Node], fed: Collection[Node]) -> bool:
+        """Whether the graph was changed; fetched nodes keep their names, fed ones stay."""
+        graph = self.graph
+        order = topological_order(graph)
+        fixed = fixed_reasons(order, fed, self.config.exclude, self.signatures)
+        self.fetched, self.field = fetched, Field(order, contexts(order), fixed)
+        self.place = {node: k for k, node in enumerate(graph)}
+        self.report.nodes += len(order)
+        for backend in self.backends:
+            try:
+                for rule in backend.properties():
+                    self._one(backend, rule, fixed)
+            except DrystoneError:
+                raise
+            except Exception as error:
+                raise _failed(backend, self.where, error) from error
+        if self.regions:
+            apply(graph, self.regions, fetched)
+            topological_order(graph)  # a cycle here would be a mistake of ours: it is told, not run
+        return bool(self.regions)
+
+    def _one(self, backend: SubgraphBackend, rule: SubgraphProperty, fixed: Sequence[str]) -> None:
+        """All regions of one property."""
+        selector = rule.create_subgraph_selector()
+        nodes, rest = self.field.nodes, []
+        for numbers in self.field.regions(selector):
+            members = sorted((nodes[k] for k in numbers), key=self.place.__getitem__)
+            if self._take(backend, rule, members):
+                self.field.take(numbers)
+            else:
+                rest += numbers
+        self.field.next_pass(rest)
+        if self.config.why:
+            self._explain(backend, selector, fixed)
+
+    def _take(
+        self, backend: SubgraphBackend, rule: SubgraphProperty, members: Sequence[Node]
+    ) -> bool:
+        smallest = self.config.minimum_size or rule.minimum_size
+        names = tuple(node.name for node in members)
+        if len(members) < smallest:
+            text = f"{len(members)} nodes, fewer than {smallest}"
+            self._note(backend, rule, Segment("", "", "", "too small", names, reason=text))
+            return False
+        stem = f"{backend.name}_subgraph_{len(self.regions)}"
+        name = self.graph.unique_name(stem)
+        function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
+        subgraph, region = cut(
+            self.graph, members, self._readers, self.fetched, self.signatures,
+            (name, function, backend.name), self._shape,
+        )  # fmt: skip
+        node = rule.create_subgraph_node(subgraph)
+        if node is None:
+            text = subgraph.refusal or "the backend refused it"
+            self._note(backend, rule, Segment("", "", "", "refused", names, reason=text))
+            return False
+        self.graph.functions.add(subgraph.function)
+        region.node = node
+        self.regions.append(region)
+        self._note(backend, rule, Segment("", "", "", "taken", names, name))
+        return True
+
+    def _function_name(self, stem: str) -> str:
+        name, k = stem, 0
+        while name in self.graph.functions:
+            k += 1
+            name = f"{stem}_{k}"
+        return name
+
+    def _note(self, backend: SubgraphBackend, rule: SubgraphProperty, segment: Segment) -> None:
+        whose: dict[str, Any] = {
+            "backend": backend.name, "property": rule.name, "where": self.where,
+        }  # fmt: skip
+        self.report.segments.append(Segment(**{**segment.__dict__, **whose}))
+
+    def _readers(self, node: Node) -> Collection[Node]:
+        return self.users.get(node, ())
+
+    @cached_property
+    def users(self) -> dict[Node, dict[Node, None]]:
+        """Who reads or waits for each node."""
+        found: dict[Node, dict[Node, None]] = {}
+        for node in self.graph:
+            for source, _ in node.inputs:
+                found.setdefault(source, {})[node] = None
+            for source in node.controls:
+                found.setdefault(source, {})[node] = None
+        return found
+
+    def _shape(self, output: Output) -> Shape:
+        """The inferred shape of an output of the graph as it was; inference runs when asked for."""
+        if self.inference is None:
+            self.inference = infer(self.graph)
+        return self.inference.shape(output)
+
+    def _explain(
+        self, backend: SubgraphBackend, selector: SubgraphSelector, fixed: Sequence[str]
+    ) -> None:
+        """Note for each node that is left why this backend did not take it."""
+        selector.reset()
+        for k, node in enumerate(self.field.nodes):
+            reason = fixed[k]
+            if not reason and self.field.free[k] and not selector.select(node):
+                reason = selector.why_not(node)
+                selector.reset()
+            if reason:
+                self.report.why.setdefault((self.where, node.name), {})[backend.name] = reason
+
+
+def _failed(backend: SubgraphBackend, where: str, error: Exception) -> PluginError:
+    graph = f"function {where!r}" if where else "the graph"
+    return PluginError(
+        f"subgraph backend {backend.name!r} failed on {graph}",
+        check="selectors and creators of a backend must not raise",
+        found=f"{type(error).__name__}: {error}",
+        needed="True or False from a selector, an operator or None from a creator",
+        remedy=f"leave {backend.name!r} out of the backends, and report this to its author",
+        plugin=backend.name,
+        code="subgraph-backend-failed",
+        inner=error,
+    )

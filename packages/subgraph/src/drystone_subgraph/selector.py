@@ -1,0 +1,75 @@
+"""Selectors: which nodes a backend wants, decided while a region grows around a first node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from drystone_base.graph import Node
+
+__all__ = ["ContainOpSelector", "SubgraphSelector"]
+
+
+class SubgraphSelector:
+    """Decides, node by node, what belongs to a region. Source: MXNet's ``SubgraphSelector``.
+
+    A region begins with a node for which :meth:`select` is true. From each of its nodes on, in the
+    order in which they came in, the nodes that it reads are offered to :meth:`select_input`, then
+    the nodes that read it to :meth:`select_output`. A node is offered only where taking it leaves
+    the graph without a cycle, so what a selector has said yes to is in the region, and its state
+    never has to be taken back. One selector serves all regions of a pass: :meth:`reset` is called
+    before each. ``stateful = False`` says that no answer depends on earlier ones, which saves time.
+    """
+
+    stateful = True
+
+    def select(self, node: Node) -> bool:
+        """Whether a region may begin with ``node``."""
+        raise NotImplementedError
+
+    def select_input(self, node: Node, new_node: Node) -> bool:
+        """Whether ``new_node``, which ``node`` of the region reads, comes in, too."""
+        raise NotImplementedError
+
+    def select_output(self, node: Node, new_node: Node) -> bool:
+        """Whether ``new_node``, which reads ``node`` of the region, comes in, too."""
+        raise NotImplementedError
+
+    def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
+        """Which of the nodes make up the region in the end (default: all).
+
+        If what is left is not connected, or other nodes lie between its nodes, the largest part
+        that holds together is the region. Nodes that are dropped may begin another one.
+        """
+        return candidates
+
+    def reset(self) -> None:
+        """Forget all nodes seen: another region begins."""
+
+    def why_not(self, node: Node) -> str:
+        """Why :meth:`select` refuses ``node``, for reports."""
+        return f"the backend does not select {node.op}"
+
+
+class ContainOpSelector(SubgraphSelector):
+    """Selects every node whose op is in a list: what most backends need."""
+
+    stateful = False
+
+    def __init__(self, ops: Collection[str]) -> None:
+        self.ops = ops
+
+    def select(self, node: Node) -> bool:
+        """Whether the node's op is in the list."""
+        return node.op in self.ops
+
+    def select_input(self, node: Node, new_node: Node) -> bool:
+        """Whether the new node's op is in the list."""
+        return new_node.op in self.ops
+
+    def select_output(self, node: Node, new_node: Node) -> bool:
+        """Whether the new node's op is in the list."""
+        return new_node.op in self.ops
+
+    def why_not(self, node: Node) -> str:
+        """That the op is not in the list."""
+        return f"{node.op} is not in the backend's list of ops"

@@ -1,0 +1,37 @@
+"""Partitioning the graph of a session, for one set of fetches and feeds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from drystone_base.errors import GraphError, PluginError
+from drystone_base.graph import Graph
+from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.partitioner import partition
+
+__all__ = ["SubgraphWarning", "partition_for_session"]
+
+
+class SubgraphWarning(UserWarning):
+    """A backend failed; the graph went on without it."""
+
+
+def partition_for_session(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], wish: Any
+) -> Graph:
+    """The graph that a session should run; ``graph`` itself where no backend took anything.
+
+    A backend that fails costs one ``SubgraphWarning``: what ran without backends runs with them.
+    Raises ``BadRequest`` for a wish that is not understood, or a backend that is not there.
+    """
+    config = PartitionConfig.of(wish)
+    if not config.backends:
+        return graph
+    try:
+        return partition(graph, fetches, feeds, config)
+    except (GraphError, PluginError) as error:
+        text = f"the graph was not partitioned and goes on as it was: {error.render()}"
+        warnings.warn(text, SubgraphWarning, stacklevel=2)
+        return graph

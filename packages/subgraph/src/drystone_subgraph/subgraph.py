@@ -1,0 +1,134 @@
+"""A region as the creator of its operator sees it: its graph, and what goes in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import FunctionDef
+from drystone_base.dtypes import DType
+from drystone_base.graph import Body, Function, FunctionLibrary, Node, Output, body_to_function
+from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
+
+__all__ = ["BACKEND_ATTR", "Subgraph", "SubgraphInput", "SubgraphNode", "SubgraphOutput"]
+
+BACKEND_ATTR: Final = "_subgraph_backend"
+"""The attribute of an operator that says for which backend its region was cut out."""
+
+
+@dataclass(frozen=True)
+class SubgraphInput:
+    """A value that goes in. ``source``: the tensor's name in the graph, ``op`` what computes it.
+
+    ``shape``: None for an unknown rank; a dimension below 0 is unknown, and two such are equal
+    where their numbers are. ``value``: the array of a constant, None for any other input.
+    ``device``: where it was asked to be computed.
+    """
+
+    source: str
+    op: str
+    dtype: DType
+    shape: Shape
+    device: str = ""
+    value: np.ndarray[Any, Any] | None = None
+
+
+@dataclass(frozen=True)
+class SubgraphOutput:
+    """A value that goes out; ``source`` is the name that the tensor had in the graph."""
+
+    source: str
+    dtype: DType
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class SubgraphNode:
+    """The operator that stands for a region: its op, and the attributes beyond the function.
+
+    It takes the region's inputs in their order and gives its outputs in theirs.
+    """
+
+    op: str
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Subgraph:
+    """A region: nodes of one graph that become one operator.
+
+    ``name``: the operator's. ``function``: the region as a function of ``library``'s; a creator
+    that edits :attr:`body` changes it. ``nodes``: the names of the region's nodes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        backend: str,
+        nodes: Sequence[Node],
+        sources: Sequence[tuple[Output, DType]],
+        results: Sequence[tuple[Output, DType]],
+        function: FunctionDef,
+        library: FunctionLibrary,
+        shape: Callable[[Output], Shape],
+    ) -> None:
+        self.name, self.backend = name, backend
+        self.nodes = tuple(node.name for node in nodes)
+        self.library = library
+        self.is_stateful = bool(function.signature.is_stateful)
+        self._function, self._sources, self._results = function, sources, results
+        self._shape = shape
+        self.refusal = ""
+
+    @cached_property
+    def inputs(self) -> tuple[SubgraphInput, ...]:
+        """What goes in, each tensor once, in the order in which the region's nodes read it."""
+        return tuple(
+            SubgraphInput(
+                _spelled(o), o[0].op, dtype, self._shape(o), o[0].device, _constant(o[0])
+            )
+            for o, dtype in self._sources
+        )
+
+    @cached_property
+    def outputs(self) -> tuple[SubgraphOutput, ...]:
+        """What goes out, each tensor once, in the order of the region's nodes."""
+        return tuple(SubgraphOutput(_spelled(o), t, self._shape(o)) for o, t in self._results)
+
+    @cached_property
+    def body(self) -> Body:
+        """The region as a graph of its own, which a creator may edit: ``_Arg`` to ``_Retval``."""
+        return Function(self._function).body(self.library)
+
+    @property
+    def function(self) -> FunctionDef:
+        """The region as a function, with what was done to :attr:`body`."""
+        if "body" in self.__dict__:
+            return body_to_function(self.body, self._function)
+        return self._function
+
+    def refuse(self, reason: str) -> None:
+        """Say why the backend does not take the region: ``return subgraph.refuse("...")``."""
+        self.refusal = reason
+
+    def node(self, **attrs: Any) -> SubgraphNode:
+        """The default operator: a call of the region's function, which the host executor runs."""
+        op = "StatefulPartitionedCall" if self.is_stateful else "PartitionedCall"
+        types = {
+            "Tin": [dtype for _, dtype in self._sources],
+            "Tout": [dtype for _, dtype in self._results],
+        }
+        called = FunctionRef(self._function.signature.name, {})
+        return SubgraphNode(op, {**types, "f": called, BACKEND_ATTR: self.backend, **attrs})
+
+
+def _spelled(output: Output) -> str:
+    return f"{output[0].name}:{output[1]}"
+
+
+def _constant(node: Node) -> np.ndarray[Any, Any] | None:
+    value = node.attr("value") if node.op == "Const" else None
+    return value.array if isinstance(value, TensorAttr) else None
