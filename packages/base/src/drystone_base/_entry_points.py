@@ -13,9 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["EntryPoint", "declared", "points"]
+
+_ALL_GROUPS: Final = (
+    b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]"
+    b"[drystone.subgraph_backends]"
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -85,11 +90,7 @@ def _texts(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         try:
             names = os.listdir(place or os.curdir)
         except NotADirectoryError:
-            yield (
-                "",
-                b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]"
-                b"[drystone.subgraph_backends]",
-            )
+            yield "", _ALL_GROUPS
             continue
         except OSError:
             continue

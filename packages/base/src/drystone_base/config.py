@@ -32,11 +32,12 @@ class SessionConfig:
     ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
     ``OptimizerConfig``). ``subgraphs``: which backends run regions of the graph: names with commas
     between, the first has the first choice; ``"off"``; drystone-subgraph's ``PartitionConfig``; or
-    ``"default"``, what ``$DRYSTONE_SUBGRAPH_BACKEND`` says. ``passes``: by name of a registered pass, whether it runs, or the settings
-    that it runs with (`drystone passes` lists them). ``device_count``: how many virtual devices
-    the CPU is, such as ``{"CPU": 2}``; each runs its part of the graph in a thread of its own.
-    ``allow_soft_placement``: a node whose device is not there runs on another one (False: it is an
-    error). ``log_device_placement``: print where each node goes, to standard error.
+    None, what ``$DRYSTONE_SUBGRAPH_BACKEND`` says. ``passes``: by name of a registered
+    pass, whether it runs, or the settings that it runs with (`drystone passes` lists them).
+    ``device_count``: how many virtual devices the CPU is, such as ``{"CPU": 2}``; each runs its
+    part of the graph in a thread of its own. ``allow_soft_placement``: a node whose device is
+    not there runs on another one (False: it is an error). ``log_device_placement``: print where
+    each node goes, to standard error.
 
     ``intra_op_threads``: how many threads one native kernel may use, and ``inter_op_threads``: how
     many native kernels may run at once, where measuring says that it pays (0: one per core, or
@@ -52,7 +53,7 @@ class SessionConfig:
     seed: int | None = None
     access: Access | None = None
     optimizer: Any = "default"
-    subgraphs: Any = "default"
+    subgraphs: Any = None
     passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
     device_count: Mapping[str, int] = field(default_factory=dict)
     allow_soft_placement: bool = True

@@ -21,14 +21,7 @@ from drystone_base.executor import reference
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.runtime import Runtime
-from drystone_base.graph import (
-    Graph,
-    Node,
-    Output,
-    output_name,
-    parse_tensor_name,
-    placeholder_shape,
-)
+from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import Array
 from drystone_base.ops.defs import find
@@ -327,21 +320,11 @@ class Session:
     def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
         """The graphs with regions as operators of the backends that the config asks for."""
         wish = self.config.subgraphs
-        if wish == "off" or (wish == "default" and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ):
+        if wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ):
             return parts
-        from drystone_base.modules import stage
+        from drystone_base._partitioning import partition_parts
 
-        found = stage("partition")
-        if not found:
-            raise _no_partitioner(wish)
-        for device, graph in parts.graphs.items():
-            sent = [node.name for node in parts.sends[device]]
-            here = [name for name in (*fetches, *sent) if parse_tensor_name(name)[0] in graph]
-            fed = [name for name in feeds if parse_tensor_name(name)[0] in graph]
-            for partition in found:
-                parts.graphs[device] = graph = partition(graph, here, fed, wish)
-            parts.sends[device] = [graph[name] for name in sent]
-        return parts
+        return partition_parts(parts, fetches, feeds, wish)
 
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
         """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
@@ -484,15 +467,3 @@ class Session:
             self._generation = self.resources.generation
             self._native.reset()
         return prepared.native.run(arrays, runtime)
-
-
-def _no_partitioner(wish: Any) -> BadRequest:
-    return BadRequest(
-        "the graph cannot be partitioned for backends",
-        check="regions of a graph are cut out by drystone-subgraph",
-        found=f"backends are asked for ({wish!r}), and drystone-subgraph is not installed",
-        needed="drystone-subgraph",
-        remedy="pip install drystone-subgraph, or unset DRYSTONE_SUBGRAPH_BACKEND",
-        code="no-subgraph-module",
-        status="FAILED_PRECONDITION",
-    )

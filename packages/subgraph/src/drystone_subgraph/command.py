@@ -71,7 +71,7 @@ def partition(
         chosen = _signature(loaded.signatures, signature)
         fetches = tuple(spec.tensor for spec in chosen.outputs.values())
         feeds = feeds or tuple(spec.tensor for spec in chosen.inputs.values())
-    config = PartitionConfig.of("default" if backends is None else backends)
+    config = PartitionConfig.of(backends)
     if not config.backends:
         raise BadRequest(
             "no backend is named",

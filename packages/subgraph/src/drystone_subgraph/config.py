@@ -29,14 +29,14 @@ class PartitionConfig:
 
     @classmethod
     def of(cls, wish: Any) -> PartitionConfig:
-        """What ``SessionConfig.subgraphs`` says: a config, ``"off"``, ``"default"``, or names.
+        """What ``SessionConfig.subgraphs`` says: a config, ``"off"``, None, or names.
 
-        ``"default"`` is what ``DRYSTONE_SUBGRAPH_BACKEND`` says: names with commas between, or
+        None is what ``DRYSTONE_SUBGRAPH_BACKEND`` says: names with commas between, or
         ``NONE``. Raises ``BadRequest`` (``bad-subgraph-option``).
         """
         if isinstance(wish, PartitionConfig):
             return wish
-        if wish == "default":
+        if wish is None:
             wish = os.environ.get(VARIABLE, "")
         if isinstance(wish, str):
             names = tuple(name.strip() for name in wish.split(",") if name.strip())
@@ -45,7 +45,7 @@ class PartitionConfig:
             "SessionConfig.subgraphs is not understood",
             check="it says which backends run regions of a graph",
             found=repr(wish),
-            needed="'default', 'off', names of backends with commas between, or a PartitionConfig",
+            needed="None, 'off', names of backends with commas between, or a PartitionConfig",
             remedy='SessionConfig(subgraphs="openvino,default")',
             code="bad-subgraph-option",
         )

@@ -157,9 +157,7 @@ class _Function:
             self.slots[id(signature)] = found
         return found
 
-    def _effects(
-        self, proto: FunctionDef, readers: Callable[[Node], Collection[Node]]
-    ) -> None:
+    def _effects(self, proto: FunctionDef, readers: Callable[[Node], Collection[Node]]) -> None:
         """Nodes that no result needs run all the same: somebody outside waits for them."""
         needed: set[Node] = set()
         todo = [node for node, _ in self.region.outputs]

@@ -100,14 +100,15 @@ class Field:
         if not selector.select(self.nodes[seed]):
             return []
         grown = sorted(_Growth(self, selector, seed).run())
-        chosen = [self.number[node] for node in selector.filter([self.nodes[k] for k in grown])]
-        if len(chosen) < len(grown):
-            known = set(grown)
-            chosen = largest_piece(self._edges, grown, [c for c in chosen if c in known])
-            dropped.extend(known.difference(chosen))
         for k in grown:
             self.free[k] = False
-        return sorted(chosen)
+        left = selector.filter([self.nodes[k] for k in grown])
+        chosen = {self.number[node] for node in left}.intersection(grown)
+        if len(chosen) == len(grown):
+            return grown
+        piece = largest_piece(self._edges, grown, chosen)
+        dropped.extend(set(grown).difference(piece))
+        return piece
 
     def _edges(self, k: int) -> list[int]:
         number = self.number

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError, PluginError
-from drystone_base.graph import Graph, Node, Output, reachable, topological_order
+from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
@@ -28,19 +29,20 @@ from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.report import PartitionReport, Segment
 from drystone_subgraph.selector import SubgraphSelector
 
-__all__ = ["partition", "partition_with_report"]
+__all__ = ["Partitioning", "partition", "partition_body", "partition_with_report"]
 
 
 def partition(
     graph: Graph,
     fetches: Sequence[str],
     feeds: Sequence[str] = (),
-    config: PartitionConfig | str = "default",
+    config: PartitionConfig | str | None = None,
 ) -> Graph:
     """The graph with regions as operators; ``graph`` itself where nobody took a node.
 
     ``fetches`` and ``feeds`` are tensor names; fetched names stay, and what no fetch needs goes.
-    ``config`` may be the names of backends with commas between. Raises ``BadRequest``
+    ``config`` may be the names of backends with commas between; None is what
+    ``DRYSTONE_SUBGRAPH_BACKEND`` says. Raises ``BadRequest``
     (``unknown-subgraph-backend``) and ``PluginError`` (``subgraph-backend-failed``).
     """
     return partition_with_report(graph, fetches, feeds, config)[0]
@@ -50,7 +52,7 @@ def partition_with_report(
     graph: Graph,
     fetches: Sequence[str],
     feeds: Sequence[str] = (),
-    config: PartitionConfig | str = "default",
+    config: PartitionConfig | str | None = None,
 ) -> tuple[Graph, PartitionReport]:
     """As :func:`partition`, with every region and what became of it."""
     begin = time.perf_counter()
@@ -69,6 +71,21 @@ def partition_with_report(
         graph = twin if changed else graph
     report.seconds = time.perf_counter() - begin
     return graph, report
+
+
+def partition_body(
+    body: Body, function: FunctionDef, config: PartitionConfig | str
+) -> PartitionReport:
+    """Partition the body of a function, in place; what ``function`` says must run keeps its name.
+
+    Raises as :func:`partition` does.
+    """
+    config = PartitionConfig.of(config)
+    chosen = [find_backend(name) for name in config.backends]
+    report = PartitionReport()
+    work = Partitioning(body.graph, function.signature.name, chosen, config, report)
+    work.run({body.graph[name] for name in function.control_ret.values()}, ())
+    return report
 
 
 @dataclass

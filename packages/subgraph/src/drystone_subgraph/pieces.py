@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 __all__ = ["largest_piece"]
 
@@ -10,7 +10,7 @@ __all__ = ["largest_piece"]
 def largest_piece(
     edges: Callable[[int], Sequence[int]],
     region: Sequence[int],
-    chosen: Sequence[int],
+    chosen: Collection[int],
 ) -> list[int]:
     """The largest part of ``chosen`` that is connected and has no node of ``region`` in between.
 

@@ -62,11 +62,11 @@ class ContainOpSelector(SubgraphSelector):
         """Whether the node's op is in the list."""
         return node.op in self.ops
 
-    def select_input(self, node: Node, new_node: Node) -> bool:
+    def select_input(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
         """Whether the new node's op is in the list."""
         return new_node.op in self.ops
 
-    def select_output(self, node: Node, new_node: Node) -> bool:
+    def select_output(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
         """Whether the new node's op is in the list."""
         return new_node.op in self.ops
 

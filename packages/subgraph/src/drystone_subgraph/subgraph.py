@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType
 from drystone_base.graph import Body, Function, FunctionLibrary, Node, Output, body_to_function
 from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
+
+if TYPE_CHECKING:
+    from drystone_subgraph.config import PartitionConfig
+    from drystone_subgraph.report import PartitionReport
 
 __all__ = ["BACKEND_ATTR", "Subgraph", "SubgraphInput", "SubgraphNode", "SubgraphOutput"]
 
@@ -61,7 +65,8 @@ class Subgraph:
     """A region: nodes of one graph that become one operator.
 
     ``name``: the operator's. ``function``: the region as a function of ``library``'s; a creator
-    that edits :attr:`body` changes it. ``nodes``: the names of the region's nodes.
+    that edits :attr:`body` changes it. ``nodes``: the names of the region's nodes. To be used while
+    the operator is created, and not later.
     """
 
     def __init__(
@@ -87,9 +92,7 @@ class Subgraph:
     def inputs(self) -> tuple[SubgraphInput, ...]:
         """What goes in, each tensor once, in the order in which the region's nodes read it."""
         return tuple(
-            SubgraphInput(
-                _spelled(o), o[0].op, dtype, self._shape(o), o[0].device, _constant(o[0])
-            )
+            SubgraphInput(_spelled(o), o[0].op, dtype, self._shape(o), o[0].device, _constant(o[0]))
             for o, dtype in self._sources
         )
 
@@ -110,9 +113,19 @@ class Subgraph:
             return body_to_function(self.body, self._function)
         return self._function
 
-    def refuse(self, reason: str) -> None:
-        """Say why the backend does not take the region: ``return subgraph.refuse("...")``."""
+    def partition(self, config: PartitionConfig | str) -> PartitionReport:
+        """Partition the region itself: operators inside of the operator.
+
+        Raises as ``drystone_subgraph.partition`` does.
+        """
+        from drystone_subgraph.partitioner import partition_body
+
+        return partition_body(self.body, self._function, config)
+
+    def refuse(self, reason: str) -> SubgraphNode | None:
+        """None, with a reason for reports: ``return subgraph.refuse("...")``."""
         self.refusal = reason
+        return None
 
     def node(self, **attrs: Any) -> SubgraphNode:
         """The default operator: a call of the region's function, which the host executor runs."""

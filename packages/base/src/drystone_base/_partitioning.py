@@ -1,0 +1,43 @@
+"""The step of a session that gives regions of its graphs to backends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from drystone_base.errors import BadRequest
+from drystone_base.graph import parse_tensor_name
+from drystone_base.modules import stage
+
+if TYPE_CHECKING:
+    from drystone_base.placement.partition import Partitions
+
+__all__ = ["partition_parts"]
+
+
+def partition_parts(
+    parts: Partitions, fetches: Sequence[str], feeds: Sequence[str], wish: Any
+) -> Partitions:
+    """The graphs of ``parts`` with regions as operators of the backends that ``wish`` names.
+
+    Raises ``BadRequest`` (``no-subgraph-module``) where no installed module partitions graphs.
+    """
+    found = stage("partition")
+    if not found:
+        raise BadRequest(
+            "the graph cannot be partitioned for backends",
+            check="regions of a graph are cut out by drystone-subgraph",
+            found=f"backends are asked for ({wish!r}), and drystone-subgraph is not installed",
+            needed="drystone-subgraph",
+            remedy="pip install drystone-subgraph, or unset DRYSTONE_SUBGRAPH_BACKEND",
+            code="no-subgraph-module",
+            status="FAILED_PRECONDITION",
+        )
+    for device, graph in parts.graphs.items():
+        sent = [node.name for node in parts.sends[device]]
+        kept = [name for name in (*fetches, *sent) if parse_tensor_name(name)[0] in graph]
+        fed = [name for name in feeds if parse_tensor_name(name)[0] in graph]
+        for partition in found:
+            parts.graphs[device] = graph = partition(graph, kept, fed, wish)
+        parts.sends[device] = [graph[name] for name in sent]
+    return parts

@@ -1,0 +1,34 @@
+"""The module is registered, and backends that a test registers are gone after it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from drystone_base import modules
+from drystone_subgraph.module import MODULE
+
+TOP = Path(__file__).resolve().parents[3]
+HELPERS = (Path(__file__).parent, TOP / "packages" / "base" / "tests", TOP / "plugin-abi" / "tests")
+sys.path[:0] = [str(folder) for folder in HELPERS]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def module() -> None:
+    """Also where the package was not installed, but found by a path."""
+    if not modules.stage("partition"):
+        modules.register(MODULE)
+
+
+@pytest.fixture(autouse=True)
+def fresh_backends(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test begins with the backends that are installed, and without the variable."""
+    from drystone_subgraph import backend
+
+    monkeypatch.delenv("DRYSTONE_SUBGRAPH_BACKEND", raising=False)
+    backend.backends()
+    kept = dict(backend._BACKENDS._items)
+    yield
+    backend._BACKENDS._items.clear()
+    backend._BACKENDS._items.update(kept)

@@ -1,0 +1,189 @@
+"""What stands for a region: its inputs and outputs, fetches, refusals, and what creators see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from partitions import Named, Rule, backend, chain, check, graph_of, only, partitioned, regions
+
+import drystone_base as ds
+from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.errors import BadRequest, PluginError
+from drystone_base.graph import Graph
+from drystone_base.ops.attrs import TensorAttr
+from drystone_subgraph import (
+    ContainOpProperty,
+    PartitionConfig,
+    Subgraph,
+    SubgraphInput,
+    SubgraphNode,
+    SubgraphOutput,
+    SubgraphWarning,
+    find_backend,
+    partition,
+)
+
+
+def test_an_input_that_is_read_often_goes_in_once() -> None:
+    graph = graph_of({"x": [], "n0": ["x", "x"], "n1": ["n0", "x"]})
+    after, report = partitioned(graph, only("b", {"AddN"}))
+    operator = after[report.taken[0].node]
+    assert [source.name for source, _ in operator.inputs] == ["x"]
+    check(graph, after, report, ["n1"])
+
+
+def test_an_output_that_is_read_often_goes_out_once() -> None:
+    graph = graph_of({"x": [], "n0": ["x"], "a": ["n0", "n0"], "c": ["n0"]})
+    after, report = partitioned(graph, backend("b", Rule(Named(lambda n: n == "n0"))))
+    assert len(after[report.taken[0].node].attrs["Tout"]) == 1
+    check(graph, after, report, ["a", "c"])
+
+
+def test_fetched_nodes_keep_their_names() -> None:
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (4,)})
+    axis = graph.add(
+        "Const", "axis", attrs={"dtype": INT32, "value": TensorAttr(array=np.array(0, np.int32))}
+    )
+    attrs = {"T": FLOAT32, "num_split": 2}
+    split = graph.add("Split", "split", [axis, x], attrs=attrs)
+    graph.add("Neg", "neg", [(split, 1)], attrs={"T": FLOAT32})
+    graph.add("NoOp", "done", controls=[graph["neg"]])
+    after = partition(graph, ["split:1", "neg", "done"], ["x"], "default")
+    assert {node.name: node.op for node in after} == {
+        "x": "Placeholder", "default_subgraph_0": "PartitionedCall", "split": "IdentityN",
+        "neg": "Identity", "done": "NoOp",
+    }  # fmt: skip
+    session = ds.Session(after, ds.SessionConfig(optimizer="off"))
+    found = session.run(["split:1", "neg:0", "done"], {"x:0": np.arange(4, dtype=np.float32)})
+    np.testing.assert_array_equal(found[0], [2, 3])
+    np.testing.assert_array_equal(found[1], [-2, -3])
+
+
+class Looking(ContainOpProperty):
+    """Writes down what a creator sees, edits the body, or refuses."""
+
+    def __init__(self, refuses: bool = False) -> None:
+        super().__init__({"AddN"})
+        self.refuses = refuses
+        self.ends: tuple[tuple[SubgraphInput, ...], tuple[SubgraphOutput, ...]] = ((), ())
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        self.ends = (subgraph.inputs, subgraph.outputs)
+        if self.refuses:
+            return subgraph.refuse("not today")
+        for node in list(subgraph.body.graph):
+            if node.op == "AddN":
+                subgraph.body.graph.set_op(node, "Neg")
+                subgraph.body.graph.remove_attr(node, "N")
+        return subgraph.node(_precision="f32")
+
+
+def test_a_creator_sees_shapes_and_may_rewrite() -> None:
+    rule = Looking()
+    after, report = partitioned(chain(3), backend("b", rule))
+    inputs, outputs = rule.ends
+    assert [(i.source, i.op, i.dtype, i.shape) for i in inputs] == [
+        ("x:0", "Placeholder", FLOAT32, (2,))
+    ]
+    assert [(o.source, o.dtype, o.shape) for o in outputs] == [("n2:0", FLOAT32, (2,))]
+    assert after[report.taken[0].node].attr("_precision") == "f32"
+    x = np.ones(2, np.float32)
+    session = ds.Session(after, ds.SessionConfig(optimizer="off"))
+    np.testing.assert_array_equal(session.run("n2:0", {"x:0": x}), -x)
+
+
+def test_a_refusal_leaves_the_nodes_to_the_next() -> None:
+    name = backend("b", Looking(refuses=True))
+    only("c", {"AddN"})
+    graph = chain(3)
+    after, report = partitioned(graph, f"{name},c")
+    assert [(s.backend, s.outcome, s.reason) for s in report.segments] == [
+        ("b", "refused", "not today"), ("c", "taken", ""),
+    ]  # fmt: skip
+    check(graph, after, report, ["n2"])
+    unchanged, _ = partitioned(graph, name)
+    assert unchanged is graph
+
+
+class _Second(ContainOpProperty):
+    """Partitions the region once more, for another backend."""
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        subgraph.partition("inner")
+        return subgraph.node()
+
+
+def test_a_region_may_be_partitioned_again() -> None:
+    backend("inner", Rule(Named(lambda name: name in ("n1", "n2"))))
+    backend("outer", _Second({"AddN"}))
+    graph = chain(4)
+    after, report = partitioned(graph, "outer")
+    check(graph, after, report, ["n3"])
+    function = after.functions[after[report.taken[0].node].attrs["f"].name]
+    assert sorted(function.ops()) == ["AddN", "AddN", "PartitionedCall"]
+
+
+def test_small_regions_and_excluded_nodes_stay() -> None:
+    graph = chain(5)
+    _, report = partitioned(graph, only("b", {"AddN"}), exclude=("n1",), minimum_size=3)
+    assert [(s.outcome, s.nodes, s.reason) for s in report.segments] == [
+        ("too small", ("n0",), "1 nodes, fewer than 3"), ("taken", ("n2", "n3", "n4"), ""),
+    ]  # fmt: skip
+    assert regions(report) == [["n2", "n3", "n4"]]
+
+
+def test_why_not() -> None:
+    _, report = partitioned(chain(2), only("b", {"Mul"}), why=True, exclude=("n1",))
+    assert report.why == {
+        ("", "x"): {"b": "it is where values come in or go out"},
+        ("", "n0"): {"b": "AddN is not in the backend's list of ops"},
+        ("", "n1"): {"b": "it is excluded by 'n1'"},
+    }
+
+
+class _Broken(ContainOpProperty):
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        raise RuntimeError(f"no memory for {subgraph.name}")
+
+
+def test_a_backend_that_raises() -> None:
+    graph = chain(2)
+    backend("b", _Broken({"AddN"}))
+    with pytest.raises(PluginError, match="no memory for b_subgraph_0") as caught:
+        partitioned(graph, "b")
+    assert caught.value.code == "subgraph-backend-failed"
+    session = ds.Session(graph, ds.SessionConfig(subgraphs="b", optimizer="off"))
+    with pytest.warns(SubgraphWarning, match="goes on as it was: subgraph backend 'b' failed"):
+        found = session.run("n1", {"x": np.ones(2, np.float32)})
+    np.testing.assert_array_equal(found, [1, 1])
+
+
+def test_names_of_backends() -> None:
+    with pytest.raises(BadRequest, match="did you mean default") as caught:
+        find_backend("defualt")
+    assert caught.value.code == "unknown-subgraph-backend"
+    only("b", {"Mul"})
+    with pytest.raises(PluginError, match="subgraph backend 'b' cannot be registered"):
+        only("b", {"Mul"})
+    with pytest.raises(BadRequest, match="subgraphs is not understood"):
+        PartitionConfig.of(object())
+
+
+def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, x = chain(3), np.ones(2, np.float32)
+
+    def kinds(config: ds.SessionConfig) -> set[str]:
+        described = ds.Session(graph, config).describe(["n2:0"], ["x:0"])
+        return {block["name"] for block in described["blocks"]}
+
+    off = ds.SessionConfig(optimizer="off", executor="native")
+    assert kinds(off) == {""}
+    monkeypatch.setenv("DRYSTONE_SUBGRAPH_BACKEND", "default")
+    assert kinds(off) == {"", "__default_subgraph_0"}
+    np.testing.assert_array_equal(ds.Session(graph, off).run("n2", {"x": x}), x)
+    monkeypatch.setenv("DRYSTONE_SUBGRAPH_BACKEND", "NONE")
+    assert kinds(off) == {""}
+    chosen = ds.SessionConfig(optimizer="off", executor="native", subgraphs="default")
+    assert kinds(chosen) == {"", "__default_subgraph_0"}
+    assert kinds(ds.SessionConfig(optimizer="off", executor="native", subgraphs="off")) == {""}
