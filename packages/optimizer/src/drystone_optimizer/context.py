@@ -123,7 +123,7 @@ class Context:
         found.update(dict.fromkeys(self.learned[learned:]))
         level = list(found)
         for _ in range(_REACH):
-            below = dict.fromkeys(user for node in level for user, _ in self.graph.consumers(node))
+            below = dict.fromkeys(user for node in level for user in self.graph.users(node))
             level = [node for node in below if node not in found]
             found.update(dict.fromkeys(level))
         return list(found)

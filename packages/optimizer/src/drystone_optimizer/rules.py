@@ -126,6 +126,6 @@ def _try(ctx: Context, rules: Sequence[Rule], node: Node) -> Iterable[Node]:
         for touched in ctx.journal[mark:]:
             if graph.get(touched.name) is touched and touched not in near:
                 near[touched] = None
-                near.update(dict.fromkeys(user for user, _ in graph.consumers(touched)))
+                near.update(dict.fromkeys(graph.users(touched)))
         return near
     return ()

@@ -266,10 +266,12 @@ class _BodyBuilder:
         if len(parts) == 1 and parts[0].isdecimal():
             return int(parts[0])
         definition = self._definition(node.op)
+        offset = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
+        if definition.outputs and parts[0] == definition.outputs[0].name:
+            return offset
         slices = definition.output_slices(node.full_attrs())
         if parts[0] not in slices:
             self._fail(f"{text!r} names an output that {node.op} does not have")
-        offset = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
         return int(slices[parts[0]].start) + offset
 
     def _definition(self, op: str) -> OpDef:

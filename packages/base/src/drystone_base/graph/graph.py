@@ -198,6 +198,10 @@ class Graph:
         """Control fan-out: every node that waits for ``node``."""
         return [user for user in self._users(node) if node in user.controls]
 
+    def users(self, node: Node) -> Iterable[Node]:
+        """Every node that reads or waits for ``node``, once; for looking, not while editing."""
+        return self._fan_out_index().get(node, ())
+
     def has_users(self, node: Node) -> bool:
         """Whether some node reads or waits for ``node``."""
         return bool(self._fan_out_index().get(node))

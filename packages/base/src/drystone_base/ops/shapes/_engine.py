@@ -34,14 +34,15 @@ from drystone_base.ops.shapes._registry import (
     ShapeCall,
     find_shape_function,
 )
-from drystone_base.ops.shapes._values import propagate
+from drystone_base.ops.shapes._values import FOLLOWED, propagate
 
-__all__ = ["Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
+__all__ = ["MAX_VALUE", "Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
 
 # Constants larger than this are not carried along; no shape depends on them.
-_MAX_VALUE: Final = 256
+MAX_VALUE: Final = 256
 _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _MAX_DEPTH: Final = 32
+_INT: Final = frozenset({int})
 # A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
 # function.
 _MAX_VISITS: Final = 64
@@ -271,13 +272,15 @@ class Engine:
         if definition.is_stateful or not call.values or not shapes:
             return nothing
         if not all(isinstance(value, np.ndarray) for value in call.values):
+            if call.op not in FOLLOWED:
+                return nothing
             try:
                 return propagate(call) or nothing
             except IndexError:  # a node of a corrupt graph, with too few inputs
                 return nothing
         sizes = [math.prod(s) if s is not None and all(d >= 0 for d in s) else -1 for s in shapes]
-        small = sum(v.size for v in call.values) <= _MAX_VALUE
-        if not small or any(not 0 <= n <= _MAX_VALUE for n in sizes):
+        small = sum(v.size for v in call.values) <= MAX_VALUE
+        if not small or any(not 0 <= n <= MAX_VALUE for n in sizes):
             return nothing
         count = call.output_count
         try:
@@ -348,6 +351,8 @@ def _completed(value: Any, dtype: DType) -> Any:
 
 def _checked(shape: Any) -> Shape:
     """The shape, if it is one: what comes from an attribute may be anything in a corrupt graph."""
+    if shape is None or (shape.__class__ is tuple and _INT.issuperset(map(type, shape))):
+        return shape  # type: ignore[no-any-return]
     if shape is not None and not (
         isinstance(shape, tuple | list) and all(isinstance(d, int | np.integer) for d in shape)
     ):

@@ -7,6 +7,7 @@ after an edit only what it reaches is inferred anew, and no further than somethi
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from drystone_base.graph.graph import Graph, no_cycle_collection
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signatures
-from drystone_base.ops.shapes._engine import Engine, Known, same_knowledge
+from drystone_base.ops.shapes._engine import MAX_VALUE, Engine, Known, same_knowledge
 from drystone_base.ops.shapes._registry import Shape
 
 __all__ = ["Shapes"]
@@ -106,34 +107,33 @@ class Shapes:
     def refresh(self, edited: Iterable[Node]) -> list[Node]:
         """Infer edited nodes anew, then those that read from one of which more is known now.
 
-        Gives the nodes of which something else is known. In a graph with loops the inferred nodes
-        that the edits reach are forgotten instead, and given.
+        Gives the nodes of which something else is known now. In a graph with loops what the edits
+        reach is forgotten instead, and none are given.
         """
         alive = [n for n in dict.fromkeys(edited) if self.graph.get(n.name) is n]
         if self._circles:
             self._forget_reached(alive)
             return []
-        queue = [node for node in alive if node in self._known]
+        queue = [n for n in alive if n in self._known and not _is_settled(self._known[n])]
         for node in alive:
             self._engine.signatures.forget(node)
         return self._propagate(queue) if queue else []
 
-    def _forget_reached(self, nodes: Iterable[Node]) -> list[Node]:
-        seen: dict[Node, None] = {}
+    def _forget_reached(self, nodes: Iterable[Node]) -> None:
+        seen: set[Node] = set()
         stack = list(nodes)
         while stack:
             node = stack.pop()
             if node not in seen:
-                seen[node] = None
+                seen.add(node)
                 self.forget(node)
                 stack.extend(user for user, _ in self.graph.consumers(node))
-        return list(seen)
 
     def _propagate(self, nodes: list[Node]) -> list[Node]:
         """Infer nodes anew, then what reads those of which something else is known now."""
         before = {node: self._known.pop(node) for node in nodes}
         changed = [n for n, was in before.items() if not same_knowledge(was, self.known(n))]
-        users = dict.fromkeys(u for n in changed for u, _ in self.graph.consumers(n))
+        users = dict.fromkeys(u for n in changed for u in self.graph.users(n))
         reached = [user for user in users if user in self._known]
         return changed + self._follow(reached) if reached else changed
 
@@ -156,3 +156,13 @@ class Shapes:
                     queued.add(user)
                     heapq.heappush(heap, (rank[user], id(user), user))
         return changed
+
+
+def _is_settled(known: Known) -> bool:
+    """Whether no more can become known: all sizes are, and each value is or is too large for it."""
+    return all(
+        shape is not None
+        and all(d >= 0 for d in shape)
+        and (isinstance(value, np.ndarray) or math.prod(shape) > MAX_VALUE)
+        for shape, value in zip(known.shapes, known.values, strict=True)
+    )

@@ -19,7 +19,7 @@ from drystone_base.kernels._registry import Call, find_kernel
 from drystone_base.ops.shapes._registry import MAX_PARTIAL, UNKNOWN, PartialValue, ShapeCall
 from drystone_base.state import ResourceManager
 
-__all__ = ["propagate"]
+__all__ = ["FOLLOWED", "propagate"]
 
 Items: TypeAlias = np.ndarray[Any, Any]
 
@@ -261,3 +261,6 @@ _RULES: Final[dict[str, Callable[[ShapeCall], Items | None]]] = {
     "Select": _select,
     "SelectV2": _select,
 }
+
+FOLLOWED: Final = frozenset({*_MOVES, *_RULES})
+"""Ops of which more may be known than their shapes when some inputs are not fully known."""
