@@ -1,8 +1,8 @@
 """Run TensorFlow models without TensorFlow: `import drystone as ds`.
 
 Every public name of `drystone_base` is available here, and each further package of the set as a
-module (`ds.optimizer` is `drystone_optimizer`). All is loaded on first use, so that importing
-drystone itself costs next to nothing.
+module (`ds.optimizer` is `drystone_optimizer`, `ds.io` is `drystone_filesystem`). All is loaded on
+first use, so that importing drystone itself costs next to nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import drystone_filesystem
     import drystone_optimizer
     import drystone_subgraph
 
+    io = drystone_filesystem
     optimizer = drystone_optimizer
     subgraph = drystone_subgraph
     from drystone_base import *  # noqa: F403
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PACKAGES = {"optimizer": "drystone_optimizer", "subgraph": "drystone_subgraph"}
+_PACKAGES = {
+    "io": "drystone_filesystem",
+    "optimizer": "drystone_optimizer",
+    "subgraph": "drystone_subgraph",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,13 +6,16 @@ import pytest
 
 import drystone
 import drystone_base
+import drystone_filesystem
 import drystone_optimizer
 import drystone_subgraph
 
 
 def test_names_are_those_of_base_and_the_further_packages() -> None:
-    assert drystone.__all__ == [*drystone_base.__all__, "optimizer", "subgraph"]
-    assert set(dir(drystone)) == {*drystone_base.__all__, "optimizer", "subgraph", "__version__"}
+    further = ["io", "optimizer", "subgraph"]
+    assert drystone.__all__ == [*drystone_base.__all__, *further]
+    assert set(dir(drystone)) == {*drystone_base.__all__, *further, "__version__"}
+    assert drystone.io is drystone_filesystem
     assert drystone.optimizer is drystone_optimizer
     assert drystone.subgraph is drystone_subgraph
 

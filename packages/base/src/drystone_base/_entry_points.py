@@ -19,7 +19,7 @@ __all__ = ["EntryPoint", "declared", "points"]
 
 _ALL_GROUPS: Final = (
     b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]"
-    b"[drystone.subgraph_backends]"
+    b"[drystone.subgraph_backends][drystone.filesystems]"
 )
 
 

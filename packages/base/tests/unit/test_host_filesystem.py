@@ -344,7 +344,14 @@ def test_an_unknown_scheme_names_the_known_ones(offered: Callable[..., Offered])
     with pytest.raises(HostError) as caught:
         fs.read_bytes("nobody://host/path")
     assert caught.value.status == "UNIMPLEMENTED"
-    assert caught.value.found == (
-        'DS_ReadWholeFile: nobody://host/path: no filesystem is registered for the scheme "nobody" '
-        f"(registered: file, {plugin.scheme}); load a plugin that offers it"
-    )
+    assert caught.value.code == "no-filesystem"
+    assert caught.value.what == "no filesystem serves nobody://"
+    assert caught.value.found == f"nobody; served now: file, {plugin.scheme}"
+
+
+def test_a_scheme_of_a_package_that_is_not_installed_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fs, "stage", lambda _name: [])
+    with pytest.raises(HostError, match="remedy: pip install drystone-fs-s3"):
+        fs.read_bytes("s3://bucket/key")

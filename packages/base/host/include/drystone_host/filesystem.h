@@ -41,6 +41,15 @@ extern "C" {
  * own "file" has an empty "library". `json` must arrive empty. */
 TF_CAPI_EXPORT extern void DS_ListFilesystems(TF_Buffer* json, TF_Status* status);
 
+/* An entry function like TF_InitPlugin. */
+typedef void (*DS_InitFilesystems)(TF_FilesystemPluginInfo* info);
+
+/* Register filesystems that are no library's but the program's own: `entry` is called at once, as
+ * TF_InitPlugin of a library would be, and what it fills in is held to the same rules. `origin`
+ * says whose they are, in errors and as "library" in the list. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_RegisterFilesystems(const char* origin, DS_InitFilesystems entry,
+                                                  TF_Status* status);
+
 /* Forget all filesystems of plugins: each is cleaned up now, or when its last open file is closed.
  * Runs by itself at a normal exit of the process, before libraries are torn down; call it earlier
  * when a filesystem needs something of the embedder's that goes before (an interpreter, a log).
@@ -90,6 +99,11 @@ TF_CAPI_EXPORT extern TF_WritableFileHandle* DS_NewAppendableFile(const char* pa
 
 /* Where the next byte goes; -1 when it fails. */
 TF_CAPI_EXPORT extern int64_t DS_TellWritableFile(TF_WritableFileHandle* file, TF_Status* status);
+
+/* Let go of a file that is open for writing without ending it: `cleanup` is called and `close` is
+ * not, so a store that shows files only when they are closed never shows this one. Frees the
+ * handle; NULL is ignored. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_AbandonWritableFile(TF_WritableFileHandle* file);
 
 /* Create the file with these bytes, over one that exists: open, append, close. */
 TF_CAPI_EXPORT extern void DS_WriteWholeFile(const char* path, const void* data, size_t length,

@@ -34,10 +34,13 @@ open_region = declare(
 close_region = declare("DS_CloseMemoryRegion", None, c_void_p)
 
 write_whole = declare("DS_WriteWholeFile", None, c_char_p, c_char_p, c_size_t, _STATUS)
+open_writable_to = declare("TF_NewWritableFile", None, c_char_p, POINTER(c_void_p), _STATUS)
 open_appendable = declare("DS_NewAppendableFile", c_void_p, c_char_p, _STATUS)
 append = declare("TF_AppendWritableFile", None, c_void_p, c_char_p, c_size_t, _STATUS)
 tell = declare("DS_TellWritableFile", c_int64, c_void_p, _STATUS)
+flush = declare("TF_FlushWritableFile", None, c_void_p, _STATUS)
 close_writable = declare("TF_CloseWritableFile", None, c_void_p, _STATUS)
+abandon_writable = declare("DS_AbandonWritableFile", None, c_void_p)
 
 path_exists = declare("DS_PathExists", None, c_char_p, _STATUS)
 paths_exist = declare("DS_PathsExist", c_bool, POINTER(c_char_p), c_int, POINTER(c_void_p))
@@ -64,6 +67,13 @@ new_status = declare("TF_NewStatus", c_void_p)
 _code = declare("TF_GetCode", c_int, c_void_p)
 _message = declare("TF_Message", c_char_p, c_void_p)
 _delete_status = declare("TF_DeleteStatus", None, c_void_p)
+
+
+def open_writable(path: bytes, status: int | None) -> int | None:
+    """Open for writing; the handle, or None when it fails."""
+    handle = c_void_p()
+    open_writable_to(path, ctypes.byref(handle), status)
+    return handle.value
 
 
 def take_status(pointer: int | None) -> tuple[str, str]:

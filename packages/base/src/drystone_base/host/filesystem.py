@@ -11,6 +11,7 @@ import atexit
 import ctypes
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -18,12 +19,14 @@ from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
+from drystone_base.modules import stage
 from drystone_base.plugins import ensure_loaded, refused_offer
 
 __all__ = [
     "FileStatistics",
     "Undeleted",
     "append_bytes",
+    "checked_uri",
     "cleanup",
     "copy",
     "create_directory",
@@ -65,7 +68,8 @@ class Undeleted(NamedTuple):
     failure: str
 
 
-def _bytes(uri: str | os.PathLike[str]) -> bytes:
+def checked_uri(uri: str | os.PathLike[str]) -> bytes:
+    """A URI as the host takes it; whoever offers its scheme is loaded first."""
     raw = os.fsencode(uri)
     scheme, colon, _ = raw.partition(b"://")
     if colon and scheme not in _SERVED:
@@ -82,6 +86,16 @@ def _bytes(uri: str | os.PathLike[str]) -> bytes:
 
 
 _SERVED: Final[set[bytes]] = set()
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,63}")
+_PACKAGES: Final = {
+    "memory": "drystone-filesystem",
+    "s3": "drystone-fs-s3",
+    "gs": "drystone-fs-gcs",
+    "hdfs": "drystone-fs-hdfs",
+    "http": "drystone-fs-hdfs",
+    "https": "drystone-fs-hdfs",
+}
+"""Which of drystone's own packages offers a scheme, for those who have not installed it."""
 
 
 def _serve(scheme: str) -> None:
@@ -93,11 +107,29 @@ def _serve(scheme: str) -> None:
     refused = refused_offer("schemes", scheme)
     if refused is not None:
         raise refused
+    if any(serve(scheme) for serve in stage("scheme")):
+        _SERVED.add(os.fsencode(scheme))
+        return
+    if not _SCHEME.fullmatch(scheme):
+        return  # the host takes it for a local path, or says what is wrong with it
+    known = ", ".join(one["scheme"] for one in filesystems())
+    package = _PACKAGES.get(scheme, "the package that offers it, or a plugin library")
+    raise HostError(
+        f"no filesystem serves {scheme}://",
+        check="the scheme of a path must be one that an installed package or plugin offers",
+        found=f"{scheme}; served now: {known}",
+        needed=package,
+        remedy=f"pip install {package}"
+        if scheme in _PACKAGES
+        else "`drystone plugins list` shows what is installed and why something is not loaded",
+        code="no-filesystem",
+        status="UNIMPLEMENTED",
+    )
 
 
 def register_plugin(path: str | os.PathLike[str]) -> None:
     """Open a library and register its filesystems, without the checks of ``load_library``."""
-    raw = _bytes(path)
+    raw = checked_uri(path)
     with Status(f"the filesystems of {os.fspath(path)} cannot be registered") as status:
         c.register(raw, status.pointer)
 
@@ -110,6 +142,7 @@ def filesystems() -> list[dict[str, Any]]:
 
 def cleanup() -> None:
     """Forget the filesystems of plugins; each ends when its last open file is closed."""
+    _SERVED.clear()
     c.cleanup()
 
 
@@ -129,19 +162,19 @@ def _cleanup_at_exit() -> None:
 def flush_caches(scheme: str | None = None) -> None:
     """Tell one filesystem, or all, to forget what it has read."""
     with Status(f"caches of {scheme or 'all filesystems'} cannot be flushed") as status:
-        c.flush_caches(None if scheme is None else _bytes(scheme), status.pointer)
+        c.flush_caches(None if scheme is None else checked_uri(scheme), status.pointer)
 
 
 def read_bytes(uri: str | os.PathLike[str]) -> bytes:
     """All bytes of a file."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     what = f"{os.fspath(uri)} cannot be read"
     return answer(what, lambda buffer, status: c.read_whole(raw, buffer, status))
 
 
 def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
     """Up to ``size`` bytes from ``offset``; fewer only at the end of the file."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     if offset < 0 or size < 0:
         raise HostError(
             f"{os.fspath(uri)} cannot be read",
@@ -167,7 +200,7 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
 
 def read_memory(uri: str | os.PathLike[str]) -> bytes:
     """All bytes of a file, by way of its memory region; not every filesystem has those."""
-    raw, data, length = _bytes(uri), ctypes.c_void_p(), ctypes.c_uint64()
+    raw, data, length = checked_uri(uri), ctypes.c_void_p(), ctypes.c_uint64()
     with Status(f"{os.fspath(uri)} cannot be mapped") as status:
         region = c.open_region(raw, ctypes.byref(data), ctypes.byref(length), status.pointer)
     try:
@@ -178,14 +211,14 @@ def read_memory(uri: str | os.PathLike[str]) -> bytes:
 
 def write_bytes(uri: str | os.PathLike[str], data: bytes) -> None:
     """Create a file with these bytes, over one that exists."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be written") as status:
         c.write_whole(raw, data, len(data), status.pointer)
 
 
 def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
     """Add bytes at the end of a file (a new one when there is none); its length afterwards."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     what = f"{os.fspath(uri)} cannot be appended to"
     with Status(what) as status:
         file = c.open_appendable(raw, status.pointer)
@@ -215,7 +248,7 @@ def _strings(stream: int | None) -> Iterator[str]:
 
 def list_directory(uri: str | os.PathLike[str]) -> list[str]:
     """The names in a directory, sorted."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be listed") as status:
         stream = c.children(raw, status.pointer)
     return sorted(_strings(stream))
@@ -223,7 +256,7 @@ def list_directory(uri: str | os.PathLike[str]) -> list[str]:
 
 def glob(pattern: str) -> list[str]:
     """The paths that match a pattern (``*``, ``?``, ``[a-z]`` within a part), sorted."""
-    raw = _bytes(pattern)
+    raw = checked_uri(pattern)
     with Status(f"{pattern} cannot be matched") as status:
         stream = c.matching(raw, status.pointer)
     return sorted(_strings(stream))
@@ -231,7 +264,7 @@ def glob(pattern: str) -> list[str]:
 
 def stat(uri: str | os.PathLike[str]) -> FileStatistics:
     """Length, time and kind of a path."""
-    raw, found = _bytes(uri), c.Statistics()
+    raw, found = checked_uri(uri), c.Statistics()
     with Status(f"{os.fspath(uri)} cannot be looked at") as status:
         c.stat(raw, ctypes.byref(found), status.pointer)
     return FileStatistics(found.length, found.mtime_nsec, bool(found.is_directory))
@@ -239,7 +272,7 @@ def stat(uri: str | os.PathLike[str]) -> FileStatistics:
 
 def file_size(uri: str | os.PathLike[str]) -> int:
     """Bytes in a file."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} has no size") as status:
         size: int = c.file_size(raw, status.pointer)
     return size
@@ -247,7 +280,7 @@ def file_size(uri: str | os.PathLike[str]) -> int:
 
 def _holds(function: Any, uri: str | os.PathLike[str], no: set[str]) -> bool:
     """Whether a call is OK; False for the codes in ``no``, an error for all others."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     try:
         with Status(f"{os.fspath(uri)} cannot be looked at") as status:
             function(raw, status.pointer)
@@ -265,7 +298,7 @@ def exists(uri: str | os.PathLike[str]) -> bool:
 
 def exist(uris: list[str]) -> list[str]:
     """The name of each path's status: ``OK`` for those that exist."""
-    paths = (ctypes.c_char_p * len(uris))(*[_bytes(uri) for uri in uris])
+    paths = (ctypes.c_char_p * len(uris))(*[checked_uri(uri) for uri in uris])
     pointers = (ctypes.c_void_p * len(uris))(*[c.new_status() for _ in uris])
     c.paths_exist(paths, len(uris), pointers)
     return [c.take_status(pointer)[0] for pointer in pointers]
@@ -278,28 +311,28 @@ def is_directory(uri: str | os.PathLike[str]) -> bool:
 
 def create_directory(uri: str | os.PathLike[str], *, parents: bool = False) -> None:
     """Make a directory; with ``parents`` all above it as well, and it may exist."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be made") as status:
         (c.make_dirs if parents else c.create_dir)(raw, status.pointer)
 
 
 def delete(uri: str | os.PathLike[str]) -> None:
     """Delete a file."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be deleted") as status:
         c.delete_file(raw, status.pointer)
 
 
 def delete_directory(uri: str | os.PathLike[str]) -> None:
     """Delete an empty directory."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be deleted") as status:
         c.delete_dir(raw, status.pointer)
 
 
 def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
     """Delete a directory and all below it, going on after failures."""
-    raw, files, directories = _bytes(uri), ctypes.c_int64(), ctypes.c_int64()
+    raw, files, directories = checked_uri(uri), ctypes.c_int64(), ctypes.c_int64()
     pointer = c.new_status()
     c.delete_recursively(raw, ctypes.byref(files), ctypes.byref(directories), pointer)
     _, text = c.take_status(pointer)
@@ -308,20 +341,20 @@ def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
 
 def rename(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Move a file, over one that exists."""
-    first, second = _bytes(source), _bytes(target)
+    first, second = checked_uri(source), checked_uri(target)
     with Status(f"{os.fspath(source)} cannot be renamed to {os.fspath(target)}") as status:
         c.rename(first, second, status.pointer)
 
 
 def copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copy a file, over one that exists."""
-    first, second = _bytes(source), _bytes(target)
+    first, second = checked_uri(source), checked_uri(target)
     with Status(f"{os.fspath(source)} cannot be copied to {os.fspath(target)}") as status:
         c.copy(first, second, status.pointer)
 
 
 def translate(uri: str | os.PathLike[str]) -> str:
     """The form in which the filesystem is given the path."""
-    raw = _bytes(uri)
+    raw = checked_uri(uri)
     what = f"{os.fspath(uri)} cannot be translated"
     return os.fsdecode(answer(what, lambda buffer, status: c.translate(raw, buffer, status)))

@@ -1,0 +1,142 @@
+"""Files of the host held open: reading anywhere in one, writing at the end of one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from types import TracebackType
+from typing import Self
+
+from drystone_base.errors import HostError
+from drystone_base.host import _files as c
+from drystone_base.host.filesystem import checked_uri
+from drystone_base.host.status import Status
+
+__all__ = ["Readable", "Writable"]
+
+
+class _Open:
+    """A handle that is closed once, at the latest when the object goes."""
+
+    def __init__(self, uri: str | os.PathLike[str]) -> None:
+        self.uri = os.fspath(uri)
+        self._handle: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def _taken(self, *, needed: bool) -> int | None:
+        """The handle, which is then no longer this object's."""
+        handle, self._handle = self._handle, None
+        if handle is None and needed:
+            raise _closed(self.uri)
+        return handle
+
+    @property
+    def handle(self) -> int:
+        """The host's handle; raises ``HostError`` for a closed file."""
+        if self._handle is None:
+            raise _closed(self.uri)
+        return self._handle
+
+
+class Readable(_Open):
+    """A file open for reading at any place, by several threads at once."""
+
+    def __init__(self, uri: str | os.PathLike[str]) -> None:
+        super().__init__(uri)
+        with Status(f"{self.uri} cannot be opened") as status:
+            self._handle = c.open_readable(checked_uri(uri), status.pointer)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def read_into(self, offset: int, buffer: memoryview) -> int:
+        """Fill ``buffer`` with what lies from ``offset``; fewer bytes only at the file's end."""
+        if not len(buffer):
+            return 0
+        place = (ctypes.c_char * len(buffer)).from_buffer(buffer)
+        pointer = c.new_status()
+        got: int = c.read(self.handle, offset, len(buffer), place, pointer)
+        name, text = c.take_status(pointer)
+        if name not in {"OK", "OUT_OF_RANGE"}:
+            what = f"{self.uri} cannot be read"
+            raise HostError(what, check="the host's call must succeed", found=text, status=name)
+        return got
+
+    def close(self) -> None:
+        """Let go of it; closing twice does nothing."""
+        handle = self._taken(needed=False)
+        if handle is not None:
+            c.close_readable(handle)
+
+
+class Writable(_Open):
+    """A file open for writing at its end; leaving the block by an exception abandons it."""
+
+    def __init__(self, uri: str | os.PathLike[str], *, append: bool = False) -> None:
+        super().__init__(uri)
+        open_ = c.open_appendable if append else c.open_writable
+        with Status(f"{self.uri} cannot be opened for writing") as status:
+            self._handle = open_(checked_uri(uri), status.pointer)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def __del__(self) -> None:
+        self.abandon()
+
+    def append(self, data: bytes | memoryview) -> None:
+        """Add bytes at the end."""
+        raw = data if isinstance(data, bytes) else bytes(data)
+        with Status(f"{self.uri} cannot be written") as status:
+            c.append(self.handle, raw, len(raw), status.pointer)
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        with Status(f"{self.uri} does not say its length") as status:
+            place: int = c.tell(self.handle, status.pointer)
+        return place
+
+    def flush(self) -> None:
+        """Let others see what was appended, where the store can."""
+        with Status(f"{self.uri} cannot be flushed") as status:
+            c.flush(self.handle, status.pointer)
+
+    def close(self) -> None:
+        """End the file: it is there, whole, when this returns."""
+        handle = self._taken(needed=True)
+        with Status(f"{self.uri} cannot be closed") as status:
+            c.close_writable(handle, status.pointer)
+
+    def abandon(self) -> None:
+        """Let go without ending it: a store that shows only closed files never shows this one."""
+        handle = self._taken(needed=False)
+        if handle is not None:
+            c.abandon_writable(handle)
+
+
+def _closed(uri: str) -> HostError:
+    return HostError(
+        f"{uri} is closed",
+        check="a file must be open to be used",
+        found="a file that was closed",
+        needed="an open one",
+        status="FAILED_PRECONDITION",
+    )

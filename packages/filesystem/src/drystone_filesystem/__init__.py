@@ -1,0 +1,60 @@
+"""Files anywhere, by path: filesystems for schemes, in C and in Python."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone_filesystem import gfile as gfile
+    from drystone_filesystem.registry import register as register
+    from drystone_filesystem.registry import schemes as schemes
+    from drystone_filesystem.registry import select as select
+    from drystone_filesystem.store import Stat as Stat
+    from drystone_filesystem.store import Store as Store
+    from drystone_filesystem.store import Upload as Upload
+    from drystone_filesystem.to_fsspec import DrystoneFileSystem as DrystoneFileSystem
+    from drystone_filesystem.to_fsspec import offer_to_fsspec as offer_to_fsspec
+
+__version__ = "0.1.0"
+
+# Where each public name lives, "" for one that is itself a module; imported when first asked for.
+_HOME = {
+    "DrystoneFileSystem": "to_fsspec",
+    "Stat": "store",
+    "Store": "store",
+    "Upload": "store",
+    "gfile": "",
+    "offer_to_fsspec": "to_fsspec",
+    "register": "registry",
+    "schemes": "registry",
+    "select": "registry",
+}
+
+__all__ = [
+    "DrystoneFileSystem",
+    "Stat",
+    "Store",
+    "Upload",
+    "__version__",
+    "gfile",
+    "offer_to_fsspec",
+    "register",
+    "schemes",
+    "select",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_filesystem' has no attribute {name!r}")
+    home = _HOME[name]
+    value: Any = import_module(f"drystone_filesystem.{home or name}")
+    if home:
+        value = getattr(value, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

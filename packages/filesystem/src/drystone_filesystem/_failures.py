@@ -1,0 +1,78 @@
+"""Exceptions of stores as statuses, without anybody's secrets in their texts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Final
+
+from drystone_base.errors import HostError
+
+__all__ = ["os_error", "status_of", "text_of"]
+
+_BY_KIND: Final[tuple[tuple[type[BaseException], str], ...]] = (
+    (FileNotFoundError, "NOT_FOUND"),
+    (FileExistsError, "ALREADY_EXISTS"),
+    (IsADirectoryError, "FAILED_PRECONDITION"),
+    (NotADirectoryError, "FAILED_PRECONDITION"),
+    (PermissionError, "PERMISSION_DENIED"),
+    (TimeoutError, "DEADLINE_EXCEEDED"),
+    (ConnectionError, "UNAVAILABLE"),
+    (NotImplementedError, "UNIMPLEMENTED"),
+    (EOFError, "DATA_LOSS"),
+    (MemoryError, "RESOURCE_EXHAUSTED"),
+    (ValueError, "INVALID_ARGUMENT"),
+)
+_BY_NUMBER: Final = {
+    errno.ENOTEMPTY: "FAILED_PRECONDITION",
+    errno.ENOSPC: "RESOURCE_EXHAUSTED",
+    errno.ECONNRESET: "UNAVAILABLE",
+}
+_BY_STATUS: Final[dict[str, type[OSError]]] = {
+    "NOT_FOUND": FileNotFoundError,
+    "ALREADY_EXISTS": FileExistsError,
+    "PERMISSION_DENIED": PermissionError,
+    "UNAUTHENTICATED": PermissionError,
+    "DEADLINE_EXCEEDED": TimeoutError,
+    "UNAVAILABLE": ConnectionError,
+}
+_SECRET_NAME: Final = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|PRIVATE_KEY|ACCESS_KEY")
+_SECRET_TEXT: Final = re.compile(
+    r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password)=)"
+    r"[^&\s\"'<>]+|(//)[^/@\s]+@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    re.IGNORECASE,
+)
+_SHORTEST: Final = 6
+
+
+def status_of(error: BaseException) -> str:
+    """The canonical name of what went wrong."""
+    if isinstance(error, HostError):
+        return error.status
+    stated = getattr(error, "status_name", None)
+    if isinstance(stated, str):
+        return stated
+    found = next((name for kind, name in _BY_KIND if isinstance(error, kind)), None)
+    if found is None and isinstance(error, OSError):
+        found = _BY_NUMBER.get(error.errno or 0)
+    return found or "UNKNOWN"
+
+
+def text_of(error: BaseException) -> str:
+    """The exception in words; values of variables that are secrets, and signatures, are masked."""
+    text = f"{type(error).__name__}: {error}"
+    for name, value in os.environ.items():
+        if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST:
+            text = text.replace(value, "***")
+    return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)
+
+
+def os_error(error: HostError, path: str) -> OSError:
+    """The exception that Python's own files would raise; the host's error is its cause."""
+    if error.status in _BY_STATUS:
+        made = _BY_STATUS[error.status](f"{path}: {error.found}")
+    else:
+        made = OSError(f"{path}: {error.found} [{error.status}]")
+    made.__cause__ = error
+    return made

@@ -1,0 +1,275 @@
+"""A store written in Python as a filesystem of the host: its methods behind the C tables.
+
+So a scheme in Python is the same to everybody as one of a plugin in C: to the loaders, to gfile,
+to C programs in the process, and to the conformance suite.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import posixpath
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from drystone_base.host.program import register_filesystems
+from drystone_base.host.status import Status
+from drystone_filesystem import _tables as t
+from drystone_filesystem._failures import status_of, text_of
+from drystone_filesystem.store import Store, Upload
+
+__all__ = ["register_store"]
+
+_ALIVE: Final[list[Any]] = []
+"""What C holds pointers to: never freed, like a library that is never unloaded."""
+
+
+class _Memory:
+    """The C library's own memory, which the host frees by the same functions."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL(None)
+        self.library.malloc.restype, self.library.malloc.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.c_size_t],
+        )
+        self.malloc = ctypes.cast(self.library.malloc, ctypes.c_void_p).value
+        self.free = ctypes.cast(self.library.free, ctypes.c_void_p).value
+
+    def copy(self, data: bytes) -> int:
+        """Allocated bytes."""
+        place: int | None = self.library.malloc(len(data) or 1)
+        if place is None:
+            raise MemoryError(f"{len(data)} bytes")
+        ctypes.memmove(place, data, len(data))
+        return place
+
+    def text(self, text: str) -> int:
+        """An allocated string; names that are no UTF-8 arrive as they were."""
+        return self.copy(text.encode("utf-8", "surrogateescape") + b"\0")
+
+    def texts(self, texts: list[str]) -> int:
+        """An allocated array of allocated strings."""
+        places = (ctypes.c_void_p * len(texts))(*(self.text(one) for one in texts))
+        return self.copy(bytes(places))
+
+    def struct(self, struct: ctypes.Structure) -> int:
+        """An allocated copy."""
+        return self.copy(bytes(struct))
+
+
+def register_store(scheme: str, store: Store, origin: str) -> None:
+    """Have ``store`` serve ``scheme://``; ``origin`` says whose it is, in errors.
+
+    Raises ``HostError`` (``ALREADY_EXISTS``) for a scheme that is taken.
+    """
+    memory, tables = _Memory(), _Tables(store)
+
+    def entry(address: int) -> None:
+        info = t.PluginInfo.from_address(address)
+        info.plugin_memory_allocate, info.plugin_memory_free = memory.malloc, memory.free
+        ops = t.PluginOps(scheme=memory.text(scheme))
+        for name, table in (
+            ("filesystem", tables.filesystem(memory)),
+            ("random_access_file", tables.readable()),
+            ("writable_file", tables.writable()),
+        ):
+            setattr(ops, f"{name}_size", ctypes.sizeof(table))
+            setattr(ops, f"{name}_ops", memory.struct(table))
+            _ALIVE.append(table)
+        info.ops, info.num_schemes = memory.struct(ops), 1
+
+    _ALIVE.append((memory, tables, register_filesystems(origin, entry)))
+
+
+def _guarded(function: Callable[..., Any], failed: Any = None) -> Callable[..., Any]:
+    """A function whose last argument is a status, which takes what it raises."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments[:-1])
+        except BaseException as error:  # nothing may pass through C
+            Status.set(arguments[-1], status_of(error), text_of(error))
+            return failed
+
+    return call
+
+
+class _Short(Exception):
+    """A read met the end of the file; no failure to the reader."""
+
+    status_name = "OUT_OF_RANGE"
+
+
+class _Tables:
+    """The functions of the tables; open files are known by number."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.numbers = itertools.count(1)
+        self.lock = threading.Lock()
+        self.files: dict[int, Any] = {}
+
+    # ---- open files ----------------------------------------------------------------------------
+
+    def _open(self, holder: Any, file: Any) -> None:
+        with self.lock:
+            number = next(self.numbers)
+            self.files[number] = file
+        holder[0] = number
+
+    def _file(self, holder: Any) -> Any:
+        return self.files[holder[0]]
+
+    def _cleanup(self, holder: Any) -> None:
+        with self.lock:
+            file = self.files.pop(holder[0], None)
+        if isinstance(file, _Writing) and not file.closed:
+            file.upload.abandon()
+
+    def _open_readable(self, _fs: Any, path: bytes, holder: Any) -> None:
+        name = _text(path)
+        if self.store.stat(name).is_directory:
+            raise IsADirectoryError(f"{name} is a directory")
+        self._open(holder, name)
+
+    def _read(self, holder: Any, offset: int, size: int, buffer: int, status: int) -> int:
+        try:
+            view = memoryview((ctypes.c_char * size).from_address(buffer)).cast("B")
+            got = self.store.read_into(self._file(holder), offset, view)
+        except BaseException as error:  # nothing may pass through C
+            Status.set(status, status_of(error), text_of(error))
+            return -1
+        if got < size:
+            Status.set(status, "OUT_OF_RANGE", "the file ends here")
+        return got
+
+    def _open_writable(self, _fs: Any, path: bytes, holder: Any) -> None:
+        self._open(holder, _Writing(self.store.write(_text(path)), 0))
+
+    def _open_appendable(self, _fs: Any, path: bytes, holder: Any) -> None:
+        name = _text(path)
+        try:
+            length = self.store.stat(name).length
+        except FileNotFoundError:
+            length = 0
+        self._open(holder, _Writing(self.store.append_to(name), length))
+
+    def _append(self, holder: Any, data: int, size: int) -> None:
+        file = self._file(holder)
+        if size:
+            file.upload.append(memoryview((ctypes.c_char * size).from_address(data)).cast("B"))
+            file.length += size
+
+    def _close(self, holder: Any) -> None:
+        file = self._file(holder)
+        file.closed = True
+        file.upload.close()
+
+    # ---- paths ---------------------------------------------------------------------------------
+
+    def _stat(self, _fs: Any, path: bytes, out: Any) -> None:
+        found = self.store.stat(_text(path))
+        out[0].length, out[0].mtime_nsec = found.length, found.mtime_nsec
+        out[0].is_directory = found.is_directory
+
+    def _create_dir(self, _fs: Any, path: bytes) -> None:
+        self.store.make_directory(_text(path))
+
+    def _delete(self, _fs: Any, path: bytes) -> None:
+        name = _text(path)
+        if self.store.stat(name).is_directory:
+            raise IsADirectoryError(f"{name} is a directory")
+        self.store.delete(name)
+
+    def _delete_dir(self, _fs: Any, path: bytes) -> None:
+        name = _text(path)
+        if not self.store.stat(name).is_directory:
+            raise NotADirectoryError(f"{name} is a file")
+        self.store.remove_directory(name)
+
+    def _rename(self, _fs: Any, source: bytes, target: bytes) -> None:
+        self.store.rename(_text(source), _text(target))
+
+    def _copy(self, _fs: Any, source: bytes, target: bytes) -> None:
+        self.store.copy(_text(source), _text(target))
+
+    def _exists(self, _fs: Any, path: bytes) -> None:
+        self.store.stat(_text(path))
+
+    # ---- the tables ----------------------------------------------------------------------------
+
+    def filesystem(self, memory: _Memory) -> ctypes.Structure:
+        """``TF_FilesystemOps``; what is not here has the host's default."""
+
+        def children(_fs: Any, path: bytes, out: Any) -> int:
+            name = _text(path)
+            if not self.store.stat(name).is_directory:
+                raise NotADirectoryError(f"{name} is a file")
+            names = self.store.children(name)
+            out[0] = memory.texts(names)
+            return len(names)
+
+        functions: dict[str, Callable[..., Any]] = {
+            "new_random_access_file": _guarded(self._open_readable),
+            "new_writable_file": _guarded(self._open_writable),
+            "new_appendable_file": _guarded(self._open_appendable),
+            "create_dir": _guarded(self._create_dir),
+            "delete_file": _guarded(self._delete),
+            "delete_dir": _guarded(self._delete_dir),
+            "rename_file": _guarded(self._rename),
+            "copy_file": _guarded(self._copy),
+            "path_exists": _guarded(self._exists),
+            "stat": _guarded(self._stat),
+            "get_children": _guarded(children, -1),
+            "init": lambda _fs, _status: None,
+            "cleanup": lambda _fs: None,
+            "flush_caches": lambda _fs: self.store.forget(),
+            "translate_name": lambda _fs, uri: memory.text(_translated(_text(uri))),
+        }
+        return _filled(t.FilesystemOps(), functions)
+
+    def readable(self) -> ctypes.Structure:
+        """``TF_RandomAccessFileOps``."""
+        return _filled(t.ReadableOps(), {"cleanup": self._cleanup, "read": self._read})
+
+    def writable(self) -> ctypes.Structure:
+        """``TF_WritableFileOps``; nothing is to be seen before the file is closed."""
+
+        def tell(holder: Any) -> int:
+            length: int = self._file(holder).length
+            return length
+
+        functions: dict[str, Callable[..., Any]] = {
+            "cleanup": self._cleanup,
+            "append": _guarded(self._append),
+            "tell": _guarded(tell, -1),
+            "close": _guarded(self._close),
+        }
+        return _filled(t.WritableOps(), functions)
+
+
+class _Writing:
+    """A file open for writing, and how long it is."""
+
+    def __init__(self, upload: Upload, length: int) -> None:
+        self.upload, self.length, self.closed = upload, length, False
+
+
+def _filled(table: Any, functions: dict[str, Callable[..., Any]]) -> ctypes.Structure:
+    kinds = {field[0]: field[1] for field in table._fields_}
+    for name, function in functions.items():
+        setattr(table, name, kinds[name](function))
+    filled: ctypes.Structure = table
+    return filled
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _translated(uri: str) -> str:
+    """``bucket/a/b`` for ``scheme://bucket//a/./x/../b/``: what a store is given."""
+    _, _, rest = uri.partition("://")
+    return posixpath.normpath("/" + rest).lstrip("/")

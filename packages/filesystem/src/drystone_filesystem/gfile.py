@@ -1,0 +1,327 @@
+"""Files by path, local or with any scheme, under the names that ``tf.io.gfile`` has for them.
+
+Failures are ``HostError`` with the status of the filesystem (``NOT_FOUND``, ...) in ``status``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from drystone_base.errors import BadRequest, HostError
+from drystone_base.host import filesystem as host
+from drystone_base.host.filesystem import FileStatistics
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = [
+    "GFile",
+    "copy",
+    "exists",
+    "get_registered_schemes",
+    "glob",
+    "isdir",
+    "join",
+    "listdir",
+    "makedirs",
+    "mkdir",
+    "open",
+    "remove",
+    "rename",
+    "rmtree",
+    "stat",
+    "walk",
+]
+
+Path = str | os.PathLike[str]
+_MODES: Final = ("r", "w", "a")
+_BUFFER: Final = 1 << 18
+
+
+class _Reader(io.RawIOBase):
+    """The bytes of a file of the host, from any place."""
+
+    def __init__(self, path: Path) -> None:
+        from drystone_base.host.open_files import Readable
+
+        self._size = host.file_size(path)
+        self._file = Readable(path)
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        got = self._file.read_into(self._place, memoryview(buffer).cast("B"))
+        self._place += got
+        return got
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            raise ValueError(f"there is no place {start + offset} in a file")
+        self._place = start + offset
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class _Writer(io.RawIOBase):
+    """The end of a file of the host; what is not closed properly is abandoned."""
+
+    def __init__(self, path: Path, *, append: bool) -> None:
+        from drystone_base.host.open_files import Writable
+
+        self._place = host.file_size(path) if append and host.exists(path) else 0
+        self._file = Writable(path, append=append)
+        self.failed = self._ended = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if self.failed:
+            return len(data)  # what is left in the buffer of a file that is given up
+        view = memoryview(data).cast("B")
+        self._file.append(view)
+        self._place += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self._place
+
+    def flush(self) -> None:
+        if not (self._ended or self.failed):
+            self._file.flush()
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self._ended = True
+        super().close()
+        if self.failed:
+            self._file.abandon()
+        else:
+            self._file.close()
+
+
+class GFile:
+    """A file open for reading, writing or appending: ``with GFile("s3://b/x", "w") as f``.
+
+    ``mode`` is ``r``, ``w`` or ``a``, with ``b`` for bytes, as of :func:`open`; text is UTF-8.
+    A block that is left by an exception abandons what it wrote: stores that show files only when
+    they are closed never show it. Raises ``BadRequest`` (``bad-file-mode``), ``HostError``.
+    """
+
+    def __init__(self, name: Path, mode: str = "r") -> None:
+        kind = mode.replace("b", "", 1)
+        if kind not in _MODES:
+            raise BadRequest(
+                f"{os.fspath(name)} cannot be opened",
+                check="a mode must be one that files have here",
+                found=repr(mode),
+                needed="r, w or a, or one of them with b",
+                code="bad-file-mode",
+            )
+        self.name, self.mode = os.fspath(name), mode
+        self._raw: Any = _Reader(name) if kind == "r" else _Writer(name, append=kind == "a")
+        buffered = io.BufferedReader if kind == "r" else io.BufferedWriter
+        self._file: Any = buffered(self._raw, _BUFFER)
+        if "b" not in mode:
+            self._file = io.TextIOWrapper(self._file, "utf-8", newline="\n")
+
+    def __repr__(self) -> str:
+        return f"<GFile {self.name!r} mode {self.mode!r}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        if kind is not None and "r" not in self.mode:
+            self._raw.failed = True
+        self.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._file)
+
+    def read(self, n: int = -1) -> Any:
+        """Up to ``n`` characters (bytes for ``b``), or all that is left."""
+        return self._file.read(n)
+
+    def readline(self) -> Any:
+        """One line with its end; empty at the end of the file."""
+        return self._file.readline()
+
+    def readlines(self) -> list[Any]:
+        """All lines that are left."""
+        lines: list[Any] = self._file.readlines()
+        return lines
+
+    def write(self, data: Any) -> None:
+        """Add text (bytes for ``b``) at the end."""
+        self._file.write(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> None:
+        """Go to a place: from the start, from here (1) or from the end (2); for reading."""
+        self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place of the next character, as :func:`open` has it."""
+        place: int = self._file.tell()
+        return place
+
+    def size(self) -> int:
+        """Bytes in the file as the filesystem knows it."""
+        return host.file_size(self.name)
+
+    def seekable(self) -> bool:
+        """Whether ``seek`` works: for reading."""
+        return bool(self._raw.seekable())
+
+    def flush(self) -> None:
+        """Let others see what was written, where the store can."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """End the file: what was written is there when this returns."""
+        self._file.close()
+
+
+def open(name: Path, mode: str = "r") -> GFile:
+    """A :class:`GFile`."""
+    return GFile(name, mode)
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a file or a directory."""
+    return host.exists(path)
+
+
+def isdir(path: Path) -> bool:
+    """Whether there is a directory."""
+    return host.is_directory(path)
+
+
+def listdir(path: Path) -> list[str]:
+    """The names in a directory, sorted."""
+    return host.list_directory(path)
+
+
+def glob(pattern: str | Iterable[str]) -> list[str]:
+    """The paths that match one of the patterns (``*``, ``?``, ``[a-z]`` within a part), sorted."""
+    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    return sorted({path for one in patterns for path in host.glob(one)})
+
+
+def stat(path: Path) -> FileStatistics:
+    """Bytes, time in nanoseconds since 1970, and whether it is a directory."""
+    return host.stat(path)
+
+
+def mkdir(path: Path) -> None:
+    """Make one directory, whose parent exists."""
+    host.create_directory(path)
+
+
+def makedirs(path: Path) -> None:
+    """Make a directory and all above it; it may exist."""
+    host.create_directory(path, parents=True)
+
+
+def remove(path: Path) -> None:
+    """Delete a file."""
+    host.delete(path)
+
+
+def rmtree(path: Path) -> None:
+    """Delete a directory and all in it; raises ``HostError`` where something is left."""
+    left = host.delete_tree(path)
+    if left.failure or left.files or left.directories:
+        raise HostError(
+            f"{os.fspath(path)} cannot be deleted",
+            check="all in the directory must be deleted",
+            found=left.failure,
+            needed=f"{left.files} files and {left.directories} directories are left",
+            status="NOT_FOUND" if not exists(path) else "FAILED_PRECONDITION",
+        )
+
+
+def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
+    """Move a file, or a directory where the filesystem can; over a file only if told so."""
+    _free(dst, overwrite=overwrite)
+    host.rename(src, dst)
+
+
+def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
+    """Copy a file; over one that exists only if told so. The paths may have different schemes."""
+    _free(dst, overwrite=overwrite)
+    host.copy(src, dst)
+
+
+def _free(path: Path, *, overwrite: bool) -> None:
+    if not overwrite and host.exists(path):
+        raise HostError(
+            f"{os.fspath(path)} is there already",
+            check="a file is replaced only where that is asked for",
+            found="a directory" if isdir(path) else "a file",
+            needed="a path that is free, or overwrite=True",
+            status="ALREADY_EXISTS",
+        )
+
+
+def walk(
+    top: Path, topdown: bool = True, onerror: Any = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Every directory from ``top`` down: its path, its directories and its files, sorted.
+
+    A directory that cannot be listed is left out; ``onerror`` is called with the ``HostError``.
+    """
+    here = os.fspath(top)
+    try:
+        names = listdir(here)
+        directories = [name for name in names if isdir(join(here, name))]
+    except HostError as error:
+        if onerror is not None:
+            onerror(error)
+        return
+    files = [name for name in names if name not in set(directories)]
+    if topdown:
+        yield here, directories, files
+    for name in directories:
+        yield from walk(join(here, name), topdown, onerror)
+    if not topdown:
+        yield here, directories, files
+
+
+def join(path: Path, *paths: Path) -> str:
+    """Parts of a path as one; a part with a scheme or a slash before it starts anew."""
+    joined = os.fspath(path)
+    for part in [os.fspath(one) for one in paths]:
+        if "://" in part:
+            joined = part
+        elif "://" in joined:
+            scheme, _, rest = joined.partition("://")
+            joined = f"{scheme}://{posixpath.join(rest, part)}"
+        else:
+            joined = os.path.join(joined, part)
+    return joined
+
+
+def get_registered_schemes() -> list[str]:
+    """The schemes that can be served."""
+    from drystone_filesystem.registry import schemes
+
+    return list(schemes())

@@ -1,0 +1,27 @@
+"""What this package adds to ``drystone_base.modules``: filesystems for schemes, and fast transfers.
+
+It is imported by every process that has this package installed, so it imports next to nothing: the
+rest is imported when a path with a scheme is used.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drystone_base.modules import Module
+
+__all__ = ["MODULE"]
+
+
+def _serve(scheme: str) -> bool:
+    from drystone_filesystem.registry import serve
+
+    return serve(scheme)
+
+
+MODULE: Final = Module(
+    "paths",
+    (),
+    lambda _library, _symbol: None,
+    stages={"scheme": _serve},
+)

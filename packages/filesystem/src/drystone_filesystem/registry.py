@@ -1,0 +1,139 @@
+"""Which filesystem serves a scheme: chosen by configuration, registered, or offered by a package.
+
+A path's scheme selects (implicitly) what is asked for, in this order: libraries of plugins that are
+loaded already, what ``DRYSTONE_FILESYSTEMS`` or :func:`select` says, what :func:`register` was
+given, and packages that declare the scheme as an entry point in ``drystone.filesystems``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from drystone_base.errors import BadRequest, HostError
+from drystone_base.modules import points
+from drystone_filesystem.store import Store
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+__all__ = ["GROUP", "VARIABLE", "register", "schemes", "select", "serve"]
+
+GROUP: Final = "drystone.filesystems"
+VARIABLE: Final = "DRYSTONE_FILESYSTEMS"
+FSSPEC: Final = "fsspec"
+
+Source: TypeAlias = "Store | AbstractFileSystem | Callable[[], Store | AbstractFileSystem]"
+
+_lock: Final = threading.RLock()
+_given: Final[dict[str, tuple[Any, str]]] = {}
+_selected: Final[dict[str, str]] = {}
+
+
+def register(scheme: str, filesystem: Source, origin: str = "the program") -> None:
+    """Have ``filesystem`` serve ``scheme://`` from now on.
+
+    It is a :class:`Store`, an fsspec filesystem, or a function that makes one when the scheme is
+    first used. Raises ``HostError`` (``ALREADY_EXISTS``) for a scheme that is being served.
+    """
+    from drystone_base.host.filesystem import filesystems
+
+    with _lock:
+        taken = {f["scheme"]: f["library"] or "drystone" for f in filesystems()}
+        taken |= {name: by for name, (_, by) in _given.items()}
+        if scheme in taken:
+            raise HostError(
+                f"{scheme}:// cannot be served by {origin}",
+                check="a scheme has one filesystem",
+                found=f"it is served by {taken[scheme]}",
+                needed="another scheme, or only one of the two",
+                status="ALREADY_EXISTS",
+            )
+        _given[scheme] = (filesystem, origin)
+
+
+def select(scheme: str, where: str) -> None:
+    """Choose who serves a scheme: the path of a plugin library, a package's name, or ``fsspec``.
+
+    ``fsspec`` is the filesystem that fsspec knows under that scheme; ``fsspec:NAME`` the one that
+    it knows under another name. To be called before the scheme is first used; wins over
+    ``DRYSTONE_FILESYSTEMS=SCHEME=WHERE,...``.
+    """
+    with _lock:
+        _selected[scheme] = where
+
+
+def schemes() -> dict[str, str]:
+    """The schemes that can be served, with who does or would do so."""
+    from drystone_base.host.filesystem import filesystems
+    from drystone_base.plugins import ensure_loaded
+
+    ensure_loaded()
+    found = {point.name: point.package for point in points(GROUP)}
+    found |= {scheme: origin for scheme, (_, origin) in _given.items()}
+    found |= _choices()
+    found |= {f["scheme"]: f["library"] or "drystone-base" for f in filesystems()}
+    return dict(sorted(found.items()))
+
+
+def serve(scheme: str) -> bool:
+    """Register the filesystem of a scheme with the host; False where nobody offers it."""
+    with _lock:
+        where = _choices().get(scheme)
+        if where is not None and _serve_chosen(scheme, where):
+            return True
+        given = _given.get(scheme)
+        if given is not None:
+            _serve_made(scheme, given[0], given[1])
+            return True
+        offered = [point for point in points(GROUP) if point.name == scheme]
+        wanted = [point for point in offered if where in (None, point.package)]
+        if not wanted:
+            return False
+        _serve_made(scheme, wanted[0].load(), wanted[0].package)
+        return True
+
+
+def _choices() -> dict[str, str]:
+    """What the variable and :func:`select` say."""
+    said = {}
+    for part in filter(None, os.environ.get(VARIABLE, "").split(",")):
+        scheme, equals, where = part.strip().partition("=")
+        if not (scheme and equals and where):
+            raise BadRequest(
+                f"{VARIABLE} cannot be understood",
+                check="it must be a list of SCHEME=WHERE, separated by commas",
+                found=part,
+                needed="gs=/path/to/library.so, or abfs=fsspec",
+                code="bad-filesystem-setting",
+            )
+        said[scheme] = where
+    return said | _selected
+
+
+def _serve_chosen(scheme: str, where: str) -> bool:
+    """Whether a choice is a library or fsspec, which then serves the scheme."""
+    if where.partition(":")[0] == FSSPEC:
+        import fsspec
+
+        name = where.partition(":")[2] or scheme
+        _serve_made(scheme, fsspec.filesystem(name), f"{FSSPEC}:{name}")
+        return True
+    if os.sep in where:
+        from drystone_base.plugins import load_library
+
+        load_library(where)
+        return True
+    return False
+
+
+def _serve_made(scheme: str, source: Any, origin: str) -> None:
+    """Make the filesystem where ``source`` is a function, and put it behind the C tables."""
+    from drystone_filesystem.bridge import register_store
+    from drystone_filesystem.from_fsspec import FsspecStore
+
+    made = source() if callable(source) and not hasattr(source, "protocol") else source
+    store = made if isinstance(made, Store) else FsspecStore(made)
+    register_store(scheme, store, origin)

@@ -1,0 +1,86 @@
+"""What a filesystem written in Python is: a dozen methods on paths like ``bucket/folder/file``."""
+
+from __future__ import annotations
+
+import abc
+from typing import NamedTuple
+
+__all__ = ["Stat", "Store", "Upload"]
+
+
+class Stat(NamedTuple):
+    """What a store knows about a path; bytes, and nanoseconds since 1970."""
+
+    length: int
+    mtime_nsec: int = 0
+    is_directory: bool = False
+
+
+class Upload(abc.ABC):
+    """A file that is being written; nobody sees it before ``close`` returns."""
+
+    @abc.abstractmethod
+    def append(self, data: memoryview) -> None:
+        """Add bytes at the end; they are the caller's again when this returns."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Make the file visible, whole."""
+
+    @abc.abstractmethod
+    def abandon(self) -> None:
+        """Forget what was appended; never raises."""
+
+
+class Store(abc.ABC):
+    """A filesystem: paths have no scheme, no slash at the end, and no ``.`` or ``..``.
+
+    Methods raise what Python's own files would (``FileNotFoundError``, ``FileExistsError``,
+    ``IsADirectoryError``, ``PermissionError``, ``TimeoutError``, ``ConnectionError``); each becomes
+    the status of its kind. They are called from several threads at once.
+    """
+
+    @abc.abstractmethod
+    def stat(self, path: str) -> Stat:
+        """Length, time and kind; ``FileNotFoundError`` for nothing."""
+
+    @abc.abstractmethod
+    def children(self, path: str) -> list[str]:
+        """The names in a directory."""
+
+    @abc.abstractmethod
+    def read_into(self, path: str, offset: int, buffer: memoryview) -> int:
+        """Fill ``buffer`` from ``offset``; how many bytes, fewer only at the end of the file."""
+
+    def write(self, path: str) -> Upload:
+        """Begin a file that takes the place of one that exists."""
+        raise NotImplementedError("this store is read-only")
+
+    def append_to(self, path: str) -> Upload:
+        """Begin to write after the last byte of a file, or a new one where there is none."""
+        raise NotImplementedError("files of this store cannot be appended to")
+
+    def make_directory(self, path: str) -> None:
+        """Make one directory."""
+        raise NotImplementedError("this store is read-only")
+
+    def remove_directory(self, path: str) -> None:
+        """Delete an empty directory."""
+        raise NotImplementedError("this store is read-only")
+
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+        raise NotImplementedError("this store is read-only")
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file over one that exists, inside the store."""
+        raise NotImplementedError("this store is read-only")
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file over one that exists."""
+        self.copy(source, target)
+        self.delete(source)
+
+    def forget(self) -> None:
+        """Forget what was remembered about files, so that the next call asks anew."""
+        return

@@ -1,0 +1,163 @@
+"""Any scheme of drystone as an fsspec filesystem, for pandas, pyarrow and all who speak fsspec."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import fsspec
+from fsspec.spec import AbstractFileSystem
+
+from drystone_base.errors import HostError
+from drystone_base.host import filesystem as host
+from drystone_filesystem._failures import os_error
+from drystone_filesystem.gfile import GFile
+
+__all__ = ["DrystoneFileSystem", "offer_to_fsspec"]
+
+
+class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
+    """The filesystem of a scheme: ``DrystoneFileSystem("ramdemo")``, or by ``fsspec.filesystem``.
+
+    Paths are ``host/folder/file``, with or without ``scheme://`` before them. Failures are those
+    of Python's own files (``FileNotFoundError``, ...), with the ``HostError`` as their cause.
+    """
+
+    protocol: ClassVar[str | tuple[str, ...]] = "drystone"
+    scheme: ClassVar[str] = ""
+
+    def __init__(self, scheme: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._scheme = scheme or type(self).scheme
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list):
+            return [cls._strip_protocol(one) for one in path]
+        text = str(path)
+        return (text.split("://", 1)[1] if "://" in text else text).rstrip("/")
+
+    def _uri(self, path: str) -> str:
+        return f"{self._scheme}://{self._strip_protocol(path)}"
+
+    def unstrip_protocol(self, name: str) -> str:
+        """The path with its scheme."""
+        return self._uri(name)
+
+    def _told(self, call: Any, path: str, *more: Any, **named: Any) -> Any:
+        try:
+            return call(self._uri(path), *more, **named)
+        except HostError as error:
+            raise os_error(error, self._uri(path)) from error
+
+    def info(self, path: str, **_options: Any) -> dict[str, Any]:
+        """Name, size in bytes, type, and the time of the last change in seconds."""
+        found = self._told(host.stat, path)
+        return {
+            "name": self._strip_protocol(path),
+            "size": None if found.is_directory else found.length,
+            "type": "directory" if found.is_directory else "file",
+            "mtime": found.mtime_nsec / 1e9,
+        }
+
+    def ls(self, path: str, detail: bool = True, **_options: Any) -> list[Any]:
+        """What is in a directory; of a file, the file."""
+        if not self._told(host.is_directory, path):
+            found = self.info(path)
+            return [found] if detail else [found["name"]]
+        own = self._strip_protocol(path)
+        paths = [f"{own}/{name}" for name in self._told(host.list_directory, path)]
+        return [self.info(one) for one in paths] if detail else paths
+
+    def exists(self, path: str, **_options: Any) -> bool:
+        """Whether there is a file or a directory."""
+        found: bool = self._told(host.exists, path)
+        return found
+
+    def _open(self, path: str, mode: str = "rb", *_rest: Any, **_options: Any) -> Any:
+        return self._told(GFile, path, mode)._file
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_options: Any
+    ) -> bytes:
+        """The bytes from ``start`` to ``end``, counted from the end of the file where negative."""
+        if start is None and end is None:
+            whole: bytes = self._told(host.read_bytes, path)
+            return whole
+        size = self._told(host.file_size, path)
+        first, last, _ = slice(start, end).indices(size)
+        part: bytes = self._told(host.read_range, path, first, max(last - first, 0))
+        return part
+
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
+        """Write a file; ``mode="create"`` refuses one that exists."""
+        if mode == "create" and self.exists(path):
+            raise FileExistsError(path)
+        self._told(host.write_bytes, path, value)
+
+    def mkdir(self, path: str, create_parents: bool = True, **_options: Any) -> None:
+        """Make a directory that does not exist."""
+        if self.exists(path):
+            raise FileExistsError(path)
+        self._told(host.create_directory, path, parents=create_parents)
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Make a directory and all above it."""
+        if not exist_ok and self.exists(path):
+            raise FileExistsError(path)
+        self._told(host.create_directory, path, parents=True)
+
+    def rmdir(self, path: str) -> None:
+        """Delete an empty directory."""
+        self._told(host.delete_directory, path)
+
+    def rm_file(self, path: str) -> None:
+        """Delete a file."""
+        self._told(host.delete, path)
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Delete files, and with ``recursive`` directories with all in them."""
+        for one in path if isinstance(path, list) else [path]:
+            if recursive and maxdepth is None and self.isdir(one):
+                left = host.delete_tree(self._uri(one))
+                if left.failure:
+                    raise OSError(f"{one}: {left.failure}")
+            else:
+                self.rm_file(one)
+
+    def cp_file(self, path1: str, path2: str, **_options: Any) -> None:
+        """Copy a file over one that exists."""
+        if self.isdir(path1):
+            self.makedirs(path2, exist_ok=True)
+        else:
+            self._told(host.copy, path1, self._uri(path2))
+
+    def mv(self, path1: str, path2: str, recursive: bool = False, **options: Any) -> None:
+        """Move a file; a directory is copied and deleted."""
+        if self.isdir(path1):
+            super().mv(path1, path2, recursive=recursive, **options)
+        else:
+            self._told(host.rename, path1, self._uri(path2))
+
+    def modified(self, path: str) -> datetime:
+        """The time of the last change."""
+        return datetime.fromtimestamp(self.info(path)["mtime"], UTC)
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        """Have the filesystem forget what it has read; of a path, of all."""
+        del path
+        host.flush_caches(self._scheme)
+
+
+def offer_to_fsspec(scheme: str) -> type[DrystoneFileSystem]:
+    """Make ``scheme://`` known to fsspec, in place of what it may have had; the class that it is.
+
+    From then on ``pandas.read_csv("SCHEME://...")`` and the like read it through drystone.
+    """
+    made = type(
+        f"{scheme.capitalize()}FileSystem",
+        (DrystoneFileSystem,),
+        {"protocol": scheme, "scheme": scheme},
+    )
+    fsspec.register_implementation(scheme, made, clobber=True)
+    return made
