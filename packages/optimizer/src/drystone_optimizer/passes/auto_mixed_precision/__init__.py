@@ -1,0 +1,97 @@
+"""Auto mixed precision: layers, and what follows them, are computed in 16 bits. Off by default.
+
+Three passes of one kind: float16 on GPUs, bfloat16 and float16 on CPUs. They lose precision, which
+turning one on asks for; a session whose numeric class is ``exact`` is left alone. Names of ops that
+are treated otherwise: see ``lists``. ``$TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_SIMULATE_GPU`` takes
+any node for one of a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from drystone_base.dtypes import DType, as_dtype
+from drystone_base.graph import Node
+from drystone_base.ops.defs import find
+from drystone_optimizer.context import Context
+from drystone_optimizer.devices import DEFAULT_TYPE, device_type
+from drystone_optimizer.merge import LOGGER
+from drystone_optimizer.passes.auto_mixed_precision.casts import convert
+from drystone_optimizer.passes.auto_mixed_precision.lists import PREFIX, chosen_lists, level
+from drystone_optimizer.passes.auto_mixed_precision.painting import paint
+from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph
+from drystone_optimizer.rules import Numeric
+
+__all__ = ["run_bfloat16", "run_float16", "run_float16_on_cpu", "run_mkl"]
+
+# Moments stay in 32 bits, whatever the images are of.
+_NEVER: Final = frozenset({"U"})
+
+
+def run_float16(ctx: Context) -> None:
+    """float16 on GPUs."""
+    _run(ctx, "float16", "GPU")
+
+
+def run_bfloat16(ctx: Context) -> None:
+    """bfloat16 on CPUs."""
+    _run(ctx, "bfloat16", DEFAULT_TYPE)
+
+
+def run_mkl(ctx: Context) -> None:
+    """The older name for bfloat16 on CPUs."""
+    LOGGER.warning(
+        "auto_mixed_precision_mkl is the older name of auto_mixed_precision_onednn_bfloat16"
+    )
+    run_bfloat16(ctx)
+
+
+def run_float16_on_cpu(ctx: Context) -> None:
+    """float16 on CPUs."""
+    _run(ctx, "float16", DEFAULT_TYPE)
+
+
+def _run(ctx: Context, label: str, device: str) -> None:
+    if ctx.ceiling < Numeric.REASSOCIATES:
+        ctx.decline(f"{label} is less precise, and the session is to be exact")
+        return
+    simulated = os.environ.get(f"{PREFIX}SIMULATE_GPU", "").lower() in ("1", "true")
+    anywhere = device == "GPU" and simulated
+    if not anywhere and not any(_is_on(node, device) for node in ctx.graph):
+        ctx.decline(f"no node is for a {device}")
+        return
+    to = as_dtype(label)
+    lists = chosen_lists(label == "bfloat16", ctx.config.mixed_precision_lists)
+    force = level() == "UNSAFE_FORCE_ALL"
+
+    def kind_of(op: str) -> str:
+        found = lists.kind(op)
+        return "allow" if force and found in ("infer", "deny") else found
+
+    def may_change(node: Node, attr: str) -> bool:
+        if not anywhere and not _is_on(node, device):
+            return False
+        return _may_change(ctx, node, attr, to)
+
+    types = TypeGraph(ctx.graph, kind_of, may_change)
+    painted = paint(types)
+    if painted:
+        convert(ctx, types, painted, to)
+    else:
+        ctx.decline("no op that 16 bits are worth for")
+
+
+def _is_on(node: Node, device: str) -> bool:
+    return (device_type(node.device, node.name) or DEFAULT_TYPE) == device
+
+
+def _may_change(ctx: Context, node: Node, attr: str, to: DType) -> bool:
+    """Whether a node may be changed, and its op is defined for the type."""
+    if ctx.kept(node) or not ctx.may_rewrite(node) or attr in _NEVER or node.op == "Const":
+        return False
+    definition = find(node.op)
+    if definition is None or (definition.is_stateful and attr == "dtype"):
+        return False
+    allowed = definition.attrs[attr].allowed
+    return allowed is None or to in allowed

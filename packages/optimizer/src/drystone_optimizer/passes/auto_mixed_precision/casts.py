@@ -1,0 +1,48 @@
+"""Giving vertices another type, and casting where the ends of an edge then differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from drystone_base.dtypes import DType, as_dtype
+from drystone_base.graph import Node, Output
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph, Vertex
+from drystone_optimizer.rules import Numeric
+
+__all__ = ["convert"]
+
+
+def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DType) -> None:
+    """Set the types; each value is cast once for all that read it so."""
+    wanted = _mismatches(ctx, types, painted)
+    for vertex in painted:
+        for node, name in vertex.members:
+            ctx.graph.set_attr(node, name, to)
+            ctx.forget(node)
+            ctx.count(f"computed in {to}", Numeric.APPROXIMATE)
+    floats = as_dtype("float32")
+    made: dict[tuple[Output, bool], Node] = {}
+    for node, slot, output, down in wanted:
+        cast = made.get((output, down))
+        if cast is None:
+            source, target = (floats, to) if down else (to, floats)
+            attrs = {"SrcT": source, "DstT": target, "Truncate": False}
+            stem = f"to_{target}" if not output[1] else f"to_{target}_{output[1]}"
+            cast = made[output, down] = ctx.add("Cast", output[0], stem, [output], attrs)
+            ctx.count("casts", Numeric.APPROXIMATE)
+        ctx.graph.set_input(node, slot, (cast, 0))
+
+
+def _mismatches(
+    ctx: Context, types: TypeGraph, painted: Collection[Vertex]
+) -> list[tuple[Node, int, Output, bool]]:
+    """Inputs whose type will differ from what they read, and whether that must lose precision."""
+    found = []
+    for node in ctx.graph:
+        for slot, output in enumerate(node.inputs):
+            short = types.giving(output) in painted
+            needs_short = types.reading(node, slot) in painted
+            if short is not needs_short:
+                found.append((node, slot, output, needs_short))
+    return found

@@ -1,0 +1,290 @@
+"""Rows C8 and C9, auto_mixed_precision: layers, and what follows them, in 16 bits."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+from pass_checks import Maker, as_lines, natively, only, run_pass, told, unchanged
+from random_images import draw_images
+
+from drystone_abi.protos import ConfigProto, RewriterConfig
+from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.graph import Graph
+from drystone_base.session import Session, SessionConfig
+from drystone_optimizer import OptimizerConfig, optimize_with_report
+
+F16, CPU16 = "auto_mixed_precision", "auto_mixed_precision_cpu"
+BF16 = "auto_mixed_precision_onednn_bfloat16"
+GPU = "/device:GPU:0"
+F = {"T": FLOAT32}
+X = {"x:0": np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)}
+PREFIX = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_"
+
+
+def types(graph: Graph) -> dict[str, str]:
+    """The type of each node with an attribute T."""
+    return {node.name: str(node.attrs["T"]) for node in graph if node.states("T")}
+
+
+def short(graph: Graph) -> set[str]:
+    """Names of the nodes in 16 bits."""
+    return {name for name, dtype in types(graph).items() if dtype in ("float16", "bfloat16")}
+
+
+def layers(*ops: str, device: str = "", dtype: DType = FLOAT32) -> Maker:
+    """A MatMul, ops with one input that are named o0, o1 and so on, a MatMul, and its end y."""
+    m = Maker()
+    more = {"T": dtype, "device": device}
+    m.const("w", np.eye(3) + 0.5, dtype)
+    m.op("MatMul", "a", m.x(dtype=dtype), "w", **more)
+    last = "a"
+    for k, op in enumerate(ops):
+        last = f"o{k}"
+        source = "a" if not k else f"o{k - 1}"
+        extra = [m.const(f"k{k}", [-1])] if op in ("Sum", "Mean") else []
+        kept = {"Tidx": INT32, "keep_dims": True} if extra else {}
+        m.op(op, last, source, *extra, **kept, **more)
+    if ops and ops[-1] in ("Sum", "Mean"):
+        m.op("Mul", "wide", last, "a", **more)
+        last = "wide"
+    m.op("MatMul", "b", last, "w", **more)
+    m.op("Identity", "y", "b", **more)
+    return m
+
+
+def near(before: Graph, after: Graph, fetches: list[str], feeds: Any, share: float) -> None:
+    """Values differ by no more than this share of the largest, on the reference."""
+    off = SessionConfig(executor="reference", optimizer="off", seed=1)
+    one, other = (Session(graph, off).run(fetches, feeds) for graph in (before, after))
+    for left, right in zip(one, other, strict=True):
+        assert left.dtype == right.dtype
+        room = share * max(1.0, float(np.abs(left).max(initial=0)))
+        np.testing.assert_allclose(left, right, rtol=0, atol=room)
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "label", "share"),
+    [(F16, GPU, "float16", 0.01), (BF16, "", "bfloat16", 0.05), (CPU16, "/cpu:0", "float16", 0.01)],
+)
+def test_c8_c9_layers_and_what_lies_between(
+    name: str, device: str, label: str, share: float
+) -> None:
+    m = layers("Relu", "Tanh", device=device)
+    after, report = run_pass(m.graph, name, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "o0", "o1", "b"}
+    assert set(types(after).values()) == {label, "float32"}
+    expected = {f"a = MatMul(x/to_{label}, w/to_{label})", f"b = MatMul(o1, w/to_{label})",
+                "y = Identity(b/to_float32)", f"w/to_{label} = Cast(w)"}  # fmt: skip
+    assert expected <= set(as_lines(after)), "each value is cast once"
+    assert report.steps[0].rewrites == {f"computed in {label}": 4, "casts": 3}
+    assert report.steps[0].numeric == "approximate"
+    near(m.graph, after, ["y:0"], X, share)
+    natively(m.graph, after, ["y:0"], X, tolerance=0.2)
+    again, _ = run_pass(after, name, ["y:0"], ["x:0"])
+    assert again is after
+
+
+@pytest.mark.parametrize(
+    ("ops", "in_16"),
+    [
+        (("Exp",), {"a", "b"}),
+        (("Exp", "Tanh"), {"a", "b"}),
+        (("Exp", "Tanh", "Relu"), {"a", "o2", "b"}),
+        (("Relu", "Exp", "Relu"), {"a", "o0", "o2", "b"}),
+        (("Tanh", "Cosh"), {"a", "b"}),
+        (("Neg", "Cosh"), {"a", "o0", "b"}),
+        (("Sigmoid", "Neg", "Tanh"), {"a", "o0", "o1", "o2", "b"}),
+    ],
+)
+def test_c8_painting(ops: tuple[str, ...], in_16: set[str]) -> None:
+    """Denial flows on to infer ops; clear ops beside allowed ones follow, infer ops do not."""
+    m = layers(*ops, device=GPU)
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    assert short(after) == in_16
+    near(m.graph, after, ["y:0"], X, 0.02)
+
+
+def test_c9_sums_follow_in_bfloat16_only() -> None:
+    for name, in_16 in ((BF16, {"a", "o0", "wide", "b"}), (CPU16, {"a", "b"})):
+        m = layers("Sum")
+        after, _ = run_pass(m.graph, name, ["y:0"], ["x:0"])
+        assert short(after) == in_16, name
+        near(m.graph, after, ["y:0"], X, 0.06)
+
+
+@pytest.mark.parametrize("name", [F16, BF16, CPU16])
+def test_c8_c9_preconditions(name: str) -> None:
+    device = GPU if name == F16 else ""
+    report = unchanged(layers(device="/device:XPU:0"), name, ["y:0"], ["x:0"])
+    why = "no node is for a GPU" if name == F16 else "no op that 16 bits are worth for"
+    assert told(report, name) == why
+    report = unchanged(layers(device=device), name, ["y:0"], ["x:0"], numeric="exact")
+    assert "is less precise, and the session is to be exact" in told(report, name)
+    report = unchanged(layers(device=device, dtype=FLOAT64), name, ["y:0"], ["x:0"])
+    assert told(report, name) == "no op that 16 bits are worth for"
+    unchanged(layers(device=device), name, ["a:0", "b:0"], ["x:0"])
+    unchanged(layers(device=device), name, ["y:0"], ["a:0", "b:0"])
+    plain = Maker()
+    plain.op("Tanh", "t", plain.x(), device=device, **F)
+    plain.op("Neg", "y", "t", device=device, **F)
+    unchanged(plain, name, ["y:0"], ["x:0"])
+
+
+def test_c8_what_reads_a_variable_in_place_stays() -> None:
+    m = Maker()
+    m.op("VariableV2", "v", shape=(3, 3), dtype=FLOAT32, shared_name="", container="")
+    m.op("Identity", "read", "v", **F)
+    m.op("MatMul", "a", m.x(), "read", **F)
+    m.op("Identity", "y", "a", **F)
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert short(after) == {"a"}
+    assert "read/to_float16 = Cast(read)" in as_lines(after)
+
+
+def test_c8_moments_of_a_batch_norm_stay_in_32_bits() -> None:
+    m = Maker()
+    common = {"strides": [1] * 4, "padding": "SAME", **F}
+    m.op(
+        "Conv2D", "a", m.x(shape=(1, 4, 4, 2)), m.const("w", np.ones((1, 1, 2, 2), "f4")), **common
+    )
+    moments = [m.const(f"m{k}", np.array([1.0, 2.0])) for k in range(4)]
+    m.op("FusedBatchNormV3", "n", "a", *moments, U=FLOAT32, is_training=False, **F)
+    m.op("Conv2D", "b", "n", "w", **common)
+    m.op("Identity", "y", "b", **F)
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert (str(after["n"].attrs["T"]), str(after["n"].attrs["U"])) == ("float16", "float32")
+    feeds = {"x:0": np.ones((1, 4, 4, 2), np.float32)}
+    near(m.graph, after, ["y:0"], feeds, 0.02)
+
+
+def loop(middle: str) -> Maker:
+    """Three times ``x = middle(x @ w)``, in a frame."""
+    m = Maker()
+    m.op("Enter", "ex", m.x(shape=(3, 3)), frame_name="f", **F)
+    m.op("Enter", "ew", m.const("w", np.eye(3) * 0.9), frame_name="f", is_constant=True, **F)
+    m.op("Enter", "ei", m.const("zero", 0), frame_name="f", T=INT32)
+    x = m.op("Merge", "mx", "ex", "ex", N=2, **F)
+    i = m.op("Merge", "mi", "ei", "ei", N=2, T=INT32)
+    three = m.const("three", 3, controls=["mi"])
+    cond = m.op("LoopCond", "cond", m.op("Less", "less", i, three, T=INT32))
+    m.op("Switch", "sx", x, cond, **F)
+    m.op("Switch", "si", i, cond, T=INT32)
+    m.op("MatMul", "mm", "sx:1", "ew", **F)
+    m.op(middle, "mid", "mm", **F)
+    one = m.const("one", 1, controls=["mi"])
+    m.op("NextIteration", "nx", "mid", **F)
+    m.op("NextIteration", "ni", m.op("AddV2", "inc", "si:1", one, T=INT32), T=INT32)
+    m.graph.set_input(m.graph["mx"], 1, (m.graph["nx"], 0))
+    m.graph.set_input(m.graph["mi"], 1, (m.graph["ni"], 0))
+    m.op("Exit", "out", "sx:0", **F)
+    m.op("Identity", "y", "out", **F)
+    return m
+
+
+@pytest.mark.parametrize(("middle", "around"), [("Relu", True), ("Exp", False)])
+def test_c8_a_loop_goes_round_in_one_type(middle: str, around: bool) -> None:
+    m = loop(middle)
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert "mm" in short(after)
+    assert after["nx"].attrs["T"] is after["mx"].attrs["T"]
+    assert (("mid" in short(after)), after["mx"].inputs[1]) == (around, (after["nx"], 0))
+    feeds = {"x:0": np.eye(3, dtype=np.float32) * 0.5}
+    near(m.graph, after, ["y:0"], feeds, 0.02)
+    natively(m.graph, after, ["y:0"], feeds, tolerance=0.05)
+
+
+def lists(last: str) -> Maker:
+    """A product is put into a tensor list and taken out for another product, or ``last``."""
+    m = Maker()
+    m.op("MatMul", "a", m.x(shape=(3, 3)), m.const("w", np.eye(3)), **F)
+    shape, n = m.const("shape", [3, 3]), m.const("n", 2)
+    m.op("TensorListReserve", "r", shape, n, element_dtype=FLOAT32, shape_type=INT32)
+    zero = m.const("zero", 0)
+    m.op("TensorListSetItem", "s", "r", zero, "a", element_dtype=FLOAT32)
+    handle = m.op("Identity", "h", "s", T=VARIANT)
+    m.op("TensorListGetItem", "g", handle, zero, "shape", element_dtype=FLOAT32)
+    if last == "MatMul":
+        m.op("MatMul", "b", "g", "w", **F)
+    else:
+        m.op(last, "b", "g", **F)
+    m.op("Identity", "y", "b", **F)
+    return m
+
+
+def test_c8_ops_on_one_tensor_list_change_together() -> None:
+    m = lists("MatMul")
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float16"] * 3
+    near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
+    kept = m.graph.copy()
+    after, _ = run_pass(kept, CPU16, ["y:0", "g:0"], ["x:0"])
+    assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float32"] * 3
+
+
+def test_c8_overrides_by_environment_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = layers("Exp", device=GPU)
+    monkeypatch.setenv(f"{PREFIX}INFERLIST_ADD", "Exp, Cosh")
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    assert "o0" in short(after)
+    more: dict[str, Any] = {"mixed_precision_lists": {"denylist_add": ("Exp",)}}
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"], **more)
+    assert short(after) == {"a", "b"}
+    monkeypatch.setenv(f"{PREFIX}ALLOWLIST_REMOVE", "MatMul")
+    unchanged(m, F16, ["y:0"], ["x:0"])
+
+
+def test_c8_levels_and_simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}SIMULATE_GPU", "true")
+    m = layers("Tanh", "Exp")
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "b"}
+    monkeypatch.setenv(f"{PREFIX}LEVEL", "UNSAFE_FORCE_ALL")
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "o0", "o1", "b"}
+    monkeypatch.setenv(f"{PREFIX}LEVEL", "TREAT_INFER_AS_DENY")
+    after, _ = run_pass(layers("Tanh").graph, F16, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "b"}
+
+
+def test_c9_the_older_name_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "drystone.optimizer"):
+        after, _ = run_pass(layers().graph, "auto_mixed_precision_mkl", ["y:0"], ["x:0"])
+    assert short(after) == {"a", "b"}
+    assert "is the older name of auto_mixed_precision_onednn_bfloat16" in caplog.text
+
+
+def test_c8_c9_are_off_by_default_and_switched_by_a_config_proto() -> None:
+    m = layers()
+    _, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], OptimizerConfig())
+    assert not {step.name for step in report.steps} & {F16, BF16, CPU16}
+    proto = ConfigProto()
+    proto.graph_options.rewrite_options.auto_mixed_precision_cpu = RewriterConfig.ON
+    after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"], OptimizerConfig.from_proto(proto))
+    assert short(after) == {"a", "b"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("name", [BF16, CPU16])
+def test_c8_c9_random_images_agree_but_for_precision(name: str, seed: int) -> None:
+    made, fetches = draw_images(seed, last=True)
+    plain = Session(made.m.graph, SessionConfig(executor="reference", optimizer="off"))
+    if max(np.abs(v).max() for v in plain.run(fetches, made.feeds)) > 1000:
+        return  # of so large numbers float16 keeps little
+    for config in (only(name), OptimizerConfig(**{name: "on"}, min_graph_nodes=-1)):
+        after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config)
+        near(made.m.graph, after, fetches, made.feeds, 0.1)
+
+
+def test_c8_a_branch_keeps_its_type_at_its_ends() -> None:
+    m = layers()
+    m.op("Switch", "s", "b", m.x("p", (), BOOL), **F)
+    m.op("Exp", "no", "s:0", **F)
+    m.op("Relu", "yes", "s:1", **F)
+    m.op("Merge", "m", "no", "yes", N=2, **F)
+    m.op("Identity", "end", "m", **F)
+    after, _ = run_pass(m.graph, CPU16, ["end:0"], ["x:0", "p:0"])
+    for choice in (True, False):
+        near(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, 0.05)
