@@ -12,6 +12,8 @@ _MODULES: Final = (
     "accumulate_n_remove",
     "lower_functional_ops",
     "floating_point_jitter",
+    "isolate_inspected_ops",
+    "functionalize_control_flow",
 )
 """In the order in which they are registered, which is that of running within a phase."""
 

@@ -10,7 +10,7 @@ from drystone_base.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.passes._registry import graph_pass
-from drystone_base.passes._rewriting import Beside, not_fed
+from drystone_base.passes._rewriting import Beside, become_identity, not_fed
 from drystone_base.passes._types import Grouping, PassOptions
 
 __all__ = ["lower_functional_ops"]
@@ -74,20 +74,7 @@ class _Lowering(Beside):
         self, results: Sequence[Output], types: Sequence[DType], controls: Sequence[Node]
     ) -> None:
         """Make the lowered node hand on the results under its name."""
-        graph, node = self.graph, self.node
-        for name in list(node.attrs):
-            if name != "_class":
-                graph.remove_attr(node, name)
-        graph.set_inputs(node, results)
-        graph.set_controls(node, controls)
-        if not results:
-            graph.set_op(node, "NoOp")
-        elif len(results) == 1:
-            graph.set_op(node, "Identity")
-            graph.set_attr(node, "T", types[0])
-        else:
-            graph.set_op(node, "IdentityN")
-            graph.set_attr(node, "T", list(types))
+        become_identity(self.graph, self.node, results, types, controls)
 
 
 class _Branches(_Lowering):

@@ -1,0 +1,174 @@
+"""When a value is there: what must be chosen for a node to run, as predicates that can be compared.
+
+Two nodes with equal predicates are always dead together. The predicate of a node is a set of
+conditions that must all hold: sides of Switches, alternatives that come together at a Merge that
+is no plain end of a branch, and rounds of loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from drystone_base.graph.node import Node, Output
+from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS, frame_paths
+
+__all__ = ["ALIVE", "Deadness", "Either", "Predicate", "Round", "Side"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Side ``index`` of ``count`` of a Switch on ``choice`` is taken."""
+
+    choice: Output
+    index: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of the loop ``path`` has begun; ``variable``: and its value came round (None: all).
+
+    Values of one loop whose rounds have no ``variable`` are there in the same rounds.
+    """
+
+    path: tuple[str, ...]
+    variable: Node | None = None
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of several predicates holds."""
+
+    of: frozenset[frozenset[Any]]
+
+
+Predicate: TypeAlias = "frozenset[Side | Round | Either]"
+"""All of it must hold."""
+ALIVE: Final[Predicate] = frozenset()
+_SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
+
+
+class Deadness:
+    """The predicates of nodes and of their outputs. Raises ``GraphError`` (``graph-cycle``)."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.frames = frame_paths(nodes)
+        self._found: dict[Node, Predicate] = {}
+        self._alone: set[Node] = set()
+        self._kept: dict[Predicate, Predicate] = {}
+        self._settle()
+
+    def of(self, node: Node) -> Predicate:
+        """When the node runs."""
+        return self._found[node]
+
+    def of_output(self, output: Output) -> Predicate:
+        """When an output has a value."""
+        node, index = output
+        found = self._found.get(node, ALIVE)
+        if node.op not in _SWITCHES:
+            return found
+        return self._keep(found | {side_of(node, index)})
+
+    # ---- how -------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """First believe that all values of a loop come round together; then those that do not."""
+        while True:
+            self._found.clear()
+            for node in self.frames:
+                self._found[node] = self._keep(self._work_out(node))
+            wrong = {node for node in self.frames if self._does_not_come_round(node)}
+            if wrong <= self._alone:
+                return
+            self._alone |= wrong
+
+    def _keep(self, found: Predicate) -> Predicate:
+        return self._kept.setdefault(found, found)
+
+    def _work_out(self, node: Node) -> Predicate:
+        if node.op in MERGE_OPS:
+            return self._merge(node)
+        if node.op == "ControlTrigger":
+            return self._trigger(node)
+        found = ALIVE.union(
+            *(self.of_output(o) for o in node.inputs),
+            *(self._found.get(c, ALIVE) for c in node.controls),
+        )
+        if node.op in ("Exit", "RefExit"):
+            return self._outside(found, self.frames.get(node.inputs[0][0], ()))
+        return found
+
+    def _merge(self, node: Node) -> Predicate:
+        entering = [self.of_output(o) for o in node.inputs if o[0].op not in NEXT_ITERATION_OPS]
+        found = either(entering)
+        if len(entering) == len(node.inputs):
+            return found
+        return found | {Round(self.frames[node], node if node in self._alone else None)}
+
+    def _trigger(self, node: Node) -> Predicate:
+        """It runs in every round, even where all that it waits for is dead."""
+        waited = [self._found.get(c, ALIVE) for c in node.controls]
+        found = frozenset.intersection(*waited) if waited else ALIVE
+        return frozenset(part for part in found if isinstance(part, Round))
+
+    def _does_not_come_round(self, node: Node) -> bool:
+        """Whether a loop's value may be dead in a round that the loop makes."""
+        back = [o[0] for o in node.inputs if o[0].op in NEXT_ITERATION_OPS]
+        if node.op not in MERGE_OPS or not back:
+            return False
+        path = self.frames[node]
+        for source in back:
+            sides = self._found.get(source, ALIVE) - self._found[node]
+            for side in sides:
+                if not isinstance(side, Side) or self.frames.get(side.choice[0]) != path:
+                    return True
+                if side.choice[0].op != "LoopCond":
+                    return True
+        return False
+
+    def _outside(self, found: Predicate, path: tuple[str, ...]) -> Predicate:
+        """What is left of a predicate outside of a loop that ends; else nothing is known."""
+        if any(self.frames[node] == path for node in self._alone):
+            return found
+        return frozenset(p for p in found if not self._is_in(p, path))
+
+    def _is_in(self, part: Side | Round | Either, path: tuple[str, ...]) -> bool:
+        if isinstance(part, Either):
+            return any(self._is_in(p, path) for parts in part.of for p in parts)
+        own = part.path if isinstance(part, Round) else self.frames.get(part.choice[0], ())
+        return own[: len(path)] == path
+
+
+def side_of(node: Node, index: int) -> Side:
+    """What must be chosen for output ``index`` of a Switch."""
+    count = 2 if node.op != "_SwitchN" else int(node.attr("num_outs"))
+    return Side(_origin(node.inputs[1]), index, count)
+
+
+def _origin(output: Output) -> Output:
+    while output[0].op == "Identity" and not output[0].controls:
+        output = output[0].inputs[0]
+    return output
+
+
+def either(found: list[Predicate]) -> Predicate:
+    """One of the predicates holds; all sides of one choice together are no condition."""
+    if not found:
+        return ALIVE
+    shared = frozenset.intersection(*found)
+    rest = {p - shared for p in found}
+    if ALIVE in rest:
+        return shared
+    singles = [next(iter(p)) for p in rest if len(p) == 1]
+    sides = [s for s in singles if isinstance(s, Side)]
+    is_one_choice = len(sides) == len(rest) and len({s.choice for s in sides}) == 1
+    if is_one_choice and {s.index for s in sides} == set(range(sides[0].count)):
+        return shared
+    return shared | _any(rest)
+
+
+def _any(found: set[Predicate]) -> Predicate:
+    return frozenset({Either(frozenset(found))})
