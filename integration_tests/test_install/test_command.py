@@ -7,8 +7,8 @@ import pytest
 from integration_tests.support import InstalledEnv
 
 SUBCOMMANDS = [
-    "bench", "diff", "doctor", "explain", "inspect", "optimize", "partition", "passes",
-    "plugins", "run"
+    "bench", "bisect", "diff", "doctor", "explain", "inspect", "optimize", "partition", "passes",
+    "plugins", "run",
 ]  # fmt: skip
 
 

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from drystone_base.cli.kit import (
     common_options,
     duration,
+    graph_changes,
     note,
     print_json,
     print_table,
+    status,
     wants_json,
+    with_seeds,
 )
-from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
-from drystone_base.loaders import load_model, write_graph
-from drystone_optimizer.config import NUMERIC, OWN, PASSES, OptimizerConfig
-from drystone_optimizer.passes import names_of_passes
+from drystone_base.loaders import write_graph
+from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.report import Report
+from drystone_optimizer.targets import (
+    Target,
+    config_of,
+    config_options,
+    sample_options,
+    target_of,
+    target_options,
+)
+from drystone_optimizer.watch import Watch
+
+if TYPE_CHECKING:
+    from drystone_optimizer.checking.runs import Feeds
 
 __all__ = ["optimize"]
 
@@ -30,25 +44,25 @@ EPILOG = """\b
 Examples:
   drystone optimize model.pb smaller.pb
   drystone optimize model.pb smaller.pb --fetch Softmax:0 --feed image:0 --report
-  drystone optimize saved_model/ graph.pbtxt --passes constant_folding --json
+  drystone optimize saved_model/ graph.pbtxt --passes constant_folding --diff
+  drystone optimize model.pb smaller.pb --verify --inputs in.npz
+  drystone optimize model.pb smaller.pb --html report.html
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("output", metavar="OUT", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--signature", metavar="NAME",
-              help="Whose inputs and outputs to keep; default serving_default.")  # fmt: skip
-@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
-              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
-@click.option("--feed", "feeds", multiple=True, metavar="TENSOR",
-              help="A tensor instead of the signature's inputs; may be repeated.")  # fmt: skip
-@click.option("--passes", metavar="NAMES", help="Only these passes, with commas between.")
-@click.option("--numeric", type=click.Choice(NUMERIC), default="reassociates", show_default=True,
-              help="The most that rewrites may change numbers.")  # fmt: skip
-@click.option("--iterations", type=click.IntRange(1), default=2, show_default=True,
-              help="How often all passes run in turn, at most.")  # fmt: skip
+@target_options
+@config_options
 @click.option("--report", is_flag=True, help="Show what each pass did.")
+@click.option("--diff", is_flag=True, help="Show which nodes were removed, added and changed.")
+@click.option("--verify", is_flag=True,
+              help="Run samples before and after each pass; leave out a pass that changes a result "
+              "beyond its numeric class.")  # fmt: skip
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write a page with both graphs and what each pass did.")  # fmt: skip
+@sample_options
 @common_options
 def optimize(
     model: Path,
@@ -60,83 +74,94 @@ def optimize(
     numeric: str,
     iterations: int,
     report: bool,
+    diff: bool,
+    verify: bool,
+    html: Path | None,
+    inputs: Path | None,
+    samples: int,
+    seed: int,
+    shapes: tuple[str, ...],
+    executor: str,
 ) -> None:
     """Optimize the graph of MODEL for its signature and write it to OUT (.pb or .pbtxt).
 
-    Values of variables stay where they are: OUT holds the graph alone.
+    Values of variables stay where they are: OUT holds the graph alone. With --verify it exits with
+    1 when a pass was left out because it changed a result.
     """
-    loaded = load_model(model)
-    if not fetches:
-        chosen = _signature(loaded.signatures, signature)
-        fetches = tuple(spec.tensor for spec in chosen.outputs.values())
-        feeds = feeds or tuple(spec.tensor for spec in chosen.inputs.values())
-    config = OptimizerConfig.from_options(
-        {"numeric": numeric, "meta_optimizer_iterations": iterations} | _toggles(passes)
-    )
-    after, found = optimize_with_report(loaded.graph, fetches, feeds, config)
+    config = config_of(passes, numeric, iterations)
+    target = target_of(model, signature, fetches, feeds)
+    graph = target.loaded.graph
+    if verify:
+        values = target.samples(inputs, samples, seed, shapes)
+        with status("optimizing, with runs before and after each pass"):
+            after, found = _verified(target, config, values, executor, seed)
+    else:
+        with status("optimizing"):
+            tensors = list(target.feeds.values())
+            after, found = optimize_with_report(graph, target.fetches, tensors, config)
     write_graph(after, output)
-    _show(loaded.graph, after, found, output, report)
+    changes = graph_changes(graph, after) if diff or html else {}
+    if html:
+        from drystone_optimizer.checking.page import write_page
+
+        write_page(html, target, after, found, changes)
+    _show(graph, after, found, output, report, changes if diff else None)
+    if found.rejected:
+        note(f"rejected, because results changed: {', '.join(found.rejected)}")
+        raise click.exceptions.Exit(1)
 
 
-def _signature(signatures: Any, name: str | None) -> Any:
-    chosen = name or next((n for n in ("serving_default", "default") if n in signatures), None)
-    if chosen is None and len(signatures) == 1:
-        chosen = next(iter(signatures))
-    if chosen in signatures:
-        return signatures[chosen]
-    raise BadRequest(
-        f"the model has no signature {chosen!r}"
-        if chosen
-        else "the model has no default signature",
-        check="what is kept is the inputs and outputs of a signature",
-        found=", ".join(signatures) or "no signatures",
-        needed="the name of a signature, or --fetch and --feed",
-        remedy="drystone optimize MODEL OUT --fetch TENSOR --feed TENSOR",
-        code="unknown-signature" if chosen else "no-default-signature",
+def _verified(
+    target: Target, config: OptimizerConfig, samples: Sequence[Feeds], executor: str, seed: int
+) -> tuple[Graph, Report]:
+    """The graph, without the passes that change a result on the samples."""
+    from drystone_optimizer.checking.runs import Runner
+    from drystone_optimizer.checking.validation import Validator
+
+    graph, feeds = target.loaded.graph, list(target.feeds.values())
+    seeded = with_seeds(graph, seed)
+    runner = Runner(replace(target.loaded, graph=seeded), executor)
+    checks = Validator(runner, seeded, target.fetches, samples)
+    after, report = optimize_with_report(
+        seeded, target.fetches, feeds, config, watch=Watch(checks=checks)
     )
+    report.samples = len(checks.samples)
+    if seeded is graph:
+        return after, report
+    # Random nodes had seeds while they were compared; the file is to have the model's own.
+    left = config.without(report.rejected)
+    return optimize_with_report(graph, target.fetches, feeds, left)[0], report
 
 
-def _toggles(passes: str | None) -> dict[str, Any]:
-    """The toggles that leave on just the passes of that list."""
-    if passes is None:
-        return {}
-    known = list(names_of_passes())
-    wanted = [name.strip() for name in passes.split(",") if name.strip()]
-    for name in wanted:
-        if name not in known:
-            near = near_matches(name, known)
-            raise BadRequest(
-                f"there is no pass {name!r}",
-                check="--passes must name built-in passes",
-                found=name,
-                needed=", ".join(known),
-                remedy=f"did you mean {', '.join(near)}?" if near else "leave it out",
-                code="unknown-optimizer-option",
-            )
-    found: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), "off")
-    found |= {name: "on" for name in wanted if name in found}
-    if "common_subgraph_elimination" in wanted and "arithmetic_optimization" not in wanted:
-        raise BadRequest(
-            "common_subgraph_elimination is asked for alone",
-            check="as in TensorFlow it runs only where arithmetic_optimization does",
-            found=passes,
-            needed="both, or neither",
-            remedy="add arithmetic_optimization to --passes",
-            code="unknown-optimizer-option",
-        )
-    return found | {"disable_model_pruning": "off" if "model_pruning" in wanted else "on"}
-
-
-def _show(before: Graph, after: Graph, report: Report, output: Path, wanted: bool) -> None:
+def _show(
+    before: Graph,
+    after: Graph,
+    report: Report,
+    output: Path,
+    wanted: bool,
+    changes: Mapping[str, Any] | None,
+) -> None:
     nodes = {"before": len(before), "after": len(after)}
     if wants_json():
-        print_json({"output": str(output), "nodes": nodes} | report.as_json())
+        more = {} if changes is None else {"diff": changes}
+        print_json({"output": str(output), "nodes": nodes} | report.as_json() | more)
         return
     if wanted:
-        rows = [_row(step) for step in report.steps]
+        rows = [_row(step) for step in report.steps] + [_plugin_row(run) for run in report.runs]
         columns = ("pass", "where", "outcome", "nodes", "time", "class", "rewrites")
         print_table("", columns, rows, right=("nodes", "time"))
+    for kind, found in (changes or {}).items():
+        if found:
+            title = f"{len(found)} nodes {kind}"
+            print_table(title, ("node", "what"), [(row["node"], row["what"]) for row in found])
     click.echo(f"{output}: {len(after)} nodes, of {len(before)}, in {duration(report.seconds)}")
+    if report.samples:
+        note(f"verified with {report.samples} samples after each pass that changed something")
+    outcomes = [(s.outcome, s.reason) for s in report.steps]
+    outcomes += [(r.outcome, r.reason) for r in report.runs]
+    for outcome, reason in outcomes:
+        if outcome == "rejected":
+            note(reason)
     holders = sum(node.op in ("VarHandleOp", "VariableV2", "Variable") for node in after)
     if holders:
         note(f"{holders} variables have their values elsewhere: {output} holds none")
@@ -151,5 +176,17 @@ def _row(step: Any) -> Sequence[Any]:
         f"{step.nodes_before} -> {step.nodes_after}",
         duration(step.seconds),
         step.numeric,
-        "; ".join(filter(None, (done, step.reason))),
+        "; ".join(filter(None, (done, step.reason.partition("\n")[0]))),
+    )
+
+
+def _plugin_row(run: Any) -> Sequence[Any]:
+    return (
+        f"plugin {run.plugin}",
+        run.where or "the graph",
+        run.outcome,
+        f"{run.nodes_before} -> {run.nodes_after}",
+        duration(run.seconds),
+        "",
+        run.reason.partition("\n")[0],
     )

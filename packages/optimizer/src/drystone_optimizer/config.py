@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
@@ -226,8 +226,27 @@ class OptimizerConfig:
     @classmethod
     def plugins_only(cls) -> OptimizerConfig:
         """None of the built-in passes: what the tests of a plugin's optimizer want to see."""
-        off: dict[str, Any] = dict.fromkeys(PASSES, Toggle.OFF)
-        return cls(**off | {"disable_model_pruning": Toggle.ON})
+        return cls.of_passes(())
+
+    @classmethod
+    def of_passes(cls, names: Collection[str], **more: Any) -> OptimizerConfig:
+        """The built-in passes of these names and no others; ``more`` are other fields.
+
+        ``model_pruning`` is the pass that ``disable_model_pruning`` turns off.
+        """
+        toggles: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), Toggle.OFF)
+        toggles |= {name: Toggle.ON for name in names if name in toggles}
+        pruning = Toggle.OFF if "model_pruning" in names else Toggle.ON
+        return cls(**toggles | {"disable_model_pruning": pruning} | more)
+
+    def without(self, names: Collection[str]) -> OptimizerConfig:
+        """The config with these built-in passes off; the name of a plugin turns all plugins off."""
+        off: dict[str, Any] = {n: Toggle.OFF for n in names if n in (*PASSES, *OWN)}
+        if "model_pruning" in names:
+            off["disable_model_pruning"] = Toggle.ON
+        if any(name.startswith("plugin ") for name in names):
+            off[_SWITCH] = Toggle.OFF
+        return replace(self, **off)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> OptimizerConfig:

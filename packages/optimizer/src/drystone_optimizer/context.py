@@ -15,6 +15,7 @@ from drystone_base.graph import Graph, Node, Output, topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.config import OptimizerConfig
+from drystone_optimizer.fuel import Fuel
 from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
 from drystone_optimizer.rules import Numeric
 
@@ -40,6 +41,7 @@ class Context:
     class allowed. ``aggressive``: set while a pass runs that the user set to AGGRESSIVE. ``where``:
     "" or the function whose body this is. ``config``: what the user chose.
     ``unfoldable``: nodes that cannot be computed now.
+    ``fuel``: how many rewrites may be done, where that is limited.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Context:
         where: str = "",
         ends: float | None = None,
         config: OptimizerConfig | None = None,
+        fuel: Fuel | None = None,
     ) -> None:
         self.config = config or OptimizerConfig()
         self.graph, self.preserve, self.roots, self.where = graph, preserve, roots, where
@@ -67,6 +70,7 @@ class Context:
         self.unfoldable: set[Node] = set()
         self.counts: Counter[str] = Counter()
         self.declined: Counter[str] = Counter()
+        self.fuel = fuel
         self.rewrites = 0
         self.numeric = Numeric.EXACT
         self._ends, self._ticks, self._refreshed = ends, 0, 0
@@ -90,10 +94,12 @@ class Context:
                 self.learned += self._shapes.refresh(edited)
 
     def count(self, name: str, numeric: Numeric = Numeric.EXACT, times: int = 1) -> None:
-        """Record that a rewrite was done."""
+        """Record that a rewrite was done, whole; raises ``FuelSpent`` when no more may follow."""
         self.counts[name] += times
         self.rewrites += times
         self.numeric = max(self.numeric, numeric)
+        if self.fuel is not None:
+            self.fuel.spend(name)
 
     def decline(self, reason: str) -> None:
         """Record why the pass leaves the graph, or one place in it, alone."""

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from drystone_optimizer.pipeline import Pass
     from drystone_optimizer.sources import Optimizer
 
-__all__ = ["body_ends", "optimize_bodies", "plugin_on_bodies", "reachable_functions"]
+__all__ = [
+    "body_ends",
+    "calls_function",
+    "optimize_bodies",
+    "plugin_on_bodies",
+    "reachable_functions",
+    "with_body",
+]
 
 _COMPILED: Final = (
     "_XlaMustCompile",
@@ -58,6 +65,11 @@ def _called(nodes: Iterable[Node], library: FunctionLibrary) -> Iterator[str]:
             yield node.op
         if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
             yield from _named(node)
+
+
+def calls_function(node: Node) -> bool:
+    """Whether an attribute of the node names a function."""
+    return any(True for _ in _named(node))
 
 
 def _named(node: Node) -> Iterator[str]:
@@ -117,6 +129,15 @@ def _optimize_one(
     return None if after is body.graph else _as_function(after, body, function)
 
 
+def with_body(graph: Graph, body_graph: Graph, body: Body, function: Function) -> Graph:
+    """A copy of ``graph`` in which the function has another graph as its body."""
+    twin = graph.copy()
+    proto = _as_function(body_graph, body, function)
+    if proto is not None:
+        twin.functions.add(proto, replace=True)
+    return twin
+
+
 def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
     """The graph with the bodies of its functions as a plugin's optimizer leaves them."""
 
@@ -130,7 +151,13 @@ def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
         preserve = body_ends(body, run.config)
         fetches, feeds = [r.name for r in body.results], [a.name for a in body.args]
         data = body.graph.to_bytes()
-        after, _ = run.one(optimizer, body.graph, data, fetches, feeds, preserve, function.name)
+
+        def whole(after: Graph) -> Graph:
+            return graph if after is body.graph else with_body(graph, after, body, function)
+
+        after, _ = run.one(
+            optimizer, body.graph, data, fetches, feeds, preserve, function.name, whole
+        )
         return after
 
     return optimize_bodies(graph, optimize)

@@ -7,7 +7,7 @@ was, so that nothing half done stays. Bodies of functions are optimized after th
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,14 +15,16 @@ from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape
 from drystone_base.graph.graph import no_cycle_collection
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
-from drystone_optimizer.functions import body_ends, optimize_bodies
+from drystone_optimizer.fuel import FuelSpent
+from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
 from drystone_optimizer.merge import LOGGER
 from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
 from drystone_optimizer.preserve import asked_for, preserved_nodes
-from drystone_optimizer.report import Report, Step
+from drystone_optimizer.report import Outcome, Report, Step
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
+from drystone_optimizer.watch import CHANGED_RESULT, Watch
 
 __all__ = ["run_passes"]
 
@@ -36,6 +38,7 @@ def run_passes(
     feeds: Sequence[str],
     config: OptimizerConfig,
     report: Report,
+    watch: Watch | None = None,
 ) -> Graph:
     """The graph as the built-in passes leave it; ``graph`` itself where none changed it.
 
@@ -46,11 +49,12 @@ def run_passes(
         return graph
     limit = config.meta_optimizer_timeout_ms
     ends = time.monotonic() + limit / 1000 if limit > 0 else None
-    run = _Run(config, report, chosen, ends)
+    run = _Run(config, report, chosen, ends, watch or Watch())
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
         if config.optimize_functions and len(after.functions):
+            run.main = after
             after = optimize_bodies(after, run.on_body)
     return after
 
@@ -71,6 +75,8 @@ class _Item:
     feeds: tuple[str, ...]
     where: str = ""
     stays: frozenset[str] = field(default_factory=frozenset)
+    whole: Callable[[Graph], Graph] = lambda graph: graph
+    """The main graph with such a graph in its place: what can be run."""
 
 
 class _PassFailed(Exception):
@@ -88,8 +94,11 @@ class _Run:
         report: Report,
         chosen: Sequence[BuiltIn],
         ends: float | None,
+        watch: Watch,
     ) -> None:
         self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
+        self.watch = watch
+        self.main = Graph()
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
 
@@ -98,10 +107,16 @@ class _Run:
         ends = body_ends(body, self.config)
         results = tuple(node.name for node in body.results)
         args = tuple(node.name for node in body.args)
-        return self.on(_Item(body.graph, ends, results, args, function.name, ends))
+
+        def whole(graph: Graph) -> Graph:
+            return self.main if graph is body.graph else with_body(self.main, graph, body, function)
+
+        return self.on(_Item(body.graph, ends, results, args, function.name, ends, whole))
 
     def on(self, item: _Item) -> Graph:
         """The item's graph, optimized; itself where nothing changed."""
+        if self.watch.is_over:
+            return item.graph
         least = self.config.min_graph_nodes
         if len(item.graph) < (_SMALL if least == 0 else least):
             self._skip(item, f"the graph has {len(item.graph)} nodes")
@@ -128,9 +143,14 @@ class _Run:
         reason = f"{type(error).__name__}: {error}"
         self.failed.add(failure.one.name)
         where = f"function {item.where!r}" if item.where else "the graph"
-        LOGGER.warning("pass %s failed on %s and is left out: %s", failure.one.name, where, reason)
+        differs = getattr(error, "code", "") == CHANGED_RESULT
+        outcome: Outcome = "rejected" if differs else "failed"
+        LOGGER.warning(
+            "pass %s %s on %s and is left out: %s",
+            failure.one.name, "was rejected" if differs else "failed", where, reason,
+        )  # fmt: skip
         self.report.steps.append(
-            Step(failure.one.name, item.where, 0, "failed", 0.0, size, size, reason=reason)
+            Step(failure.one.name, item.where, 0, outcome, 0.0, size, size, reason=reason)
         )
 
     def _attempt(self, item: _Item) -> Graph:
@@ -138,6 +158,8 @@ class _Run:
         stays = item.stays or preserved_nodes(twin, item.fetches, item.feeds, self.config)
         ctx = self._context(twin, item, stays)
         changed = len(twin) != len(item.graph)
+        if self.watch.checks is not None:
+            self.watch.checks.begin(item.whole(item.graph))
         for iteration in range(1, self.config.meta_optimizer_iterations + 1):
             before, edits = ctx.rewrites, len(ctx.journal)
             for one in self.chosen:
@@ -150,9 +172,16 @@ class _Run:
                     assert kept is not None
                     self._too_late(one, item, iteration, ctx, kept)
                     return kept
+                except FuelSpent:
+                    return self._finished(ctx, item, changed=True)
             if ctx.rewrites == before and len(ctx.journal) == edits:
                 break
             changed = True
+        return self._finished(ctx, item, changed=changed)
+
+    def _finished(self, ctx: Context, item: _Item, *, changed: bool) -> Graph:
+        """The graph, once what the passes left unneeded is gone."""
+        ctx.fuel = None
         if changed and self._prunes():
             model_pruning.drop_unneeded(ctx)
         ctx.graph.journal = None
@@ -181,22 +210,29 @@ class _Run:
             where=item.where,
             ends=self.ends,
             config=self.config,
+            fuel=self.watch.fuel,
         )
 
     def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:
         begin, size, edits = time.perf_counter(), len(ctx.graph), len(ctx.journal)
+        if ctx.fuel is not None:
+            ctx.fuel.enter("pass", one.name, item.where, iteration)
+        over: FuelSpent | None = None
+        changed = False
         try:
             ctx.begin_pass(self.config.toggle(one.toggle) is Toggle.AGGRESSIVE)
             if ctx.looked_at.get(one.name) != ctx.now():  # else nothing changed since it ended
-                one.run(ctx)
+                try:
+                    one.run(ctx)
+                except FuelSpent as spent:
+                    over = spent
                 ctx.looked_at[one.name] = ctx.now()
-                if self.config.verify_passes:
-                    verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
+                changed = bool(ctx.counts) or len(ctx.journal) > edits or len(ctx.graph) != size
+                self._hold(one, ctx, item, changed=changed)
         except DeadlinePassed:
             raise
         except Exception as error:
             raise _PassFailed(one, error) from error
-        changed = ctx.counts or len(ctx.journal) > edits or len(ctx.graph) != size
         self.report.steps.append(
             Step(
                 one.name,
@@ -211,6 +247,15 @@ class _Run:
                 _told(ctx.declined),
             )
         )
+        if over is not None:
+            raise over
+
+    def _hold(self, one: BuiltIn, ctx: Context, item: _Item, *, changed: bool) -> None:
+        """Raise unless what a pass left may go on."""
+        if self.config.verify_passes:
+            verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
+        if changed and self.watch.checks is not None:
+            self.watch.checks.check(one.name, ctx.numeric, item.whole(ctx.graph))
 
     def _too_late(
         self, one: BuiltIn, item: _Item, iteration: int, ctx: Context, kept: Graph

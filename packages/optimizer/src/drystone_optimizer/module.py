@@ -44,5 +44,8 @@ MODULE: Final = Module(
     (),
     lambda _library, _symbol: None,
     stages={"optimize": _stage},
-    commands={"optimize": "drystone_optimizer.command:optimize"},
+    commands={
+        "bisect": "drystone_optimizer.bisect_command:bisect_model",
+        "optimize": "drystone_optimizer.command:optimize",
+    },
 )

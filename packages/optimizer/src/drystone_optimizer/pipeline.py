@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_optimizer.config import OptimizerConfig, Toggle
+from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.devices import device_types
 from drystone_optimizer.failure import OptimizerWarning
@@ -23,7 +23,9 @@ from drystone_optimizer.meta import run_passes
 from drystone_optimizer.module import may_have_plugins
 from drystone_optimizer.preserve import preserved_nodes
 from drystone_optimizer.report import Report, Run
+from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
+from drystone_optimizer.watch import CHANGED_RESULT, Watch
 
 if TYPE_CHECKING:
     from drystone_optimizer.sources import Optimizer
@@ -52,8 +54,12 @@ def optimize_with_report(
     feeds: Sequence[str] = (),
     config: OptimizerConfig | None = None,
     available: Sequence[Optimizer] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Graph, Report]:
-    """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from."""
+    """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from.
+
+    ``watch`` limits rewrites and checks results.
+    """
     config = config or OptimizerConfig()
     begin = time.perf_counter()
     report = Report()
@@ -65,9 +71,10 @@ def optimize_with_report(
         chosen = _matching(graph, _installed() if available is None else available)
     report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
     warn_of_changes(report.merged)
-    graph = run_passes(graph, fetches, feeds, config, report)
-    if chosen:
-        graph = _run_all(Pass(config, report), graph, chosen, fetches, feeds)
+    watch = watch or Watch()
+    graph = run_passes(graph, fetches, feeds, config, report, watch)
+    if chosen and not watch.is_over:
+        graph = _run_all(Pass(config, report, watch), graph, chosen, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report
 
@@ -98,9 +105,11 @@ def _run_all(
 ) -> Graph:
     data = graph.to_bytes()
     for optimizer in chosen:
+        if run.watch.is_over:
+            break
         preserve = preserved_nodes(graph, fetches, feeds, run.config)
         graph, data = run.one(optimizer, graph, data, fetches, feeds, preserve)
-        if run.config.optimize_functions and len(graph.functions):
+        if run.config.optimize_functions and len(graph.functions) and not run.watch.is_over:
             changed = plugin_on_bodies(graph, optimizer, run)
             if changed is not graph:
                 graph, data = changed, changed.to_bytes()
@@ -113,6 +122,7 @@ class Pass:
 
     config: OptimizerConfig
     report: Report
+    watch: Watch = field(default_factory=Watch)
     warned: set[str] = field(default_factory=set)
 
     def one(
@@ -124,10 +134,16 @@ class Pass:
         feeds: Sequence[str],
         preserve: frozenset[str],
         where: str = "",
+        whole: Callable[[Graph], Graph] = lambda graph: graph,
     ) -> tuple[Graph, bytes]:
-        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed."""
-        begin = time.perf_counter()
-        after, reason = graph, ""
+        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed.
+
+        ``whole`` puts a body into the graph that can be run.
+        """
+        begin, fuel = time.perf_counter(), self.watch.fuel
+        after, reason, outcome = graph, "", "unchanged"
+        if fuel is not None:
+            fuel.enter("plugin", optimizer.name, where)
         try:
             from drystone_optimizer.sources import Work
 
@@ -135,10 +151,15 @@ class Pass:
             if found is not None:
                 after = Graph.from_bytes(found)
                 verify(graph, after, fetches, preserve)
-                data = found
+                self._check(optimizer, whole(graph), whole(after))
+                data, outcome = found, "changed"
+                if fuel is not None:
+                    fuel.note("optimize")
         except Exception as error:  # whatever a plugin did, the graph goes on
+            if self.config.fail_on_optimizer_errors:
+                raise
             after, reason = graph, self._failed(optimizer, error, where)
-        outcome = "failed" if reason else "unchanged" if after is graph else "changed"
+            outcome = "rejected" if getattr(error, "code", "") == CHANGED_RESULT else "failed"
         self.report.runs.append(
             Run(
                 optimizer.name,
@@ -154,6 +175,14 @@ class Pass:
             )
         )
         return after, data
+
+    def _check(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
+        """Hold the result against the one before, where that was asked for."""
+        checks = self.watch.checks
+        if checks is not None:
+            checks.begin(before)
+            highest = Numeric(NUMERIC.index(self.config.numeric))
+            checks.check(f"plugin {optimizer.name}", highest, after)
 
     def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
         """Warn, once for each optimizer, and give the reason."""

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from drystone_optimizer.merge import Merged
 
-__all__ = ["Report", "Run", "Step"]
+__all__ = ["Outcome", "Report", "Run", "Step"]
 
-Outcome = Literal["changed", "unchanged", "failed", "skipped"]
+Outcome = Literal["changed", "unchanged", "failed", "skipped", "rejected"]
+"""``rejected``: what it gave had another result; see ``checking.validation``."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,15 @@ class Report:
     runs: list[Run] = field(default_factory=list)
     merged: Merged = field(default_factory=lambda: Merged({}, ()))
     seconds: float = 0.0
+    samples: int = 0
+    """How many samples were run before and after each pass."""
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """What changed a result: names of passes, and of plugins after the word ``plugin``."""
+        steps = (s.name for s in self.steps if s.outcome == "rejected")
+        runs = (f"plugin {r.plugin}" for r in self.runs if r.outcome == "rejected")
+        return tuple(dict.fromkeys((*steps, *runs)))
 
     @property
     def passes(self) -> Mapping[str, bool]:
@@ -78,6 +88,8 @@ class Report:
         """The report as JSON-ready values."""
         return {
             "seconds": self.seconds,
+            "samples": self.samples,
+            "rejected": list(self.rejected),
             "steps": [step.as_json() for step in self.steps],
             "runs": [run.as_json() for run in self.runs],
             "passes": dict(self.passes),

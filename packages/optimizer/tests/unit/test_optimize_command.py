@@ -1,18 +1,23 @@
-"""The command ``drystone optimize``."""
+"""The commands ``drystone optimize`` and ``drystone bisect``."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from pass_checks import Maker
+from wrong_passes import install
 
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
+from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import read_graph, write_graph
+from drystone_optimizer.rules import Rule
 
 
 @pytest.fixture
@@ -73,3 +78,113 @@ def test_what_is_asked_wrongly(model: Path, words: list[str], text: str) -> None
     done = run(model, model.parent / "o.pb", *words)
     assert done.exit_code == 2
     assert text in done.output
+
+
+def test_diff_by_node(model: Path) -> None:
+    done = run(model, model.parent / "o.pb", "--diff")
+    assert "3 nodes removed" in done.output
+    assert "fan-in n -> x" in done.output or "op Neg -> Identity" in done.output
+    found = json.loads(run(model, model.parent / "o.pb", "--diff", "--json").stdout)
+    assert {row["node"] for row in found["diff"]["removed"]} == {"c", "i", "n"}
+    assert "diff" not in json.loads(run(model, model.parent / "o.pb", "--json").stdout)
+
+
+def test_verified(model: Path) -> None:
+    done = run(model, model.parent / "o.pb", "--verify", "--samples", "2", "--shape", "x=2,3")
+    assert done.exit_code == 0, done.output
+    assert "verified with 2 samples" in done.output
+
+
+def test_verify_rejects_and_says_so(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    negated = Rule("wrong", ("Square",), lambda *_: True, lambda c, n, _: c.graph.set_op(n, "Neg"))
+    install(monkeypatch, negated)
+    done = run(model, model.parent / "o.pb", "--verify")
+    assert done.exit_code == 1
+    assert "remapping changed the result" in done.output
+    assert "rejected, because results changed: remapping" in done.output
+    assert read_graph(model.parent / "o.pb")["z"].op == "Square"
+    found = json.loads(run(model, model.parent / "o.pb", "--verify", "--json").stdout)
+    assert found["rejected"] == ["remapping"]
+
+
+def test_inputs_of_a_file(model: Path) -> None:
+    inputs = model.parent / "in.npz"
+    np.savez(inputs, x=np.ones((2, 3), np.float32))
+    done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
+    assert "verified with 1 samples" in done.output
+    np.savez(inputs)
+    done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
+    assert done.exit_code == 2
+    assert "missing: x" in done.output
+
+
+def test_random_nodes_are_compared_but_keep_their_seeds(tmp_path: Path) -> None:
+    m = Maker()
+    shape = m.const("shape", [2], dtype=INT32)
+    attrs = {"dtype": FLOAT32, "T": INT32}
+    m.op("RandomUniform", "r", shape, **attrs)
+    m.op("Mul", "y", "r", m.x(shape=(2,)), T=FLOAT32)
+    path = tmp_path / "random.pb"
+    write_graph(m.graph, path)
+    done = run(path, tmp_path / "o.pb", "--verify")
+    assert done.exit_code == 0, done.output
+    assert "seed" not in read_graph(tmp_path / "o.pb")["r"].attrs
+
+
+def test_page_holds_both_pictures_and_nothing_from_outside(model: Path) -> None:
+    page = model.parent / "page.html"
+    done = run(model, model.parent / "o.pb", "--html", page)
+    assert done.exit_code == 0, done.output
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 2
+    assert "<script" not in text
+    assert not re.search(r"(src|href)=", text)
+    assert "6 nodes became 3" in text
+    assert "neutral element (1)" in text
+    assert 'stroke-width="3.5"' in text
+    ElementTree.fromstring(re.findall(r"<svg.*?</svg>", text, re.S)[0])
+
+
+# ---- bisect ------------------------------------------------------------------------------------
+
+
+def bisect(*words: object) -> Result:
+    return CliRunner().invoke(app, ["bisect", *map(str, words)], prog_name="drystone")
+
+
+def test_bisect_without_a_culprit(model: Path) -> None:
+    done = bisect(model)
+    assert done.exit_code == 0, done.output
+    assert "no rewrite changes a result on 3 samples" in done.output
+    assert json.loads(bisect(model, "--json").stdout)["found"] is None
+
+
+def test_bisect_names_pass_rule_and_nodes(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    negated = Rule("wrong", ("Square",), lambda *_: True, lambda c, n, _: c.graph.set_op(n, "Neg"))
+    install(monkeypatch, negated)
+    small = model.parent / "small.pbtxt"
+    done = bisect(model, "--minimal", small)
+    assert done.exit_code == 1, done.output
+    assert "pass  remapping, iteration 1, in the graph" in done.output
+    assert "rule  wrong, rewrite " in done.output
+    assert "z = Square(x)" in done.output
+    assert {node.op for node in read_graph(small)} == {"Placeholder", "Square"}
+    assert set(np.load(small.with_suffix(".npz"))) == {"x:0"}
+    found = json.loads(bisect(model, "--json").stdout)["found"]
+    assert (found["name"], found["rule"], found["crash"]) == ("remapping", "wrong", False)
+    assert found["minimal"]["nodes"][-1] == "z = Square(x)"
+
+
+def test_ctrl_c_ends_with_130(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("drystone_optimizer.bisect_command.bisect", interrupted)
+    done = bisect(model)
+    assert done.exit_code == 130
+
+
+@pytest.mark.parametrize("command", ["optimize", "bisect"])
+def test_help_has_examples(command: str) -> None:
+    done = CliRunner().invoke(app, [command, "--help"], prog_name="drystone")
+    assert f"  drystone {command} model.pb" in done.output

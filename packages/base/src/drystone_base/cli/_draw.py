@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,9 +13,10 @@ from drystone_base.cli._draw_tree import Tree
 from drystone_base.errors import BadRequest
 
 if TYPE_CHECKING:
+    from drystone_base.graph import Graph
     from drystone_base.loaders import LoadedModel
 
-__all__ = ["draw"]
+__all__ = ["draw", "picture_of"]
 
 MAX_BOXES: Final = 140
 
@@ -24,7 +26,7 @@ def draw(loaded: LoadedModel, path: Path) -> str:
     if path.suffix == ".html":
         text, summary = page(loaded)
     else:
-        text, summary = _picture(loaded)
+        text, summary = picture_of(loaded.graph, loaded.path.name)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -40,21 +42,20 @@ def draw(loaded: LoadedModel, path: Path) -> str:
     return f"drew {summary} into {path}"
 
 
-def _picture(loaded: LoadedModel) -> tuple[str, str]:
-    tree = Tree(loaded.graph, loaded.path.name)
+def picture_of(graph: Graph, name: str, marked: Container[str] = ()) -> tuple[str, str]:
+    """A graph as SVG, and what it shows in a few words; ``marked`` nodes have thick borders."""
+    tree = Tree(graph, name)
     opened = choose_open(tree.root, MAX_BOXES)
     closed = [g for g in tree.root.groups() if g not in opened and g.parent in opened]
     inside = sum(g.node_count for g in closed)
-    summary = f"{len(tree.leaves) - inside} of {len(loaded.graph)} nodes"
+    summary = f"{len(tree.leaves) - inside} of {len(graph)} nodes"
     if tree.held:
         summary += f" ({len(tree.held)} constants and variables are told with their readers)"
     if closed:
         summary += f", {inside} in {len(closed)} closed scopes"
-    footer = [f"{loaded.path.name}: {summary}"]
-    if len(loaded.graph.functions):
-        footer.append(
-            f"{len(loaded.graph.functions)} functions: an .html drawing shows their bodies"
-        )
+    footer = [f"{name}: {summary}"]
+    if len(graph.functions):
+        footer.append(f"{len(graph.functions)} functions: an .html drawing shows their bodies")
     picture = place(tree.root, tree.edges, opened)
-    names = [f.name for f in loaded.graph.functions]
-    return render(picture, functions=names, footer=footer), summary
+    names = [f.name for f in graph.functions]
+    return render(picture, functions=names, footer=footer, marked=marked), summary

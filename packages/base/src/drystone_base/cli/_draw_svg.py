@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from html import escape
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -45,11 +45,15 @@ def render(
     link: Link = lambda _: "",
     footer: Iterable[str] = (),
     style: str = STYLE,
+    marked: Container[str] = (),
 ) -> str:
-    """The whole picture with a legend and lines of ``footer`` below it."""
+    """The whole picture with a legend and lines of ``footer`` below it.
+
+    Nodes whose names are ``marked`` have a thick border.
+    """
     known = frozenset(functions)
     body: list[str] = []
-    _draw_open(picture, 0.0, 0.0, body, known, link, outermost=True)
+    _draw_open(picture, 0.0, 0.0, body, known, link, marked, outermost=True)
     legend = legend_families(picture, known)
     width = max(picture.width, 420.0)
     y = picture.height + 14
@@ -91,6 +95,7 @@ def _draw_open(
     out: list[str],
     functions: frozenset[str],
     link: Link,
+    marked: Container[str],
     *,
     outermost: bool = False,
 ) -> None:
@@ -110,13 +115,13 @@ def _draw_open(
     for part in placed.parts:
         at = (x + part.x, y + part.y)
         if part.opened:
-            _draw_open(part, *at, out, functions, link)
+            _draw_open(part, *at, out, functions, link, marked)
         elif isinstance(part.item, Port):
             _draw_port(part, *at, out, outermost, y, placed.height)
         elif isinstance(part.item, Group):
             _draw_closed(part, part.item, *at, out, link)
         else:
-            _draw_leaf(part, part.item, *at, out, functions, link)
+            _draw_leaf(part, part.item, *at, out, functions, link, marked)
 
 
 def _draw_wire(wire: Wire, x: float, y: float, out: list[str], labelled: set[Point]) -> None:
@@ -181,6 +186,7 @@ def _draw_leaf(
     out: list[str],
     functions: frozenset[str],
     link: Link,
+    marked: Container[str],
 ) -> None:
     lines = leaf_lines(leaf)
     middle = x + placed.width / 2
@@ -190,17 +196,22 @@ def _draw_leaf(
         _, fill, stroke = family(leaf.node.op, functions)
         out.append(
             f'<rect {box} y="{y:.1f}" height="{placed.height:.1f}" fill="{fill}" '
-            f'stroke="{stroke}"/>' + _lines(middle, y + 16, lines)
+            f'stroke="{stroke}"{_thick(leaf.node.name in marked)}/>' + _lines(middle, y + 16, lines)
         )
     for k, node in enumerate(leaf.nodes if len(leaf.nodes) > 1 else ()):
         _, fill, stroke = family(node.op, functions)
         top = y + k * STRIP
         out.append(
-            f'<rect {box} y="{top:.1f}" height="{STRIP - 1:.1f}" fill="{fill}" stroke="{stroke}"/>'
+            f'<rect {box} y="{top:.1f}" height="{STRIP - 1:.1f}" fill="{fill}" stroke="{stroke}"'
+            f"{_thick(node.name in marked)}/>"
             f'<text x="{middle:.1f}" y="{top + 14:.1f}" text-anchor="middle">'
             f"{escape(_short(lines[k]))}</text>"
         )
     out.append("</g>")
+
+
+def _thick(marked: bool) -> str:
+    return ' stroke-width="3.5"' if marked else ""
 
 
 def _details(leaf: Leaf) -> str:

@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
 
 __all__ = [
     "common_options",
@@ -110,15 +111,18 @@ def print_table(
 
 
 @contextmanager
-def status(text: str) -> Iterator[None]:
-    """Show ``text`` with a spinner on standard error while the block runs, on a terminal only."""
+def status(text: str) -> Iterator[Status | None]:
+    """Show ``text`` with a spinner on standard error while the block runs, on a terminal only.
+
+    What it yields there can be told another text: ``shown.update("nearly done")``.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(text):
-        yield
+    with Console(stderr=True).status(text) as shown:
+        yield shown
 
 
 def progress(items: Sequence[_Item], text: str) -> Iterator[_Item]:

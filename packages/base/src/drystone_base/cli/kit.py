@@ -1,7 +1,12 @@
-"""What packages that add commands to ``drystone`` use: options, tables, JSON, notes.
+"""What packages that add commands to ``drystone`` use: options, tables, JSON, notes, inputs.
 
 A package adds a command through ``Module.commands`` (see ``drystone_base.modules``).
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cli._output import (
     common_options,
@@ -9,7 +14,49 @@ from drystone_base.cli._output import (
     note,
     print_json,
     print_table,
+    progress,
+    status,
     wants_json,
 )
 
-__all__ = ["common_options", "duration", "note", "print_json", "print_table", "wants_json"]
+if TYPE_CHECKING:
+    from drystone_base._seeding import with_seeds as with_seeds
+    from drystone_base.cli._compare import graphs as graph_changes
+    from drystone_base.cli._draw import picture_of as picture_of
+    from drystone_base.cli._values import made_up as made_up
+    from drystone_base.cli._values import read_npz as read_npz
+    from drystone_base.cli._values import write_npz as write_npz
+
+__all__ = [
+    "common_options",
+    "duration",
+    "graph_changes",
+    "made_up",
+    "note",
+    "picture_of",
+    "print_json",
+    "print_table",
+    "progress",
+    "read_npz",
+    "status",
+    "wants_json",
+    "with_seeds",
+    "write_npz",
+]
+
+_HOME: Final = {
+    "graph_changes": ("drystone_base.cli._compare", "graphs"),
+    "made_up": ("drystone_base.cli._values", "made_up"),
+    "picture_of": ("drystone_base.cli._draw", "picture_of"),
+    "read_npz": ("drystone_base.cli._values", "read_npz"),
+    "with_seeds": ("drystone_base._seeding", "with_seeds"),
+    "write_npz": ("drystone_base.cli._values", "write_npz"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place, attribute = _HOME[name]
+    value = globals()[name] = getattr(import_module(place), attribute)
+    return value

@@ -1,0 +1,79 @@
+"""Deliberately wrong optimizers: what the tools that find such must find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from drystone_base.graph import Graph, Node
+from drystone_base.passes import Grouping, Pass, PassOptions
+from drystone_optimizer import meta
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes._registry import PASSES, BuiltIn
+from drystone_optimizer.rules import Numeric, Rule, apply_rules
+
+__all__ = ["exchanges_operands", "fails_on_tanh", "install", "negates", "reorders_sums"]
+
+
+def _sub(_: Context, node: Node) -> bool | None:
+    return None if node.attrs.get("_exchanged") else True
+
+
+def _exchange(ctx: Context, node: Node, _: bool) -> None:
+    ctx.graph.set_inputs(node, list(reversed(node.inputs)))
+    ctx.graph.set_attr(node, "_exchanged", True)
+    ctx.forget(node)
+
+
+exchanges_operands = Rule("a - b is b - a", ("Sub",), _sub, _exchange)
+
+
+def _tanh(_: Context, node: Node) -> bool | None:
+    raise ZeroDivisionError(f"deliberate, at {node.name}")
+
+
+fails_on_tanh = Rule("tanh", ("Tanh",), _tanh, _exchange)
+
+
+def _sum(ctx: Context, node: Node) -> bool | None:
+    left = node.inputs[0][0]
+    return True if left.op == "AddV2" and ctx.only_user(left) else None
+
+
+def _reorder(ctx: Context, node: Node, _: bool) -> None:
+    """(a + b) + c becomes (c + b) + a."""
+    left = node.inputs[0][0]
+    (a, b), c = left.inputs, node.inputs[1]
+    ctx.graph.set_inputs(left, [c, b])
+    ctx.graph.set_inputs(node, [(left, 0), a])
+    ctx.graph.set_attr(node, "_exchanged", True)
+    ctx.graph.set_op(node, "Add")
+
+
+def reorders_sums(numeric: Numeric) -> Rule:
+    """Sums in another order, under whatever class it claims."""
+    return Rule("sums", ("AddV2",), _sum, _reorder, numeric)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *rules: Rule, toggle: str = "remapping") -> None:
+    """Let a pass of that toggle apply the rules, beside the built-in passes."""
+
+    def run(ctx: Context) -> None:
+        apply_rules(ctx, rules)
+
+    wrong = BuiltIn(toggle, toggle, toggle, run)
+    others = [one for one in PASSES if one.name != toggle]
+    monkeypatch.setattr(meta, "PASSES", (*others, wrong))
+
+
+def _negate(options: PassOptions) -> bool:
+    """Every Square is a Neg."""
+    assert isinstance(options.graph, Graph)
+    found = [node for node in options.graph if node.op == "Square"]
+    for node in found:
+        options.graph.set_op(node, "Neg")
+    return bool(found)
+
+
+negates: Any = Pass("negates", Grouping.PRE_PLACEMENT, 0, _negate, frozenset({"Square"}))
