@@ -276,16 +276,12 @@ class DataflowRun {
 
   void choose(const Instruction& in, TF_Tensor** inputs) {
     const TF_Tensor& choice = *inputs[1];
-    if (choice.count() != 1) {
-      fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' (" + in.op + "): its choice has " +
-                                    std::to_string(choice.count()) + " elements, it must have one");
-    }
     std::int32_t chosen = 0;
     const bool is_number = choice.memory != nullptr && !choice.memory->opaque;
-    if (choice.dtype == TF_INT32 && is_number) {
+    if (choice.dtype == TF_INT32 && is_number && choice.count() == 1) {
       std::memcpy(&chosen, choice.memory->data, sizeof chosen);
     } else {
-      chosen = run_.holds(in, 1, &choice) ? 1 : 0;
+      chosen = run_.chooses(in, 1, &choice) ? 1 : 0;
     }
     if (chosen < 0 || chosen >= in.outputs.count) chosen = in.outputs.count - 1;
     for (std::int32_t k = 0; k < in.outputs.count; ++k) {

@@ -158,6 +158,15 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
   return out;
 }
 
+bool Run::chooses(const Instruction& in, std::size_t k, const TF_Tensor* condition) {
+  if (condition->count() != 1) {
+    fail(TF_INVALID_ARGUMENT, title(in) + ": its choice has " + std::to_string(condition->count()) +
+                                  " elements, it must have one");
+  }
+  if (condition->memory == nullptr || is_opaque(condition)) return holds(in, k, condition);
+  return element_truth(*condition);
+}
+
 bool Run::holds(const Instruction& in, std::size_t k, const TF_Tensor* condition) {
   Tensors made;
   if (is_opaque(condition) && condition->dtype == TF_STRING) {

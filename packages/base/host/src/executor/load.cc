@@ -86,7 +86,7 @@ bool needs_kernel(Kind kind) { return kind == Kind::kernel || kind == Kind::stea
 std::int32_t blocks_of(Kind kind) {
   switch (kind) {
     case Kind::call: return 1;
-    case Kind::if_: case Kind::while_: return 2;
+    case Kind::if_: case Kind::while_: case Kind::loop: return 2;
     default: return 0;
   }
 }
@@ -246,6 +246,7 @@ class BlockLoader {
       case Kind::forward: case Kind::while_:
         need(inputs == outputs, "as many outputs as inputs are needed");
         break;
+      case Kind::loop: need(outputs >= 1 && inputs >= outputs, "its variables are needed"); break;
       case Kind::nothing: case Kind::trigger: need(outputs == 0, "there is no output"); break;
       case Kind::if_: need(inputs >= 1, "a condition is needed"); break;
       case Kind::case_: need(inputs >= 1 && !in.blocks.empty(), "branches are needed"); break;
@@ -278,6 +279,8 @@ class BlockLoader {
   bool has_callbacks_;
 };
 
+bool is_loop(const Instruction& in) { return in.kind == Kind::while_ || in.kind == Kind::loop; }
+
 // What calls take and give must fit the blocks that they run.
 void check_calls(const Program& program) {
   const auto fits = [&](const Instruction& in, std::int32_t block, std::int32_t feeds,
@@ -294,7 +297,7 @@ void check_calls(const Program& program) {
       const bool chooses = in.kind == Kind::if_ || in.kind == Kind::case_;
       const std::int32_t feeds = in.inputs.count - (chooses ? 1 : 0);
       for (std::size_t k = 0; k < in.blocks.size(); ++k) {
-        const bool is_cond = in.kind == Kind::while_ && k == 0;
+        const bool is_cond = is_loop(in) && k == 0;
         fits(in, in.blocks[k], feeds, is_cond ? 1 : in.outputs.count);
       }
     }
@@ -302,21 +305,28 @@ void check_calls(const Program& program) {
 }
 
 // The first block's feeds are the embedder's, and those of conditions the loop's, as long as nothing
-// else calls them.
+// else calls them. Of a loop's body, those that no iteration changes are the loop's.
 void find_borrowers(Program* program) {
-  std::vector<bool> is_called(program->blocks.size(), false);
-  std::vector<bool> is_condition(program->blocks.size(), false);
+  std::vector<std::int32_t> calls(program->blocks.size(), 0);
+  for (Block& block : program->blocks) block.lent_from = 0;
   for (const Block& block : program->blocks) {
     for (const Instruction& in : block.instructions) {
       for (std::size_t k = 0; k < in.blocks.size(); ++k) {
-        auto& marks = in.kind == Kind::while_ && k == 0 ? is_condition : is_called;
-        marks[static_cast<std::size_t>(in.blocks[k])] = true;
+        const auto number = static_cast<std::size_t>(in.blocks[k]);
+        Block& callee = program->blocks[number];
+        ++calls[number];
+        if (in.kind == Kind::loop && k == 1) callee.lent_from = in.outputs.count;
+        else if (!is_loop(in) || k == 1) callee.lent_from = callee.feeds;
       }
     }
   }
-  program->blocks[0].borrows_feeds = true;
-  for (std::size_t k = 1; k < program->blocks.size(); ++k) {
-    program->blocks[k].borrows_feeds = is_condition[k] && !is_called[k];
+  for (const Block& block : program->blocks) {
+    for (const Instruction& in : block.instructions) {
+      const bool shares = std::any_of(in.blocks.begin(), in.blocks.end(), [&](std::int32_t b) {
+        return calls[static_cast<std::size_t>(b)] != 1;
+      });
+      if (in.kind == Kind::loop && shares) malformed("loop '" + in.node + "' shares its blocks");
+    }
   }
 }
 
@@ -379,7 +389,7 @@ void plan_lifetimes(Block& block) {
   block.feed_is_used.resize(static_cast<std::size_t>(block.feeds));
   for (std::size_t v = 0; v < block.feed_is_used.size(); ++v) {
     block.feed_is_used[v] = last[v] >= 0;
-    if (block.borrows_feeds) last[v] = kForever;
+    if (static_cast<std::int32_t>(v) >= block.lent_from) last[v] = kForever;
   }
   std::vector<std::vector<std::int32_t>> ends(block.instructions.size());
   for (std::size_t v = static_cast<std::size_t>(block.feeds); v < values; ++v) {
@@ -404,7 +414,8 @@ void plan_lifetimes(Block& block) {
   block.fetch_moves.resize(block.fetches.size());
   for (std::size_t k = block.fetches.size(); k-- > 0;) {  // the last of several takes it
     const auto v = static_cast<std::size_t>(block.fetches[k]);
-    const bool is_borrowed = block.borrows_feeds && v < static_cast<std::size_t>(block.feeds);
+    const std::int32_t number = block.fetches[k];
+    const bool is_borrowed = number >= block.lent_from && number < block.feeds;
     block.fetch_moves[k] = !fetched[v] && block.initial[v] == nullptr && !is_borrowed;
     fetched[v] = true;
   }

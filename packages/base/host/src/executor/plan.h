@@ -17,11 +17,13 @@ namespace drystone::host::executor {
 // PlanKind of plan.proto.
 enum class Kind : std::uint8_t {
   kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
-  if_, case_, while_, steady, count
+  if_, case_, while_, steady, loop, count
 };
 
 // Whether an instruction runs blocks.
-inline bool is_call(Kind kind) { return kind >= Kind::call && kind <= Kind::while_; }
+inline bool is_call(Kind kind) {
+  return (kind >= Kind::call && kind <= Kind::while_) || kind == Kind::loop;
+}
 
 struct ReleaseKernel {
   void operator()(DS_Kernel* kernel) const noexcept { kernel->release(); }
@@ -67,7 +69,7 @@ struct Block {
   std::string name;
   std::int32_t feeds = 0;
   bool has_frames = false;                 // v1 control flow: the dataflow engine runs it
-  bool borrows_feeds = false;              // the caller keeps them, and drops them
+  std::int32_t lent_from = 0;              // feeds from this one on: the caller keeps and drops them
   std::vector<Instruction> instructions;
   std::vector<std::int32_t> inputs;        // values
   std::vector<TF_Bool> given_up;           // beside inputs: this is the last use of the value

@@ -242,7 +242,7 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
       break;
     case Kind::call: call(in, in.blocks[0], inputs, given_up, outputs); break;
     case Kind::if_: case Kind::case_: choose(in, inputs, given_up, outputs); break;
-    case Kind::while_: loop(in, inputs, given_up, outputs); break;
+    case Kind::while_: case Kind::loop: loop(in, inputs, given_up, outputs); break;
     default: break;
   }
 }
@@ -325,7 +325,7 @@ bool Run::goes_on(const Instruction& in, const Block*& running, TF_Tensor** vari
   const Block& condition = plan_.program->blocks[static_cast<std::size_t>(in.blocks[0])];
   for (std::size_t k = 0; k < static_cast<std::size_t>(condition.feeds); ++k) {
     if (!condition.has_frames && !condition.feed_is_used[k]) continue;
-    values[k] = condition.borrows_feeds ? variables[k] : hold(variables[k]);
+    values[k] = condition.lent_from == 0 ? variables[k] : hold(variables[k]);
   }
   struct End {
     const Block& condition;
@@ -335,20 +335,21 @@ bool Run::goes_on(const Instruction& in, const Block*& running, TF_Tensor** vari
       drop(verdict);
       for (std::int32_t k = 0; k < condition.feeds; ++k) {
         TF_Tensor* feed = std::exchange(values[k], nullptr);
-        if (!condition.borrows_feeds) drop(feed);
+        if (condition.lent_from != 0) drop(feed);
       }
     }
   } end{condition, values};
   running = &condition;
   run(condition, values, &end.verdict);
   running = nullptr;
-  return holds(in, 0, end.verdict);
+  return in.kind == Kind::loop ? chooses(in, 0, end.verdict) : holds(in, 0, end.verdict);
 }
 
-// The loop's variables are the feeds of its body, which are there from iteration to iteration.
+// The loop's variables are the feeds of its body, which are there from iteration to iteration. A loop
+// of frames has inputs after them that stay the same; its blocks are part of the block that it is in.
 void Run::loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                TF_Tensor** outputs) {
-  const auto count = static_cast<std::size_t>(in.inputs.count);
+  const auto count = static_cast<std::size_t>(in.outputs.count);
   const Block& condition = plan_.program->blocks[static_cast<std::size_t>(in.blocks[0])];
   const Block& body = plan_.program->blocks[static_cast<std::size_t>(in.blocks[1])];
   const Depth depth(*this, in);
@@ -357,7 +358,7 @@ void Run::loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_u
     Values of_condition(stack, static_cast<std::size_t>(condition.values()));
     Values variables(stack, static_cast<std::size_t>(body.values()));
     Values next(stack, count);
-    for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(in.inputs.count); ++k) {
       variables[k] = own(inputs[k], given_up != nullptr && given_up[k] != 0);
     }
     while (true) {
@@ -372,13 +373,16 @@ void Run::loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_u
     }
     for (std::size_t k = 0; k < count; ++k) outputs[k] = std::exchange(variables[k], nullptr);
   } catch (Failure& failure) {
-    if (running == nullptr) throw;
+    if (running == nullptr || in.kind == Kind::loop) throw;
     fail_within(failure, *running, in);
   }
 }
 
 bool truth(const TF_Tensor& value) {
-  if (value.dims.rank() != 0) return value.count() > 0;
+  return value.dims.rank() != 0 ? value.count() > 0 : element_truth(value);
+}
+
+bool element_truth(const TF_Tensor& value) {
   const void* data = value.memory->data;
   if (value.dtype == TF_STRING) return TF_TString_GetSize(static_cast<const TF_TString*>(data)) > 0;
   const std::size_t size = stored_size(value.dtype);

@@ -176,6 +176,8 @@ class Run {
   TF_Tensor* adapted_variable(const TF_Tensor* opaque);
   // Whether a condition holds; `k` is its place among the inputs. Fails for a value that is none.
   bool holds(const Instruction& in, std::size_t k, const TF_Tensor* condition);
+  // The same for one element of any rank, which v1 control flow asks for.
+  bool chooses(const Instruction& in, std::size_t k, const TF_Tensor* condition);
   std::int64_t remaining_ms() const;
   void poll(const Instruction& in);
   void check_limits(const Instruction& in);
@@ -213,6 +215,8 @@ inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** val
 
 // Whether a number or string chooses the true branch: TensorFlow's rule for If and While.
 bool truth(const TF_Tensor& value);
+// The rule for a single element.
+bool element_truth(const TF_Tensor& value);
 
 // Runs blocks with frames (v1 control flow).
 void run_dataflow(Run& run, const Block& block, TF_Tensor** values, TF_Tensor** fetches);

@@ -15,7 +15,9 @@ import numpy as np
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
 from drystone_base.dtypes import VARIANT, DType
 from drystone_base.errors import DrystoneError, UnsupportedOp
-from drystone_base.executor.plan import Instruction, Kind, Plan
+from drystone_base.executor._wiring import Wiring
+from drystone_base.executor.loops import with_loops
+from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
@@ -141,7 +143,8 @@ class _Encoder:
     # ---- one block -----------------------------------------------------------------------------
 
     def _block(self, block: BlockDef, plan: Plan) -> None:
-        wiring = _Wiring(plan)
+        plan = with_loops(plan)
+        wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:
             self._instruction(block.instructions.add(), plan.instructions[k], k, wiring)
@@ -149,7 +152,7 @@ class _Encoder:
             block.fetches.append(-1 - fetch if fetch < 0 else wiring.inputs[fetch][0])
 
     def _instruction(
-        self, out: InstructionDef, instruction: Instruction, k: int, wiring: _Wiring
+        self, out: InstructionDef, instruction: Instruction, k: int, wiring: Wiring
     ) -> None:
         out.inputs.extend(wiring.inputs[k])
         out.outputs = instruction.output_count
@@ -165,6 +168,8 @@ class _Encoder:
             if instruction.kind is Kind.ENTER:
                 out.frame = instruction.attrs["frame_name"]
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
+        elif instruction.loop is not None:
+            self._loop(out, instruction.loop)
         elif op == "NoOp":
             out.kind = PlanKind.PLAN_NOTHING
         elif op == "Const" and not instruction.on_library and self._constant(out, instruction):
@@ -175,6 +180,15 @@ class _Encoder:
                 out.deref.extend(instruction.deref)
         elif not self._call(out, instruction):
             self._kernel(out, instruction, reads_reference)
+
+    def _loop(self, out: InstructionDef, loop: Loop) -> None:
+        """A loop of frames: its condition and its body are blocks of its own."""
+        out.kind = PlanKind.PLAN_LOOP
+        for part, plan in (("condition", loop.condition), ("body", loop.body)):
+            number = len(self.out.plan.blocks)
+            self.out.plan.blocks.add()
+            self.waiting.append((f"{part} of {loop.frame}", plan, number))
+            out.blocks.append(number)
 
     def _forwards(self, instruction: Instruction, reads_reference: bool) -> bool:
         """Whether the executor hands the inputs on itself.
@@ -279,61 +293,3 @@ def _needs_python(kernels: Sequence[Instruction]) -> UnsupportedOp:
         remedy="install drystone-cpu, or fetch a tensor that does not need them",
         code="op-needs-python",
     )
-
-
-class _Wiring:
-    """A plan's edges seen from the consumers: values, controls, and an order to run in.
-
-    ``order`` leaves out fetches. ``inputs[k]`` holds values; ``controls[k]`` places in the order.
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        count = len(plan.instructions)
-        self.order = _order(plan)
-        self.inputs: list[list[int]] = [[-1] * i.input_count for i in plan.instructions]
-        self.controls: list[list[int]] = [[] for _ in range(count)]
-        self.reads_reference = [False] * count
-        place = {k: at for at, k in enumerate(self.order)}
-        value = len(plan.feeds)
-        for feed, places in enumerate(plan.feeds):
-            for consumer, slot in places:
-                self.inputs[consumer][slot] = feed
-        for k in self.order:
-            self._outputs(plan, k, value)
-            value += plan.instructions[k].output_count
-            for consumer in plan.instructions[k].control_edges:
-                self.controls[consumer].append(place[k])
-
-    def _outputs(self, plan: Plan, k: int, first: int) -> None:
-        instruction = plan.instructions[k]
-        for output, consumer, slot in instruction.edges:
-            self.inputs[consumer][slot] = first + output
-            types = instruction.output_types
-            if types and types[output].ref and slot in plan.instructions[consumer].deref:
-                self.reads_reference[consumer] = True
-
-
-def _order(plan: Plan) -> list[int]:
-    """Instructions but fetches, so that each comes after what it needs; back edges are ignored."""
-    missing = [i.input_count + i.control_count for i in plan.instructions]
-    for places in plan.feeds:
-        for consumer, _ in places:
-            missing[consumer] -= 1
-    for instruction in plan.instructions:
-        if instruction.kind is Kind.NEXT_ITERATION:
-            for _, consumer, _ in instruction.edges:
-                missing[consumer] -= 1
-    ready = [k for k in range(len(missing) - 1, -1, -1) if missing[k] <= 0]
-    order: list[int] = []
-    while ready:
-        k = ready.pop()
-        instruction = plan.instructions[k]
-        if instruction.kind is not Kind.FETCH:
-            order.append(k)
-        back = instruction.kind is Kind.NEXT_ITERATION
-        consumers = [] if back else [c for _, c, _ in instruction.edges]
-        for consumer in reversed([*consumers, *instruction.control_edges]):
-            missing[consumer] -= 1
-            if missing[consumer] == 0:
-                ready.append(consumer)
-    return order

@@ -16,7 +16,7 @@ from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.ops.defs import OpDef, find, names
 from drystone_base.plugins import refused_offer
 
-__all__ = ["Instruction", "Kind", "Plan", "can_run", "lower", "runs_itself"]
+__all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
 
 
 class Kind(enum.IntEnum):
@@ -30,6 +30,7 @@ class Kind(enum.IntEnum):
     NEXT_ITERATION = 5
     TRIGGER = 6
     FETCH = 7
+    LOOP = 8  # a loop of frames as one instruction, for the native executor
 
 
 _KINDS: Final[dict[str, Kind]] = {
@@ -73,6 +74,19 @@ def _plugin_kernels() -> Mapping[str, Any]:
     return registered()
 
 
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a LOOP runs: plans of its condition and its body, and the name of its frame.
+
+    Both take the loop's variables and what is the same in all iterations, as the LOOP does;
+    the body gives the variables of the next iteration.
+    """
+
+    condition: Plan
+    body: Plan
+    frame: str
+
+
 @dataclass(slots=True)
 class Instruction:
     """One node, lowered. ``edges`` lists (output, consumer, consumer's input) by index.
@@ -100,6 +114,7 @@ class Instruction:
     on_library: bool = False
     source: Node | None = None
     definition: OpDef | None = None
+    loop: Loop | None = None
 
 
 @dataclass(slots=True)
