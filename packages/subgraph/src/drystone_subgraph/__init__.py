@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from drystone_subgraph.backend import backends as backends
     from drystone_subgraph.backend import find_backend as find_backend
     from drystone_subgraph.backend import register_backend as register_backend
+    from drystone_subgraph.compiled import ExecutableStatus as ExecutableStatus
     from drystone_subgraph.config import PartitionConfig as PartitionConfig
+    from drystone_subgraph.executable import CompileInput as CompileInput
+    from drystone_subgraph.executable import CompileRequest as CompileRequest
+    from drystone_subgraph.executable import Executable as Executable
+    from drystone_subgraph.executable import Updatable as Updatable
+    from drystone_subgraph.failure import SubgraphWarning as SubgraphWarning
     from drystone_subgraph.partitioner import partition as partition
     from drystone_subgraph.partitioner import partition_with_report as partition_with_report
     from drystone_subgraph.property import ContainOpProperty as ContainOpProperty
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
     from drystone_subgraph.report import Segment as Segment
     from drystone_subgraph.selector import ContainOpSelector as ContainOpSelector
     from drystone_subgraph.selector import SubgraphSelector as SubgraphSelector
-    from drystone_subgraph.stage import SubgraphWarning as SubgraphWarning
+    from drystone_subgraph.status import executables as executables
     from drystone_subgraph.subgraph import Subgraph as Subgraph
     from drystone_subgraph.subgraph import SubgraphInput as SubgraphInput
     from drystone_subgraph.subgraph import SubgraphNode as SubgraphNode
@@ -29,8 +35,12 @@ __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
+    "CompileInput": "executable",
+    "CompileRequest": "executable",
     "ContainOpProperty": "property",
     "ContainOpSelector": "selector",
+    "Executable": "executable",
+    "ExecutableStatus": "compiled",
     "PartitionConfig": "config",
     "PartitionReport": "report",
     "Segment": "report",
@@ -41,8 +51,10 @@ _HOME = {
     "SubgraphOutput": "subgraph",
     "SubgraphProperty": "property",
     "SubgraphSelector": "selector",
-    "SubgraphWarning": "stage",
+    "SubgraphWarning": "failure",
+    "Updatable": "executable",
     "backends": "backend",
+    "executables": "status",
     "find_backend": "backend",
     "partition": "partitioner",
     "partition_with_report": "partitioner",
@@ -50,8 +62,12 @@ _HOME = {
 }
 
 __all__ = [
+    "CompileInput",
+    "CompileRequest",
     "ContainOpProperty",
     "ContainOpSelector",
+    "Executable",
+    "ExecutableStatus",
     "PartitionConfig",
     "PartitionReport",
     "Segment",
@@ -63,8 +79,10 @@ __all__ = [
     "SubgraphProperty",
     "SubgraphSelector",
     "SubgraphWarning",
+    "Updatable",
     "__version__",
     "backends",
+    "executables",
     "find_backend",
     "partition",
     "partition_with_report",

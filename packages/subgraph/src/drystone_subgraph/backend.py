@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.modules import Registry, points
+from drystone_subgraph.executable import CompileRequest, Executable
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import SubgraphSelector
 
@@ -21,12 +22,24 @@ GROUP: Final = "drystone.subgraph_backends"
 
 
 class SubgraphBackend:
-    """Somebody who runs regions of a graph: a name, and properties that run in their order."""
+    """Somebody who runs regions of a graph: a name, and properties that run in their order.
+
+    With ``compiles = True``, :meth:`compile` is asked for executables of the regions that its
+    properties cut out; otherwise the host executor runs them.
+    """
 
     name = ""
+    compiles = False
 
     def properties(self) -> Sequence[SubgraphProperty]:
         """The rules by which regions are cut out, the first first."""
+        raise NotImplementedError
+
+    def compile(self, request: CompileRequest) -> Executable:
+        """An executable of a region for inputs of given shapes; called in a thread of its own.
+
+        If it raises, the host executor runs the region for these shapes, and a warning says so.
+        """
         raise NotImplementedError
 
 

@@ -19,6 +19,12 @@ class PartitionConfig:
     nodes stay as they are (None: as each property has it). ``exclude``: nodes that stay outside:
     patterns of names such as ``"head/*"``, or ops. ``functions``: whether bodies of functions are
     partitioned, too. ``why``: keep for each node why each backend did not take it.
+
+    Of backends that compile: ``specialisations`` is how many executables for different shapes
+    an operator keeps. ``patience`` is how many seconds a run waits for a compilation (None:
+    until it is done, 0: not at all, below 0: nothing is compiled); meanwhile the host executor
+    runs the region. ``threads`` is how many an executable may use (0: one a core). A run with a
+    deadline waits for half of what is left of it, at most.
     """
 
     backends: tuple[str, ...] = ()
@@ -26,6 +32,9 @@ class PartitionConfig:
     exclude: tuple[str, ...] = ()
     functions: bool = True
     why: bool = False
+    specialisations: int = 8
+    patience: float | None = None
+    threads: int = 0
 
     @classmethod
     def of(cls, wish: Any) -> PartitionConfig:

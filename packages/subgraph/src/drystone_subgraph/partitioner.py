@@ -15,6 +15,7 @@ from typing import Any
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
+from drystone_base.graph.graph import no_cycle_collection
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
@@ -59,7 +60,9 @@ def partition_with_report(
     config = PartitionConfig.of(config)
     chosen = [find_backend(name) for name in config.backends]
     report = PartitionReport()
-    if chosen:
+    if not chosen:
+        return graph, report
+    with no_cycle_collection():
         fetched = [graph.output(name)[0] for name in fetches]
         fed = [graph.output(name)[0] for name in feeds]
         needed = reachable([*fetched, *fed])
@@ -68,7 +71,7 @@ def partition_with_report(
         changed = work.run({twin[n.name] for n in fetched}, {twin[n.name] for n in fed})
         if config.functions and len(twin.functions):
             changed = with_bodies(twin, chosen, config, report) or changed
-        graph = twin if changed else graph
+    graph = twin if changed else graph
     report.seconds = time.perf_counter() - begin
     return graph, report
 

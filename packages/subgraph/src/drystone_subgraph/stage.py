@@ -9,13 +9,10 @@ from typing import Any
 from drystone_base.errors import GraphError, PluginError
 from drystone_base.graph import Graph
 from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.failure import SubgraphWarning
 from drystone_subgraph.partitioner import partition
 
-__all__ = ["SubgraphWarning", "partition_for_session"]
-
-
-class SubgraphWarning(UserWarning):
-    """A backend failed; the graph went on without it."""
+__all__ = ["partition_for_session"]
 
 
 def partition_for_session(
@@ -30,8 +27,13 @@ def partition_for_session(
     if not config.backends:
         return graph
     try:
-        return partition(graph, fetches, feeds, config)
+        parts = partition(graph, fetches, feeds, config)
     except (GraphError, PluginError) as error:
         text = f"the graph was not partitioned and goes on as it was: {error.render()}"
         warnings.warn(text, SubgraphWarning, stacklevel=2)
         return graph
+    if parts is not graph:
+        from drystone_subgraph.attach import attach
+
+        attach(parts, config)
+    return parts

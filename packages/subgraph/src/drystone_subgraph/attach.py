@@ -1,0 +1,174 @@
+"""From calls of regions to operators that hold executables, in the graph of a session.
+
+A call of a region of a backend that compiles becomes two nodes: ``CompiledSubgraph``, which gives
+whether there are results, and results; and an ``If`` that passes them on, or calls the region. So
+what a backend does not compute is computed by the host executor, in its own way and speed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import FunctionDef
+from drystone_abi.protos import OpDef as OpDefProto
+from drystone_base.dtypes import BOOL, DType
+from drystone_base.graph import FunctionLibrary, Graph, Node, body_to_function
+from drystone_base.kernels import Array, Call, kernel
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, register
+from drystone_subgraph.backend import SubgraphBackend, backends
+from drystone_subgraph.compiled import CompiledOperator, CompileSource
+from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.subgraph import BACKEND_ATTR
+
+__all__ = ["KIND", "OP", "attach"]
+
+OP: Final = "CompiledSubgraph"
+KIND: Final = "compiled subgraph"
+"""The kind under which a session keeps the operators' state."""
+
+_WEIGHTS: Final = frozenset({"ReadVariableOp"})
+_SOURCES: Final[dict[str, CompileSource]] = {}
+_keys: Final = itertools.count()
+
+register(
+    OpDef(
+        OP,
+        inputs=(ArgDef("input", None, "", "", "Tin", False),),
+        outputs=(
+            ArgDef("ready", BOOL, "", "", "", False),
+            ArgDef("output", None, "", "", "Tout", False),
+        ),
+        attrs={
+            "Tin": AttrDef("Tin", "list(type)", minimum=0),
+            "Tout": AttrDef("Tout", "list(type)", minimum=0),
+            "key": AttrDef("key", "string"),
+        },
+        is_stateful=True,
+    )
+)
+
+
+@kernel(OP)
+def compiled_subgraph(call: Call, *args: Array) -> list[Array]:
+    """Whether an executable computed the region, then its outputs (empty ones where not)."""
+    key = str(call.attrs["key"])
+    runtime = call.runtime
+    operator: CompiledOperator = runtime.resources.get_or_create(
+        "", KIND, key, lambda: CompiledOperator(_SOURCES[key])
+    )
+    patience = operator.source.config.patience
+    if runtime.deadline is not None:
+        left = max(0.0, runtime.deadline - time.monotonic()) / 2
+        patience = left if patience is None else min(left, patience)
+    found = operator.run(args, patience)
+    if found is not None:
+        return [np.array(True), *found]
+    return [np.array(False), *(np.empty(0, t.np) for t in call.attrs["Tout"])]
+
+
+def attach(graph: Graph, config: PartitionConfig) -> None:
+    """Give every call of a region, also in bodies of functions, an operator of its backend's."""
+    known = {name: b for name, b in backends().items() if b.compiles}
+    if not known or (config.patience is not None and config.patience < 0):
+        return
+    _Attaching(graph.functions, config, known).run(graph)
+
+
+class _Attaching:
+    def __init__(
+        self,
+        library: FunctionLibrary,
+        config: PartitionConfig,
+        known: Mapping[str, SubgraphBackend],
+    ) -> None:
+        self.library, self.config, self.known = library, config, known
+
+    def run(self, graph: Graph) -> None:
+        for function in list(self.library):
+            if any(BACKEND_ATTR in proto.attr for proto in function.proto.node_def):
+                body = function.body(self.library)
+                self.nodes(body.graph)
+                body.effects = [body.graph[node.name] for node in body.effects]
+                self.library.add(body_to_function(body, function.proto), replace=True)
+        self.nodes(graph)
+
+    def nodes(self, graph: Graph) -> None:
+        for node in [n for n in graph if n.states(BACKEND_ATTR)]:
+            name = node.attrs[BACKEND_ATTR]
+            if name in self.known and node.op.endswith("PartitionedCall"):
+                self.one(graph, node, self.known[name])
+
+    def one(self, graph: Graph, node: Node, backend: SubgraphBackend) -> None:
+        """Put the two nodes in the place of a call."""
+        key = f"{node.name}#{next(_keys)}"
+        _SOURCES[key] = self.source(node, backend)
+        weakref.finalize(self.library, _SOURCES.pop, key, None)
+        types = {"Tin": node.attrs["Tin"], "Tout": node.attrs["Tout"]}
+        name = graph.unique_name(f"{node.name}/compiled")
+        attrs = types | {"key": key}
+        made = graph.add(
+            OP, name, node.inputs, controls=node.controls, device=node.device, attrs=attrs
+        )
+        passing, calling = self.branches(node)
+        stateful = node.op.startswith("Stateful")
+        results = [(made, 1 + k) for k in range(len(types["Tout"]))]
+        graph.set_inputs(node, [(made, 0), *results, *node.inputs])
+        graph.set_op(node, "If" if stateful else "StatelessIf")
+        graph.remove_attr(node, "f")
+        for attr, value in {
+            "Tcond": BOOL, "Tin": [*types["Tout"], *types["Tin"]],
+            "then_branch": FunctionRef(passing, {}), "else_branch": FunctionRef(calling, {}),
+        }.items():  # fmt: skip
+            graph.set_attr(node, attr, value)
+
+    def source(self, node: Node, backend: SubgraphBackend) -> CompileSource:
+        function = self.library[node.attrs["f"].name].proto
+        constants = {
+            k: value.array
+            for k, (source, _) in enumerate(node.inputs)
+            if source.op == "Const" and isinstance(value := source.attr("value"), TensorAttr)
+        }
+        weights = tuple(k for k, (s, _) in enumerate(node.inputs) if s.op in _WEIGHTS)
+        library = weakref.ref(self.library)
+        return CompileSource(node.name, backend, function, library, constants, weights, self.config)
+
+    def branches(self, node: Node) -> tuple[str, str]:
+        """Two functions of the results, then the inputs: give the results, or call the region."""
+        called = node.attrs["f"].name
+        tout, tin = node.attrs["Tout"], node.attrs["Tin"]
+        passing = _function(f"{called}_results", tout, tin)
+        calling = _function(f"{called}_otherwise", tout, tin)
+        for k in range(len(tout)):
+            passing.ret[f"output_{k}"] = f"result_{k}"
+            calling.ret[f"output_{k}"] = f"call:output:{k}"
+        call = Graph().add(node.op, "call", attrs={"Tin": tin, "Tout": tout, "f": node.attrs["f"]})
+        proto = call.to_proto()
+        proto.input.extend(f"input_{k}" for k in range(len(tin)))
+        calling.node_def.append(proto)
+        if node.op.startswith("Stateful"):
+            calling.signature.is_stateful = True
+            calling.control_ret["effect"] = "call"
+            calling.signature.control_output.append("effect")
+        for function in (passing, calling):
+            self.library.add(function, replace=True)
+        return passing.signature.name, calling.signature.name
+
+
+def _function(name: str, results: Sequence[DType], inputs: Iterable[DType]) -> FunctionDef:
+    """A function without nodes of results and inputs to the results."""
+    signature = OpDefProto(name=name)
+    for k, dtype in enumerate(results):
+        number: Any = dtype.number
+        signature.input_arg.add(name=f"result_{k}", type=number)
+        signature.output_arg.add(name=f"output_{k}", type=number)
+    for k, dtype in enumerate(inputs):
+        number = dtype.number
+        signature.input_arg.add(name=f"input_{k}", type=number)
+    return FunctionDef(signature=signature)
