@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone_abi.protos import FunctionDef
 from drystone_abi.protos import OpDef as OpDefProto
-from drystone_base.dtypes import BOOL, DType
+from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import FunctionLibrary, Graph, Node, body_to_function
 from drystone_base.kernels import Array, Call, kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
@@ -36,13 +36,14 @@ KIND: Final = "compiled subgraph"
 _WEIGHTS: Final = frozenset({"ReadVariableOp"})
 _SOURCES: Final[dict[str, CompileSource]] = {}
 _keys: Final = itertools.count()
+_BOOL: Final = as_dtype("bool")
 
 register(
     OpDef(
         OP,
         inputs=(ArgDef("input", None, "", "", "Tin", False),),
         outputs=(
-            ArgDef("ready", BOOL, "", "", "", False),
+            ArgDef("ready", _BOOL, "", "", "", False),
             ArgDef("output", None, "", "", "Tout", False),
         ),
         attrs={
@@ -123,7 +124,7 @@ class _Attaching:
         graph.set_op(node, "If" if stateful else "StatelessIf")
         graph.remove_attr(node, "f")
         for attr, value in {
-            "Tcond": BOOL, "Tin": [*types["Tout"], *types["Tin"]],
+            "Tcond": _BOOL, "Tin": [*types["Tout"], *types["Tin"]],
             "then_branch": FunctionRef(passing, {}), "else_branch": FunctionRef(calling, {}),
         }.items():  # fmt: skip
             graph.set_attr(node, attr, value)
