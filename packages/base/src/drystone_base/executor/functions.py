@@ -28,7 +28,7 @@ class FunctionCaller:
     """Runs functions of one library; lowered plans are kept."""
 
     def __init__(self, library: FunctionLibrary) -> None:
-        self._library = library
+        self.library = library
         self._plans: dict[tuple[str, str, bool], Plan] = {}
         self._lock = threading.Lock()
 
@@ -38,7 +38,7 @@ class FunctionCaller:
         key = (function.name, attrs, native)
         with self._lock:
             if key not in self._plans:
-                body = self._library[function.name].body(self._library, function.attrs)
+                body = self.library[function.name].body(self.library, function.attrs)
                 fetches = [result.inputs[0] for result in body.results]
                 self._plans[key] = lower(
                     body.graph,

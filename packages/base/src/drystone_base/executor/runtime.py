@@ -13,6 +13,7 @@ from drystone_base.state import ResourceManager, Step
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
+    from drystone_base.graph import FunctionLibrary
     from drystone_base.record import Record
 
 __all__ = ["Invoke", "Runtime"]
@@ -59,6 +60,12 @@ class Runtime:
         self.producer = producer
         self.cancellation = cancellation
         self._invoke = invoke
+
+    @property
+    def library(self) -> FunctionLibrary:
+        """The functions that :meth:`invoke` finds."""
+        found: FunctionLibrary = self._invoke.library  # type: ignore[attr-defined]
+        return found
 
     def invoke(
         self, function: FunctionRef, args: Sequence[np.ndarray[Any, Any]]

@@ -33,6 +33,7 @@ collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
   CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
+compiled _XlaCompile _XlaRun
 composite CompositeTensorVariantFromComponents CompositeTensorVariantToComponents
 control_flow LoopCond RefIdentity RefSelect
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput

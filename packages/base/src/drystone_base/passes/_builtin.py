@@ -13,7 +13,14 @@ _MODULES: Final = (
     "lower_functional_ops",
     "floating_point_jitter",
     "isolate_inspected_ops",
+    "encapsulate_computations",
     "functionalize_control_flow",
+    "clone_constants",
+    "mark_for_compilation",
+    "increase_dynamism",
+    "partially_decluster",
+    "encapsulate_subgraphs",
+    "build_cluster_ops",
 )
 """In the order in which they are registered, which is that of running within a phase."""
 

@@ -224,6 +224,8 @@ class _Branch:
 
     def _check_inputs(self, captures: list[Output]) -> None:
         """The If must run exactly when the Merges did."""
+        if any(switch in self.kept for switch in self.switches):
+            raise _Unfit("a Switch is fed or fetched")
         self.waits = self._waits()
         if self._when(captures) != self.base:
             self.waits += [o[0] for o in self._switched() if o[0] not in self.waits]
@@ -245,7 +247,7 @@ class _Branch:
         return [n.inputs[0] for n in self._in_order(self.switches)]
 
     def _extract(self, side: int, arguments: Any, same: dict[Output, Output]) -> Any:
-        made = Extract(self.graph, arguments, self.nodes[side], same)
+        made = Extract(self.graph, arguments, self._in_order(self.nodes[side]), same)
         results = []
         for merge, sides, indexed in zip(self.merges, self.sides, self.indexed, strict=True):
             dtype = merge.attrs["T"]

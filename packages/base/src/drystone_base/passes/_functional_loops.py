@@ -195,7 +195,8 @@ class _Loop:
             ((v.merge or v.enter, 0), t) for v, t in zip(self.variables, types, strict=True)
         ]
         same = {(s, 1): (v.merge, 0) for v in self.variables for s in v.switches if v.merge}
-        made = Extract(self.graph, arguments, nodes, same)
+        ordered = [node for node in self.inside if node in nodes]
+        made = Extract(self.graph, arguments, ordered, same)
         places = [made.place(output) for output in results]
         inner(made.graph, {node for node, _ in places})
         ended = Deadness(made.graph)

@@ -31,6 +31,7 @@ collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
   CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
 comparison ClipByValue Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual
   Select SelectV2
+compiled _XlaCompile _XlaRun
 composite CompositeTensorVariantFromComponents CompositeTensorVariantToComponents
 control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration RefSelect
   RefSwitch Switch _Arg _DeviceArg _DeviceRetval _Retval _SwitchN
