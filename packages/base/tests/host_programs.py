@@ -19,9 +19,10 @@ SOURCES = HOST / "src"
 
 
 def _key(flags: str) -> str:
-    """A name for one state of the sources."""
+    """A name for one state of the sources; a test that changes needs no other archive."""
     state = hashlib.sha256(flags.encode())
-    for file in sorted([*HOST.rglob("*.cc"), *HOST.rglob("*.h"), *INCLUDE.rglob("*.h*")]):
+    headers = [*(HOST / "include").rglob("*.h"), *INCLUDE.rglob("*.h*")]
+    for file in sorted([*SOURCES.rglob("*.cc"), *SOURCES.rglob("*.h"), *headers]):
         state.update(file.read_bytes())
     return state.hexdigest()[:16]
 

@@ -1,5 +1,5 @@
 // Plans: the bytes are a PlanDef. What is not refused is run, with kernels of the embedder that give
-// back an input or a number, and must end: in values, or in a failure.
+// back an input or a number, and must end: in values, or in a failure. Nothing outlives the session.
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -63,12 +63,17 @@ void run(DS_Plan* plan) {
   for (TF_Tensor* feed : feeds) TF_DeleteTensor(feed);
 }
 
-}  // namespace
+std::int64_t live_tensors() {
+  DS_LiveObjects live{};
+  live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
+  DS_GetLiveObjects(&live);
+  return live.tensors;
+}
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void use(const std::uint8_t* data, std::size_t size) {
   int calls = 0;
   const DS_Callbacks callbacks{DS_CALLBACKS_STRUCT_SIZE, &calls, compute, nullptr, nullptr};
-  const DS_SessionOptions options{DS_SESSION_OPTIONS_STRUCT_SIZE, &callbacks, 2};
+  const DS_SessionOptions options{DS_SESSION_OPTIONS_STRUCT_SIZE, &callbacks, 2, 2};
   DS_Session* session = DS_NewSession(&options, nullptr);
   TF_Tensor* constants[kConstants];
   for (int k = 0; k < kConstants; ++k) constants[k] = constant(k);
@@ -88,5 +93,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (TF_Tensor* tensor : constants) TF_DeleteTensor(tensor);
   TF_DeleteStatus(status);
   DS_DeleteSession(session);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::int64_t before = live_tensors();
+  use(data, size);
+  if (live_tensors() != before) __builtin_trap();
   return 0;
 }
