@@ -14,6 +14,7 @@ from ci.checks import (
     error_pages,
     forbidden_text,
     import_time,
+    remedies,
     wheel_paths,
     wheel_size,
 )
@@ -88,6 +89,16 @@ def test_error_codes_and_pages_match(tree: Path) -> None:
     assert any("'Not_Kebab' is not kebab-case" in text for text in problems)
     assert any("left-over.md: no source uses this code" in text for text in problems)
     assert len(problems) == 4, problems
+
+
+def test_errors_without_a_remedy_are_found(tree: Path) -> None:
+    put(tree, f"{BASE}/bad.py", 'raise E("w", check="c", found=1)\nraise m.E(check=1, found=2)\n')
+    put(tree, f"{BASE}/good.py", 'raise E("w", check="c", found=1, remedy="r")\nE(**parts)\n')
+    put(tree, f"{BASE}/help.py", 'self.fail("what", check="c", found=1)\n')
+    assert remedies.find(tree) == [
+        f"{BASE}/bad.py:1: an error without remedy=",
+        f"{BASE}/bad.py:2: an error without remedy=",
+    ]
 
 
 @pytest.mark.parametrize(

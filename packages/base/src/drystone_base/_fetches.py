@@ -32,5 +32,6 @@ def flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
         check="fetches must be names, or lists, tuples or dicts of names",
         found=repr(fetches),
         needed="'node:0'",
+        remedy="give one name, or a list, tuple or dict of them",
         code="bad-fetch",
     )

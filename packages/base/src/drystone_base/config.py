@@ -71,5 +71,6 @@ class SessionConfig:
                     check="a number of threads must not be negative or absurd",
                     found=threads,
                     needed=f"0 (one per core) to {_MOST_THREADS}",
+                    remedy="0 takes as many as there are cores",
                     code="bad-threads",
                 )

@@ -26,11 +26,29 @@ __all__ = [
     "ShapeError",
     "UnsupportedOp",
     "near_matches",
+    "remedy_for",
 ]
 
 _COMPARED: Final = 5000
 _CALLS_SHOWN: Final = 10
 _CALL: Final = re.compile(r"^  in function '(.*)', called by node '(.*)'$", re.MULTILINE)
+
+_FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
+_REMEDIES: Final = {
+    "ALREADY_EXISTS": "choose another name, or delete what is there",
+    "DATA_LOSS": "look at the data: they may be cut off, or of another format",
+    "FAILED_PRECONDITION": "run first what it needs, as an initializer",
+    "NOT_FOUND": "check the name, and that it is there",
+    "OUT_OF_RANGE": "stop where the data end, or begin again",
+    "PERMISSION_DENIED": "check who may read and write there",
+    "RESOURCE_EXHAUSTED": "free memory or space, or feed less at once",
+    "UNIMPLEMENTED": "fetch a tensor that does not need it",
+}
+
+
+def remedy_for(status: str, otherwise: str = _FEEDS) -> str:
+    """What helps with most failures of a status; for those of no other: about a node's inputs."""
+    return _REMEDIES.get(status, otherwise)
 
 
 class DrystoneError(Exception):

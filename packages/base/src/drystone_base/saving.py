@@ -221,6 +221,7 @@ def _spec(graph: Graph, tensor: str, inferred: Inference) -> TensorSpec:
             check="a tensor of a signature must be an output that its node has",
             found=f"output {index}",
             needed=f"{node.op} has {len(types)} outputs",
+            remedy="name an output below that number",
             code="unknown-fetch",
             status="NOT_FOUND",
         )

@@ -168,6 +168,7 @@ class Session:
                     check="a call must give one value per feed",
                     found=len(values),
                     needed=f"{len(prepared.feeds)}: {', '.join(f.name for f in prepared.feeds)}",
+                    remedy="give the values in the order of the feeds",
                     code="wrong-argument-count",
                 )
             return rebuild(iter(self._execute(prepared, values, cancellation)))
@@ -200,6 +201,7 @@ class Session:
                 check="the session's executor must be the native one, with one device",
                 found=f"{self.config.executor}, device_count {dict(self.config.device_count)}",
                 needed='SessionConfig(executor="native")',
+                remedy="open a session with that config",
                 code="no-native-plan",
             )
         described: dict[str, Any] = json.loads(prepared.native.describe())
@@ -359,6 +361,7 @@ class Session:
                 check="the output index must be below the number of outputs",
                 found=index,
                 needed=f"{node.op} has {len(types)} outputs",
+                remedy="`drystone inspect` lists nodes and their outputs",
                 code=f"unknown-{role}",
                 status="NOT_FOUND",
             )
@@ -372,6 +375,7 @@ class Session:
                 check="a tensor may be fed once",
                 found=", ".join(names),
                 needed="different tensors",
+                remedy="leave one of the two out: 'x' and 'x:0' are one tensor",
                 code="duplicate-feed",
             )
         return described
@@ -387,6 +391,7 @@ class Session:
                 check="a fed tensor must have a dtype",
                 found=f"op {node.op!r} is unknown",
                 needed="an op with a definition",
+                remedy="feed the output of another node, or register the op",
                 code="unknown-feed",
             )
         shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None

@@ -30,7 +30,7 @@ def session(graph: Graph, executor: Any, **config: Any) -> Session:
 
 
 def failure(running: Session, fetch: str, feeds: dict[str, Any] | None = None) -> DrystoneError:
-    """The error of a run, which says what failed, why, and what was needed."""
+    """The error of a run, which says what failed, why, what was needed, and what helps."""
     with pytest.raises(DrystoneError) as caught:
         running.run(fetch, feeds)
     error = caught.value
@@ -38,6 +38,7 @@ def failure(running: Session, fetch: str, feeds: dict[str, Any] | None = None) -
     assert error.check
     assert error.found
     assert error.needed
+    assert error.remedy
     return error
 
 

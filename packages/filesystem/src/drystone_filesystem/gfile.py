@@ -134,6 +134,7 @@ class GFile:
                 check="a mode must be one that files have here",
                 found=repr(mode),
                 needed="r, w or a, or one of them with b",
+                remedy="open it once to read, and again to write",
                 code="bad-file-mode",
             )
         self.name, self.mode = os.fspath(name), mode
@@ -255,6 +256,7 @@ def rmtree(path: Path) -> None:
             check="all in the directory must be deleted",
             found=left.failure,
             needed=f"{left.files} files and {left.directories} directories are left",
+            remedy="delete what is left, or ask who keeps it",
             status="NOT_FOUND" if not exists(path) else "FAILED_PRECONDITION",
         )
 
@@ -278,6 +280,7 @@ def _free(path: Path, *, overwrite: bool) -> None:
             check="a file is replaced only where that is asked for",
             found="a directory" if isdir(path) else "a file",
             needed="a path that is free, or overwrite=True",
+            remedy="choose another path, or give overwrite=True",
             status="ALREADY_EXISTS",
         )
 

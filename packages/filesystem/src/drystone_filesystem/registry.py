@@ -49,6 +49,7 @@ def register(scheme: str, filesystem: Source, origin: str = "the program") -> No
                 check="a scheme has one filesystem",
                 found=f"it is served by {taken[scheme]}",
                 needed="another scheme, or only one of the two",
+                remedy=f"select one: {VARIABLE}={scheme}=WHERE",
                 status="ALREADY_EXISTS",
             )
         _given[scheme] = (filesystem, origin)
@@ -107,6 +108,7 @@ def _choices() -> dict[str, str]:
                 check="it must be a list of SCHEME=WHERE, separated by commas",
                 found=part,
                 needed="gs=/path/to/library.so, or abfs=fsspec",
+                remedy=f"set {VARIABLE} again, or unset it",
                 code="bad-filesystem-setting",
             )
         said[scheme] = where

@@ -44,5 +44,6 @@ def _refuse(*what: Any) -> NoReturn:
         check="a node outside of a run must have a kernel and call no function",
         found=what[0] if isinstance(what[0], str) else "a call of a function",
         needed="a reference kernel",
+        remedy="compute it in a session: model.run",
         code="op-not-implemented",
     )

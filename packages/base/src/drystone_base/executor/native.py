@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.dtypes import DType
-from drystone_base.errors import BadRequest, DrystoneError, KernelError
+from drystone_base.errors import BadRequest, DrystoneError, KernelError, remedy_for
 from drystone_base.executor.encode import encode
 from drystone_base.executor.functions import FunctionCaller
 from drystone_base.executor.plan import Instruction, Plan
@@ -174,7 +174,7 @@ def _error(code: int, message: str) -> DrystoneError:
             check="a node's inputs must be what its op is defined for",
             found=text[failed.end() :],
             needed="inputs that the op is defined for",
-            remedy="check the shapes of the feeds; `drystone inspect` shows what the graph expects",
+            remedy=remedy_for(status),
             status=status,
         )
     if text.startswith("tensor ") and " has no value: " in text:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_base.cancellation import check_time
-from drystone_base.errors import BadRequest, DrystoneError, KernelError
+from drystone_base.errors import BadRequest, DrystoneError, KernelError, remedy_for
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array, Call
@@ -385,13 +385,14 @@ def _unexpected(instruction: Instruction, values: list[Any], error: Exception) -
         for v in values
     )
     exhausted = isinstance(error, MemoryError)
+    status = "RESOURCE_EXHAUSTED" if exhausted else "INVALID_ARGUMENT"
     return KernelError(
         f"node {instruction.node!r} ({instruction.op}) failed",
         check="the op must accept the dtypes and shapes of its inputs",
         found=f"inputs {shown or 'none'}",
         needed="enough memory" if exhausted else "inputs that the op is defined for",
-        remedy="check the shapes of the feeds; `drystone inspect` shows what the graph expects",
-        status="RESOURCE_EXHAUSTED" if exhausted else "INVALID_ARGUMENT",
+        remedy=remedy_for(status),
+        status=status,
         inner=error,
     )
 

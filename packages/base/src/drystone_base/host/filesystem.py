@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, call_failed
 from drystone_base.modules import stage
 from drystone_base.plugins import ensure_loaded, refused_offer
 
@@ -80,6 +80,7 @@ def checked_uri(uri: str | os.PathLike[str]) -> bytes:
             check="a path has no NUL character",
             found="one at position " + str(raw.index(b"\0")),
             needed="a path without it",
+            remedy="look where the path was made: it may be bytes of a tensor",
             status="INVALID_ARGUMENT",
         )
     return raw
@@ -181,6 +182,7 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
             check="offset and size are not negative",
             found=f"offset {offset}, size {size}",
             needed="numbers from 0 on",
+            remedy="`os.stat(path).st_size` bounds both",
             status="INVALID_ARGUMENT",
         )
     with Status(f"{os.fspath(uri)} cannot be opened") as status:
@@ -193,8 +195,7 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
         c.close_readable(file)
         name, text = c.take_status(pointer)
     if name not in {"OK", "OUT_OF_RANGE"}:
-        what = f"{os.fspath(uri)} cannot be read"
-        raise HostError(what, check="the host's call must succeed", found=text, status=name)
+        raise call_failed(f"{os.fspath(uri)} cannot be read", name, text)
     return buffer.raw[:got]
 
 

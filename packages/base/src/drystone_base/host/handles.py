@@ -106,6 +106,7 @@ def value_of(number: int, address: int) -> np.ndarray[Any, Any]:
         check="an array of handles must hold what the session knows",
         found=f"an array of shape {list(dims)}",
         needed="variables, tensor lists, or a scalar",
+        remedy="use kernels of one plugin for all ops that share such values",
         code="bad-host-tensor",
         status="UNIMPLEMENTED",
     )

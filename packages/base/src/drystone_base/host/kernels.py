@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone_base import dtypes
 from drystone_base.dtypes import DType
-from drystone_base.errors import HostError, KernelError, UnsupportedOp
+from drystone_base.errors import HostError, KernelError, UnsupportedOp, remedy_for
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
 from drystone_base.host.status import CODES, Status
@@ -344,13 +344,15 @@ def plugin_failure(
     verb: str = "failed in",
 ) -> KernelError:
     """The error of a plugin's kernel: which, for which node, and what it says."""
+    left_out = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
+    refused = status == "INVALID_ARGUMENT"
     return KernelError(
         f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
         check="the kernel of a plugin must accept the node and its inputs",
         found=text.removeprefix("DS_NewKernel: "),
         needed="success",
-        remedy=f"`drystone plugins explain {op}` says why this kernel runs; "
-        "DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
+        remedy=f"{remedy_for(status) if refused else remedy_for(status, left_out)}; "
+        f"`drystone plugins explain {op}` says why this kernel runs",
         code="plugin-kernel-failed",
         status=status,
     )

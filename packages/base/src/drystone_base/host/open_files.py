@@ -10,7 +10,7 @@ from typing import Self
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.filesystem import checked_uri
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, call_failed
 
 __all__ = ["Readable", "Writable"]
 
@@ -68,8 +68,7 @@ class Readable(_Open):
         got: int = c.read(self.handle, offset, len(buffer), place, pointer)
         name, text = c.take_status(pointer)
         if name not in {"OK", "OUT_OF_RANGE"}:
-            what = f"{self.uri} cannot be read"
-            raise HostError(what, check="the host's call must succeed", found=text, status=name)
+            raise call_failed(f"{self.uri} cannot be read", name, text)
         return got
 
     def close(self) -> None:
@@ -138,5 +137,6 @@ def _closed(uri: str) -> HostError:
         check="a file must be open to be used",
         found="a file that was closed",
         needed="an open one",
+        remedy="open it again",
         status="FAILED_PRECONDITION",
     )

@@ -6,10 +6,10 @@ import ctypes
 from types import TracebackType
 from typing import Final, Self
 
-from drystone_base.errors import HostError
+from drystone_base.errors import HostError, remedy_for
 from drystone_base.host._lib import declare
 
-__all__ = ["CODES", "Status"]
+__all__ = ["CODES", "Status", "call_failed"]
 
 CODES: Final = (
     "OK",
@@ -32,11 +32,24 @@ CODES: Final = (
 )
 """Names of the canonical codes, by number."""
 
+_ELSE: Final = "`drystone plugins list` shows which plugins are loaded, and why others are not"
+
 _new = declare("TF_NewStatus", ctypes.c_void_p)
 _delete = declare("TF_DeleteStatus", None, ctypes.c_void_p)
 _code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p)
 _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p)
 _set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+
+
+def call_failed(what: str, status: str, text: str) -> HostError:
+    """The error of a call of the host's that ended with another status than OK."""
+    return HostError(
+        what,
+        check="the host's call must succeed",
+        found=text,
+        remedy=remedy_for(status, _ELSE),
+        status=status,
+    )
 
 
 class Status:
@@ -66,9 +79,7 @@ class Status:
         pointer, self.pointer = self.pointer, None
         _delete(pointer)
         if error is None and name != "OK":
-            raise HostError(
-                self.what, check="the host's call must succeed", found=text, status=name
-            )
+            raise call_failed(self.what, name, text)
 
     @property
     def name(self) -> str:

@@ -74,6 +74,7 @@ def decompressed(
             check="the compression must be one that this runtime has",
             found=compression,
             needed="none, ZLIB or GZIP",
+            remedy="write the file again with one of these",
             status="UNIMPLEMENTED",
         )
     if compression not in _WINDOW_BITS:
@@ -146,6 +147,7 @@ def _check_length(length: int, where: str) -> None:
             check="a record must fit in this machine's memory",
             found=f"{length} bytes",
             needed=f"at most {byte_limit()} bytes",
+            remedy="the file may be corrupt: write it again, or cut its records smaller",
             status="RESOURCE_EXHAUSTED",
         )
 

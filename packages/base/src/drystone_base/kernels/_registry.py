@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 import numpy as np
 
 from drystone_base._families import Families
-from drystone_base.errors import KernelError
+from drystone_base.errors import KernelError, remedy_for
 
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
@@ -62,7 +62,7 @@ class Call:
             check=check,
             found=found,
             needed=needed,
-            remedy=remedy,
+            remedy=remedy or remedy_for(status),
             status=status,
             inner=inner,
         ) from inner

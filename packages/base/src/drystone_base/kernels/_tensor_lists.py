@@ -112,6 +112,7 @@ def add(a: TensorList, b: TensorList) -> TensorList:
             check="tensor lists must have the same length and dtype",
             found=f"{a} and {b}",
             needed="equal length and dtype",
+            remedy="build both lists by loops of the same length",
         )
     pairs = zip(a.items(), b.items(), strict=True)
     return a.replaced([_sum(x, y) for x, y in pairs])

@@ -39,6 +39,7 @@ def _rule(value: object) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any
             check="a variant must hold a kind of value that has a zero and a sum",
             found=type(value).__name__,
             needed=", ".join(sorted(k.__name__ for k in _RULES)),
+            remedy="take the tensors out of the variant, and add those",
         )
     return rule
 

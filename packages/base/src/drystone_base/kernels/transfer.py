@@ -41,6 +41,7 @@ def recv(call: Call) -> Array:
             check="the part of the graph that sends must run to its Send",
             found="that part has failed",
             needed=_key(call),
+            remedy="the error of the part that failed says why",
             code="run-cancelled",
             status="CANCELLED",
         ) from None

@@ -225,6 +225,7 @@ def _encode_scalar(value: Any, kind: str | None) -> dict[str, Any]:
         f"a value of type {type(value).__name__} cannot be an attribute",
         check="attribute values must be int, float, bool, str, DType, shape, tensor or function",
         found=repr(value),
+        remedy="turn it into one of these: `.tolist()` gives plain values of an array",
         code="bad-attr",
     )
 

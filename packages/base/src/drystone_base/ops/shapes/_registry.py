@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone_base._families import Families
 from drystone_base.dtypes import DType
-from drystone_base.errors import ShapeError
+from drystone_base.errors import ShapeError, remedy_for
 
 __all__ = [
     "MAX_PARTIAL",
@@ -208,6 +208,7 @@ class ShapeCall:
             check=check,
             found=found,
             needed=needed,
+            remedy=remedy_for("INVALID_ARGUMENT"),
         )
 
     def merge_dim(self, a: int, b: int) -> int:
