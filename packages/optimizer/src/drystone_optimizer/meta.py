@@ -162,22 +162,17 @@ class _Run:
             self.watch.checks.begin(item.whole(item.graph))
         for iteration in range(1, self.config.meta_optimizer_iterations + 1):
             before, edits = ctx.rewrites, len(ctx.journal)
-            for one in self.chosen:
-                if one.name in self.failed or (one.once and iteration > 1):
-                    continue
-                kept = ctx.graph.copy() if self.ends is not None else None
-                try:
-                    self._one(one, ctx, item, iteration)
-                except DeadlinePassed:
-                    assert kept is not None
-                    self._too_late(one, item, iteration, ctx, kept)
-                    return kept
-                except FuelSpent:
-                    return self._finished(ctx, item, changed=True)
+            stopped = self._turn(ctx, item, iteration, last=False)
+            if stopped is not None:
+                return stopped
             if ctx.rewrites == before and len(ctx.journal) == edits:
                 break
             changed = True
-        return self._finished(ctx, item, changed=changed)
+        edits = len(ctx.journal)
+        stopped = self._turn(ctx, item, iteration, last=True)
+        if stopped is not None:
+            return stopped
+        return self._finished(ctx, item, changed=changed or len(ctx.journal) > edits)
 
     def _finished(self, ctx: Context, item: _Item, *, changed: bool) -> Graph:
         """The graph, once what the passes left unneeded is gone."""
@@ -186,6 +181,22 @@ class _Run:
             model_pruning.drop_unneeded(ctx)
         ctx.graph.journal = None
         return ctx.graph if changed else item.graph
+
+    def _turn(self, ctx: Context, item: _Item, iteration: int, *, last: bool) -> Graph | None:
+        """Run each pass once; the graph to end with where the time was over, or the fuel."""
+        for one in self.chosen:
+            if one.last is not last or one.name in self.failed or (one.once and iteration > 1):
+                continue
+            kept = ctx.graph.copy() if self.ends is not None else None
+            try:
+                self._one(one, ctx, item, iteration)
+            except DeadlinePassed:
+                assert kept is not None
+                self._too_late(one, item, iteration, ctx, kept)
+                return kept
+            except FuelSpent:
+                return self._finished(ctx, item, changed=True)
+        return None
 
     def _prunes(self) -> bool:
         return any(one.toggle == _PRUNING for one in self.chosen)

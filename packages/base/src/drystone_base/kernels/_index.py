@@ -236,6 +236,7 @@ scatter InplaceAdd InplaceSub InplaceUpdate ResourceScatterAdd ResourceScatterDi
   ScatterMul ScatterNd ScatterNdAdd ScatterNdMax ScatterNdMin ScatterNdNonAliasingAdd
   ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate TensorScatterAdd TensorScatterMax
   TensorScatterMin TensorScatterSub TensorScatterUpdate
+scoped_allocator _ScopedAllocator _ScopedAllocatorConcat _ScopedAllocatorSplit
 sdca SdcaFprint SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1
 segment SegmentMax SegmentMaxV2 SegmentMean SegmentMin SegmentMinV2 SegmentProd SegmentProdV2
   SegmentSum SegmentSumV2 UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd

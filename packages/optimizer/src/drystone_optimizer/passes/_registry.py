@@ -30,6 +30,8 @@ class BuiltIn:
     """A pass: its name, TensorFlow's name for it, the toggle that it hangs on, what it does.
 
     ``needs`` is a second toggle that must not be off. ``once``: only in the first iteration.
+    ``last``: once, after the last iteration, as what it adds is there for when and where things
+    happen, which other passes would take out again.
     """
 
     name: str
@@ -38,6 +40,7 @@ class BuiltIn:
     run: Callable[[Context], None]
     needs: str = ""
     once: bool = False
+    last: bool = False
 
 
 def _when_run(module: str, function: str = "run") -> Callable[[Context], None]:
@@ -134,5 +137,26 @@ PASSES: Final = (
         "dependency_optimizer",
         "dependency_optimization",
         dependency_optimization.run,
+    ),
+    BuiltIn(
+        "memory_optimization",
+        "memory_optimizer",
+        "memory_optimization",
+        _when_run("memory_optimization"),
+        last=True,
+    ),
+    BuiltIn(
+        "auto_parallel",
+        "auto_parallel",
+        "auto_parallel",
+        _when_run("auto_parallel"),
+        last=True,
+    ),
+    BuiltIn(
+        "scoped_allocator_optimization",
+        "scoped_allocator_optimizer",
+        "scoped_allocator_optimization",
+        _when_run("scoped_allocator_optimization"),
+        last=True,
     ),
 )

@@ -20,7 +20,6 @@ def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DTy
         for node, name in vertex.members:
             ctx.graph.set_attr(node, name, to)
             ctx.forget(node)
-            ctx.count(f"computed in {to}", Numeric.APPROXIMATE)
     floats = as_dtype("float32")
     made: dict[tuple[Output, bool], Node] = {}
     for node, slot, output, down in wanted:
@@ -30,8 +29,11 @@ def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DTy
             attrs = {"SrcT": source, "DstT": target, "Truncate": False}
             stem = f"to_{target}" if not output[1] else f"to_{target}_{output[1]}"
             cast = made[output, down] = ctx.add("Cast", output[0], stem, [output], attrs)
-            ctx.count("casts", Numeric.APPROXIMATE)
         ctx.graph.set_input(node, slot, (cast, 0))
+    changed = sum(len(vertex.members) for vertex in painted)
+    ctx.count(f"computed in {to}", Numeric.APPROXIMATE, changed)
+    if made:
+        ctx.count("casts", Numeric.APPROXIMATE, len(made))
 
 
 def _mismatches(

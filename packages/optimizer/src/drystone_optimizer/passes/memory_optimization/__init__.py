@@ -1,0 +1,45 @@
+"""Memory optimization: less is held at once, for the price of computing or copying more.
+
+Values are computed again near what needs them late (``recompute``), wait on the host (``swap``), or
+are summed as they come (``schedule``). Runs after the last iteration. By default only nodes marked
+``_swap_to_host`` change, and devices of which ``device_memory`` says that they would be short;
+``memory_mode`` asks for more. Allocators need no advice here: Assign has nothing to relax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes.memory_optimization import recompute, schedule, swap
+from drystone_optimizer.passes.memory_optimization.peak import short_devices
+
+__all__ = ["run"]
+
+_DONE: Final[Mapping[str, tuple[str, ...]]] = {
+    "default": ("schedule", "swap"),
+    "manual": ("recompute", "swap"),
+    "heuristics": ("recompute", "schedule", "swap"),
+    "swapping_heuristics": ("swap",),
+    "recomputation_heuristics": ("recompute",),
+    "scheduling_heuristics": ("schedule",),
+}
+
+
+def run(ctx: Context) -> None:
+    """Do what the mode asks for."""
+    mode = ctx.config.memory_mode
+    done = _DONE[mode]
+    if "recompute" in done:
+        recompute.run(ctx, by_hand=mode == "manual")
+    short = {}
+    if mode != "manual" and ctx.config.device_memory:
+        short = short_devices(ctx)
+        if not short:
+            ctx.decline("no device is short of memory")
+    if short and "schedule" in done:
+        schedule.run(ctx, short)
+        short = short_devices(ctx)
+    if "swap" in done:
+        swap.run(ctx, short)
