@@ -266,6 +266,13 @@ def random_plans(session: nox.Session) -> None:
 
 
 @nox.session
+def random_partitions(session: nox.Session) -> None:
+    """A million random graphs with random selectors: no cycle, nothing lost; `-- --count N`."""
+    install_wheels(session, "test", cpu=False)
+    session.run("python", "-m", "ci.scripts.random_partitions", *session.posargs)
+
+
+@nox.session
 def sanitize(session: nox.Session) -> None:
     """The executor and drystone-cpu under ASan, UBSan and TSan, from many threads."""
     install_wheels(session, "test")

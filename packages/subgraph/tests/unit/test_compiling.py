@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from interpreter import Compiling, Interpreter
 from partitions import chain, only
 
 import drystone_base as ds
@@ -16,55 +17,14 @@ from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (
     CompileRequest,
-    ContainOpProperty,
     Executable,
     PartitionConfig,
-    SubgraphBackend,
-    SubgraphProperty,
     SubgraphWarning,
     executables,
     partition,
-    register_backend,
 )
 
 Array = np.ndarray[Any, Any]
-
-
-class Interpreter:
-    """An executable that runs the body in a session of its own."""
-
-    def __init__(self, request: CompileRequest) -> None:
-        body = request.body
-        self.feeds = [f"{arg.name}:0" for arg in body.args]
-        self.fetches = [f"{s.name}:{k}" for s, k in (r.inputs[0] for r in body.results)]
-        config = ds.SessionConfig(executor="reference", optimizer="off", subgraphs="off")
-        self.session = ds.Session(body.graph, config)
-
-    def __call__(self, inputs: Sequence[Array]) -> Sequence[Array]:
-        found: list[Array] = self.session.run(
-            self.fetches, dict(zip(self.feeds, inputs, strict=True))
-        )
-        return found
-
-
-class Compiling(SubgraphBackend):
-    """Compiles regions of the given ops by ``make``; keeps the requests."""
-
-    compiles = True
-
-    def __init__(
-        self, ops: set[str], make: Callable[[CompileRequest], Executable] = Interpreter
-    ) -> None:
-        self.name, self.ops, self.make = "fake", ops, make
-        self.requests: list[CompileRequest] = []
-        register_backend(self)
-
-    def properties(self) -> Sequence[SubgraphProperty]:
-        return [ContainOpProperty(self.ops)]
-
-    def compile(self, request: CompileRequest) -> Executable:
-        self.requests.append(request)
-        return self.make(request)
 
 
 def session_of(graph: Graph, executor: Any = "native", **config: Any) -> ds.Session:

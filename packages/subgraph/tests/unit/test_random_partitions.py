@@ -1,0 +1,26 @@
+"""Random graphs and selectors; `nox -s random_partitions` runs a hundred times as many."""
+
+from __future__ import annotations
+
+from partitions import graph_of
+from random_partitions import cyclic, grown, values_differ
+
+
+def test_ten_thousand_partitions_have_no_cycle() -> None:
+    wrong = [(seed, text) for seed in range(10_000) if (text := cyclic(*grown(seed)))]
+    assert wrong == []
+
+
+def test_partitioned_graphs_compute_the_same() -> None:
+    assert [text for seed in range(300) if (text := values_differ(seed))] == []
+
+
+def test_partitioned_graphs_compute_the_same_natively() -> None:
+    assert [t for seed in range(300, 500) if (t := values_differ(seed, "native"))] == []
+
+
+def test_what_is_wrong_would_be_seen() -> None:
+    graph = graph_of({"x": [], "s0": ["x"], "d": ["s0"], "s1": ["s0", "d"], "z": ["x"]})
+    assert cyclic(graph, [[graph["s0"], graph["s1"]]]).startswith("a cycle through")
+    assert cyclic(graph, [[graph["s0"]], [graph["s0"]]]) == "s0 is in two regions"
+    assert cyclic(graph, [[graph["s0"], graph["z"]]]).endswith("is not connected")
