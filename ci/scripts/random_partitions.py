@@ -1,4 +1,4 @@
-"""Random graphs partitioned by random selectors: random_partitions.py [--count 1000000] [--first SEED]
+"""Random graphs, random selectors: random_partitions.py [--count 1000000] [--first SEED]
 
 Each is drawn from its seed (packages/subgraph/tests/random_partitions.py). Regions must be
 connected, apart from one another, and leave no cycle; every hundredth graph must compute the same.

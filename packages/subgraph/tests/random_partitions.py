@@ -107,7 +107,7 @@ def grown(seed: int) -> tuple[Graph, list[list[Node]]]:
 
 
 def cyclic(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
-    """What is wrong with regions: a node is in two, one hangs apart, or they make a cycle; or ""."""
+    """What is wrong: a node is in two regions, one hangs apart, or they make a cycle; or ""."""
     owner: dict[Node, int] = {}
     for k, region in enumerate(regions):
         for node in region:
