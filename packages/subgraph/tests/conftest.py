@@ -10,7 +10,8 @@ from drystone_base import modules
 from drystone_subgraph.module import MODULE
 
 TOP = Path(__file__).resolve().parents[3]
-HELPERS = (Path(__file__).parent, TOP / "packages" / "base" / "tests", TOP / "plugin-abi" / "tests")
+BASE = TOP / "packages" / "base" / "tests"
+HELPERS = (Path(__file__).parent, BASE, BASE / "golden", TOP / "plugin-abi" / "tests")
 sys.path[:0] = [str(folder) for folder in HELPERS]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from partitions import graph_of
 
 import drystone_base as ds
-from drystone_base.graph import Graph, Node, topological_order
+from drystone_base.graph import Graph, Node
 from drystone_base.graph.validate import Signatures
 from drystone_subgraph import (
     PartitionConfig,
@@ -17,7 +17,7 @@ from drystone_subgraph import (
     SubgraphProperty,
     SubgraphSelector,
 )
-from drystone_subgraph.context import contexts
+from drystone_subgraph.context import wiring
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
 from drystone_subgraph.partitioner import Partitioning
@@ -91,9 +91,10 @@ def grown(seed: int) -> tuple[Graph, list[list[Node]]]:
     """A random graph and the regions that a few random selectors grow in it."""
     rng = random.Random(seed)
     graph = random_graph(rng)
-    order = topological_order(graph)
+    wired = wiring(graph)
+    order = wired.order
     fixed = fixed_reasons(order, (), (), Signatures())
-    field, found = Field(order, contexts(order), fixed), []
+    field, found = Field(wired, fixed), []
     for _ in range(rng.choice((1, 2, 3))):
         refused = []
         for region in field.regions(_Random(rng)):

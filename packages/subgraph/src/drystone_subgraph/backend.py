@@ -91,6 +91,9 @@ def backends() -> Mapping[str, SubgraphBackend]:
     with _LOCK:
         if not _scanned:
             _scanned = True
+            from drystone_subgraph.openvino import OpenVinoBackend
+
+            _BACKENDS.register("openvino", OpenVinoBackend(), "drystone-subgraph")
             for point in points(GROUP):
                 _add(point)
     return _BACKENDS.items()

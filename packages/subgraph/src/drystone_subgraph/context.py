@@ -7,14 +7,15 @@ another branch or frame, or what was alive would be dead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from drystone_base.graph import Node
+from drystone_base.errors import GraphError
+from drystone_base.graph import Node, topological_order
 from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 
-__all__ = ["FRAME_OPS", "Context", "contexts", "sources"]
+__all__ = ["FRAME_OPS", "Context", "Wiring", "wiring"]
 
 _SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 _ENTERS: Final = frozenset({"Enter", "RefEnter"})
@@ -41,16 +42,75 @@ class Frame:
     outside: Context
 
 
-def sources(node: Node) -> Iterator[Node]:
-    """What a node waits for, back edges of loops left out."""
-    merges = node.op in MERGE_OPS
-    for source, _ in node.inputs:
-        if not (merges and source.op in NEXT_ITERATION_OPS):
-            yield source
-    yield from node.controls
+@dataclass(frozen=True)
+class Wiring:
+    """Nodes in topological order, the context of each, and by node what it waits for besides.
+
+    What comes out of a loop of frames may depend, by way of its back edges, on all that goes in: so
+    a ``LoopCond``, which all that comes out waits for, waits for every ``Enter`` of its frame.
+    """
+
+    order: Sequence[Node]
+    contexts: Sequence[Context]
+    besides: Mapping[Node, Sequence[Node]] = field(default_factory=dict)
+
+    def sources(self, node: Node) -> Iterator[Node]:
+        """What a node waits for, back edges of loops left out."""
+        merges = node.op in MERGE_OPS
+        for source, _ in node.inputs:
+            if not (merges and source.op in NEXT_ITERATION_OPS):
+                yield source
+        yield from node.controls
+        if self.besides:
+            yield from self.besides.get(node, ())
 
 
-def contexts(order: Sequence[Node]) -> list[Context]:
+def wiring(nodes: Iterable[Node]) -> Wiring:
+    """The wiring of a graph; raises ``GraphError`` (``graph-cycle``)."""
+    order = topological_order(nodes)
+    found = _contexts(order)
+    besides: dict[Node, list[Node]] = {}
+    entered: dict[Frame | None, list[Node]] = {}
+    for node, context in zip(order, found, strict=True):
+        if node.op in _ENTERS:
+            entered.setdefault(context.frame, []).append(node)
+    for node, context in zip(order, found, strict=True):
+        if node.op == "LoopCond":
+            besides[node] = entered.get(context.frame, [])
+    if not besides:
+        return Wiring(order, found)
+    return _reordered(Wiring(order, found, besides))
+
+
+def _reordered(wired: Wiring) -> Wiring:
+    """The same in an order that has each node behind all that it waits for."""
+    readers: dict[Node, list[Node]] = {}
+    waiting: dict[Node, int] = {}
+    for node in wired.order:
+        before = list(wired.sources(node))
+        waiting[node] = len(before)
+        for source in before:
+            readers.setdefault(source, []).append(node)
+    ready = [node for node, count in waiting.items() if not count]
+    for node in ready:
+        for reader in readers.get(node, ()):
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                ready.append(reader)
+    if len(ready) < len(wired.order):
+        raise GraphError(
+            "the graph has a loop that cannot be entered",
+            check="what goes into a loop of frames must not come out of it",
+            found=", ".join(node.name for node, count in waiting.items() if count)[:200],
+            needed="loops that are entered from outside",
+            remedy="the graph is corrupt: export the model again",
+            code="graph-cycle",
+        )
+    context = dict(zip(wired.order, wired.contexts, strict=True))
+    return Wiring(ready, [context[node] for node in ready], wired.besides)
+
+
+def _contexts(order: Sequence[Node]) -> list[Context]:
     """The context of each node of a topological order; equal ones are the same object."""
     root = Context()
     if not any(node.op in FRAME_OPS for node in order):

@@ -12,9 +12,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from drystone_base.graph import Node
 from drystone_base.graph.acyclic import AcyclicGraph
-from drystone_subgraph.context import Context, sources
+from drystone_subgraph.context import Wiring
 from drystone_subgraph.pieces import largest_piece
 from drystone_subgraph.selector import SubgraphSelector
 
@@ -30,14 +29,12 @@ _ROUNDS: Final = 4
 class Field:
     """The nodes in which regions grow, and which of them are taken.
 
-    ``order``: the nodes in topological order. ``contexts``: theirs. ``fixed``: by number, why a
-    node can be part of no region; "" where it can.
+    ``fixed``: by number, why a node can be part of no region; "" where it can.
     """
 
-    def __init__(
-        self, order: Sequence[Node], contexts: Sequence[Context], fixed: Sequence[str]
-    ) -> None:
-        self.nodes, self.contexts = order, contexts
+    def __init__(self, wired: Wiring, fixed: Sequence[str]) -> None:
+        order = wired.order
+        self.nodes, self.contexts, self.wired = order, wired.contexts, wired
         self.free = [not reason for reason in fixed]
         number = {node: k for k, node in enumerate(order)}
         self.number = number
@@ -57,7 +54,7 @@ class Field:
         edges = (
             (number[source], k)
             for k, node in enumerate(self.nodes)
-            for source in sources(node)
+            for source in self.wired.sources(node)
             if source in number
         )
         self.joined = AcyclicGraph(len(self.nodes), edges)
@@ -77,12 +74,14 @@ class Field:
             for seed in seeds:
                 if self.free[seed] and (region := self._region(selector, seed, dropped)):
                     yield region
+            if not dropped:
+                return
             for k in dropped:
                 self.free[k] = True
-            if len(dropped) in (0, len(seeds)):
+            self._begin()  # what was dropped is joined with what it was dropped from
+            if len(dropped) == len(seeds):
                 return
             seeds = sorted(dropped)
-            self._begin()
 
     def take(self, region: list[int]) -> None:
         """The region becomes an operator: its nodes are not free any more, for anyone."""
@@ -112,7 +111,7 @@ class Field:
 
     def _edges(self, k: int) -> list[int]:
         number = self.number
-        return [number[s] for s in sources(self.nodes[k]) if s in number]
+        return [number[s] for s in self.wired.sources(self.nodes[k]) if s in number]
 
 
 class _Growth:

@@ -22,7 +22,7 @@ from drystone_base.ops.inference import Inference, infer
 from drystone_subgraph.backend import SubgraphBackend, find_backend
 from drystone_subgraph.bodies import with_bodies
 from drystone_subgraph.config import PartitionConfig
-from drystone_subgraph.context import contexts
+from drystone_subgraph.context import wiring
 from drystone_subgraph.cut import Region, apply, cut
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
@@ -107,9 +107,10 @@ class Partitioning:
     def run(self, fetched: Collection[Node], fed: Collection[Node]) -> bool:
         """Whether the graph was changed; fetched nodes keep their names, fed ones stay."""
         graph = self.graph
-        order = topological_order(graph)
+        wired = wiring(graph)
+        order = wired.order
         fixed = fixed_reasons(order, fed, self.config.exclude, self.signatures)
-        self.fetched, self.field = fetched, Field(order, contexts(order), fixed)
+        self.fetched, self.field = fetched, Field(wired, fixed)
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
         for backend in self.backends:
