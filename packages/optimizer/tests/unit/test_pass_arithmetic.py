@@ -142,6 +142,7 @@ STAYS: dict[str, Make] = {
     "reciprocal of reciprocal": ops("Reciprocal", "Reciprocal"),
     "exp of exp": ops("Exp", "Exp"),
     "cast to another type": lambda m: m.op("Cast", "y", "x", SrcT=FLOAT32, DstT=FLOAT64),
+    "-b * c - a": binary("Sub", "p", "x", ("Neg", "n", "z"), ("Mul", "p", "n", "z")),
     "-a - b": binary("Sub", "n", "z", ("Neg", "n", "x")),
     "product of two": binary("Mul", "x", "z"),
     "pow 0.5": const("Pow", 0.5),
@@ -298,7 +299,8 @@ def test_square_of_a_difference() -> None:
     m = made(lambda m: m.op("Square", "y", m.op("Sub", "d", "x", "z", **F), **F), (2, 3))
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert "y = SquaredDifference(x, z)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": X, "z:0": X[::-1]}, exact=True)
+    value = np.array([[1, -0.0, 3], [0.0, -5, np.inf]], np.float32)
+    same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
     unchanged(m, ARITH, ["y:0", "d:0"], ["x:0", "z:0"])
 
 
@@ -323,3 +325,66 @@ def test_a_factor_before_a_layer_goes_into_its_weights() -> None:
     same_values(m.graph, after, ["y:0"], {"x:0": np.ones((2, 3), np.float32)}, exact=False)
     unchanged(m, ARITH, ["y:0", "s:0"], ["x:0"])
     unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
+
+
+NEGATED = ("Neg", "n", "z")
+
+
+@pytest.mark.parametrize(("make", "line"), [
+    (binary("AddV2", "x", "p", NEGATED, ("Mul", "p", "n", "x")), "y = Sub(x, p)"),
+    (binary("Add", "p", "x", NEGATED, ("Mul", "p", "x", "n")), "y = Sub(x, p)"),
+    (binary("Sub", "x", "p", NEGATED, ("Mul", "p", "n", "x")), "y = AddV2(x, p)"),
+])  # fmt: skip
+def test_a_product_of_a_negation(make: Make, line: str) -> None:
+    m = made(make)
+    after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert line in as_lines(after)
+    assert "n" not in after
+    value = np.array([[1, -0.0, 3], [0.0, -5, np.inf]], np.float32)
+    same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
+    again, _ = run_pass(after, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert again is after
+    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0", "n:0"])
+
+
+def test_a_product_of_a_negation_that_others_read_stays() -> None:
+    m = made(binary("AddV2", "x", "p", NEGATED, ("Mul", "p", "n", "z")))
+    for fetched in ("n:0", "p:0"):
+        unchanged(m, ARITH, ["y:0", fetched], ["x:0", "z:0"])
+
+
+def slopes(slope: Any, above: str = "x", under: str = "x", outer: str = "Sub") -> Maker:
+    """Relu(above) - slope * Relu(-under)."""
+
+    def make(m: Maker) -> None:
+        m.op("Relu", "r", m.op("Neg", "n", under, **F), **F)
+        m.op("Mul", "p", m.const("a", slope), "r", **F)
+        m.op(outer, "y", m.op("Relu", "u", above, **F), "p", **F)
+
+    return made(make, (2, 3))
+
+
+def test_rectified_parts() -> None:
+    m = slopes([0.5, -1.5, 2.0])
+    after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
+    lines = [line for line in as_lines(after) if " = Placeholder" not in line]
+    assert lines == sorted([
+        "a = Const([0.5, -1.5, 2.0])", "r/below = Minimum(x, y/zero)", "p = Mul(a, r/below)",
+        "u = Relu(x)", "y = AddV2(u, p)", "y/zero = Const(0.0)",
+    ])  # fmt: skip
+    value = np.array([[1, -2, 0], [-3, np.inf, -np.inf]], np.float32)
+    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=False)
+    again, _ = run_pass(after, ARITH, ["y:0"], ["x:0"])
+    assert again is after
+    unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
+
+
+@pytest.mark.parametrize("m", [
+    slopes([0.5, np.inf, 1.0]), slopes(0.5, above="z"), slopes(0.5, outer="AddV2"),
+], ids=["a slope that is not finite", "parts of two tensors", "a sum"])  # fmt: skip
+def test_other_rectified_parts_stay(m: Maker) -> None:
+    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
+
+
+def test_rectified_parts_that_others_read_stay() -> None:
+    unchanged(slopes(0.5), ARITH, ["y:0", "r:0"], ["x:0"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, check, run_pass, unchanged
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
+from drystone_base.dtypes import BOOL, FLOAT32, INT32, STRING
 
 F = {"T": FLOAT32}
 CSE = "common_subgraph_elimination"
@@ -110,3 +110,56 @@ def test_off_with_arithmetic_optimization() -> None:
 
     config = only(CSE, arithmetic_optimization="off")
     assert optimize(m.graph, ["y:0"], ["x:0", "c:0"], config) is m.graph
+
+
+def test_where_nodes_are_placed_beside_others_makes_no_difference() -> None:
+    beside = ({"_class": ["loc:@x"]}, {"_class": ["loc:@c"]})
+    after, _ = run_pass(twins("AddV2", "xc", "xc", *beside, **F).graph, CSE, ["y:0"],
+                        ["x:0", "c:0"])  # fmt: skip
+    assert "y = Pack(a, a)" in as_lines(after)
+
+
+def branches(second: str) -> Maker:
+    """The same in both branches of two conditions; ``second`` decides the other one."""
+    m = Maker()
+    m.x(shape=(3,))
+    m.x("one", (), BOOL)
+    m.x("other", (), BOOL)
+    for k, choice in enumerate(("one", second)):
+        switch = m.op("Switch", f"s{k}", "x", choice, **F)[0]
+        left = m.op("Exp", f"l{k}", (switch, 0), **F)
+        right = m.op("Tanh", f"r{k}", (switch, 1), **F)
+        m.op("Merge", f"m{k}", left, right, N=2, **F)
+    m.op("Pack", "y", "m0", "m1", N=2, **F)
+    return m
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_branches_of_one_condition_become_one(taken: bool) -> None:
+    expected = ["x = Placeholder()", "one = Placeholder()", "s0 = Switch(x, one)",
+                "l0 = Exp(s0)", "r0 = Tanh(s0:1)", "m0 = Merge(l0, r0)",
+                "y = Pack(m0, m0)"]  # fmt: skip
+    values = {"x:0": np.float32([1, -2, 3]), "one:0": np.bool_(taken)}
+    m = branches("one")
+    m.graph.remove(m.graph["other"])
+    check(m, CSE, ["y:0"], expected, values)
+
+
+def test_branches_of_two_conditions_stay() -> None:
+    unchanged(branches("other"), CSE, ["y:0"], ["x:0", "one:0", "other:0"])
+
+
+def test_loops_are_not_joined() -> None:
+    """Two loops with the same body, each with its frame."""
+    m = Maker()
+    m.x(shape=())
+    for k in "ab":
+        m.op("Enter", f"e{k}", "x", frame_name=f"f{k}", **F)
+        merge = m.graph.add("Merge", f"m{k}", [m.graph[f"e{k}"]] * 2, attrs={"N": 2, **F})
+        going = m.op("Less", f"t{k}", f"m{k}", m.const(f"c{k}", 9.0, controls=[f"m{k}"]), **F)
+        switch = m.op("Switch", f"s{k}", f"m{k}", m.op("LoopCond", f"l{k}", going), **F)[0]
+        m.op("NextIteration", f"n{k}", m.op("AddV2", f"i{k}", (switch, 1), (switch, 1), **F), **F)
+        m.graph.set_input(merge, 1, (m.graph[f"n{k}"], 0))
+        m.op("Exit", f"o{k}", (switch, 0), **F)
+    m.op("Pack", "y", "oa", "ob", N=2, **F)
+    unchanged(m, CSE, ["y:0"], ["x:0"])

@@ -168,3 +168,44 @@ def test_only_where_plugins_bring_kernels_for_the_fused_op(monkeypatch: pytest.M
         "drystone_optimizer.kernels_there.of_plugins", lambda: {"Conv2D": (), "_FusedConv2D": ()}
     )
     assert run_pass(m.graph, MAP, ["y:0"], ["x:0"])[0]["y"].op == "_FusedConv2D"
+
+
+@pytest.mark.parametrize("op", LAYERS)
+def test_a_bias_with_dimensions_of_one(op: str) -> None:
+    """Its vector is what is added to each channel."""
+    rank = len(LAYERS[op][0])
+
+    def after(m: Maker) -> None:
+        m.op("AddV2", "y", "l", m.const("b", np.reshape([0.5, -0.25], (1,) * (rank - 1) + (2,))),
+             **F)  # fmt: skip
+
+    m, feeds = layer(op, after)
+    made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
+    assert f"y = _Fused{op}(x, w, y/bias)" in as_lines(made)
+    assert made["y/bias"].attrs["value"].array.tolist() == [0.5, -0.25]
+    assert "b" not in made
+    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    again, _ = run_pass(made, MAP, ["y:0"], ["x:0"])
+    assert again is made
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1, 2), (2, 1), (1, 2, 1, 1)])
+def test_what_is_no_bias_stays(shape: Any) -> None:
+    """More dimensions than the layer, or a number for each row."""
+
+    def after(m: Maker) -> None:
+        m.op("AddV2", "y", "l", m.const("b", np.reshape([0.5, -0.25], shape)), **F)
+
+    m, _ = layer("Conv2D", after)
+    unchanged(m, MAP, ["y:0"], ["x:0"])
+
+
+def test_a_bias_that_may_run_anywhere_goes_where_its_layer_is() -> None:
+    m, _ = layer("Conv2D", bias, device="/device:CPU:0")
+    made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
+    assert (made["y"].op, made["y"].device) == ("_FusedConv2D", "/device:CPU:0")
+
+
+def test_a_layer_on_another_device_stays() -> None:
+    m, _ = layer("Conv2D", lambda m: bias(m, device="/device:CPU:1"), device="/device:CPU:0")
+    unchanged(m, MAP, ["y:0"], ["x:0"])

@@ -379,3 +379,43 @@ def test_what_a_branch_decides_is_still_waited_for() -> None:
     m.op("Merge", "y", "s:0", "n", N=2, **F)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "p:0"])
     assert "n = Identity(x, ^c)" in as_lines(after)
+
+
+def gradient(under: str, other: Any) -> Maker:
+    """What is reduced of x and of another tensor for their gradients."""
+    m = Maker()
+    m.x()
+    m.op("Neg", "n", "x", **F)
+    m.x("z", other)
+    shapes = [m.op("Shape", f"s{name}", name, out_type=INT32, **F) for name in ("x", under)]
+    m.op("BroadcastGradientArgs", "g", *shapes, T=INT32)
+    m.op("ConcatV2", "y", "g", (m.graph["g"], 1), m.const("axis", 0), N=2, T=INT32, Tidx=INT32)
+    return m
+
+
+def test_gradients_of_the_same_shape_reduce_nothing() -> None:
+    m = gradient("n", (-1, 3))
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "z:0"])
+    assert after["y"].op == "Const"
+    assert "g" not in after
+    same_values(m.graph, after, ["y:0"], {**X, "z:0": X["x:0"]}, exact=True)
+    again, _ = run_pass(after, FOLD, ["y:0"], ["x:0", "z:0"])
+    assert again is after
+
+
+def test_a_fetched_gradient_of_the_same_shape_stays_under_its_name() -> None:
+    m = gradient("n", (-1, 3))
+    fetches = ["g:0", "g:1"]
+    after, _ = run_pass(m.graph, FOLD, fetches, ["x:0", "z:0"])
+    assert "g = IdentityN(g/nothing, g/nothing)" in as_lines(after)
+    same_values(m.graph, after, fetches, {**X, "z:0": X["x:0"]}, exact=True)
+
+
+@pytest.mark.parametrize("other", [(-1, 3), None])
+def test_gradients_of_shapes_that_may_differ_stay(other: Any) -> None:
+    m = gradient("z", other)
+    unchanged(m, FOLD, ["y:0"], ["x:0", "z:0"])
+
+
+def test_gradients_of_shapes_that_are_fed_stay() -> None:
+    unchanged(gradient("n", (-1, 3)), FOLD, ["y:0"], ["x:0", "z:0", "sn:0"])

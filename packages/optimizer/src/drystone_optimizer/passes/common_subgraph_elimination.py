@@ -15,9 +15,10 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Node
+from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.purity import gives_reference, is_pure
 
 __all__ = ["run"]
 
@@ -32,8 +33,9 @@ _LARGE: Final = 1 << 14
 _SMALL: Final = 128
 # Ops that write into their first input.
 _IN_PLACE: Final = ("Inplace", "_ParallelConcat", "DestroyTemporary")
-# Values of attributes that are not worth comparing.
-_IGNORED: Final = frozenset({"_output_shapes"})
+_BRANCHES: Final = frozenset({"Switch", "Merge"})
+# Attributes that say nothing about values: known shapes, and which nodes to be placed beside.
+_IGNORED: Final = frozenset({"_output_shapes", "_class"})
 
 
 def run(ctx: Context) -> None:
@@ -43,7 +45,7 @@ def run(ctx: Context) -> None:
     seen: dict[Hashable, list[Node]] = {}
     for node in ctx.order():
         ctx.tick()
-        if node in ctx.fed_nodes or not is_pure(node) or node in written:
+        if node in ctx.fed_nodes or not _may_share(node) or node in written:
             continue
         try:
             alike = seen.setdefault(_outline(node), [])
@@ -57,6 +59,18 @@ def run(ctx: Context) -> None:
         elif not ctx.kept(twin):
             alike[alike.index(twin)] = node
             _merge(ctx, twin, node)
+
+
+def _may_share(node: Node) -> bool:
+    """Whether equal nodes always give the same, and are dead together.
+
+    Of control flow a Switch and the Merge of a branch do; a Merge of a loop goes by its Enter.
+    """
+    if node.op not in _BRANCHES:
+        return is_pure(node)
+    return not any(
+        source.op in NEXT_ITERATION_OPS or gives_reference(source.op) for source, _ in node.inputs
+    )
 
 
 def _merge(ctx: Context, node: Node, twin: Node) -> None:

@@ -352,7 +352,7 @@ def _completed(value: Any, dtype: DType) -> Any:
 def _checked(shape: Any) -> Shape:
     """The shape, if it is one: what comes from an attribute may be anything in a corrupt graph."""
     if shape is None or (shape.__class__ is tuple and _INT.issuperset(map(type, shape))):
-        return shape  # type: ignore[no-any-return]
+        return shape
     if shape is not None and not (
         isinstance(shape, tuple | list) and all(isinstance(d, int | np.integer) for d in shape)
     ):

@@ -1,4 +1,7 @@
-"""Sums and differences with a Neg become the other: a - (-b), a + (-b), (-a) + b."""
+"""Sums and differences with a Neg become the other: a - (-b), a + (-b), (-a) + b.
+
+And so do those with a product of a Neg: a + (-b) * c, a - (-b) * c.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from drystone_base.graph import Node, Output
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Rule
 
-__all__ = ["RULE"]
+__all__ = ["RULES"]
 
 
 class _Found(NamedTuple):
@@ -36,9 +39,45 @@ def _negation(ctx: Context, output: Output) -> Node | None:
     return node if ctx.may_rewrite(node) else None
 
 
+class _Product(NamedTuple):
+    op: str
+    left: Output
+    product: Node
+    factors: list[Output]
+    neg: Node
+
+
+def _match_product(ctx: Context, node: Node) -> _Product | None:
+    left, right = node.inputs
+    pairs = [(left, right)] if node.op == "Sub" else [(left, right), (right, left)]
+    for other, (product, slot) in pairs:
+        if product.op != "Mul" or slot or product in ctx.fed_nodes or product.controls:
+            continue
+        if not ctx.only_user(product) or not ctx.may_rewrite(product):
+            continue
+        for k, factor in enumerate(product.inputs):
+            neg = _negation(ctx, factor)
+            if neg is not None and ctx.only_user(neg):
+                factors = list(product.inputs)
+                factors[k] = neg.inputs[0]
+                op = "AddV2" if node.op == "Sub" else "Sub"
+                return _Product(op, other, product, factors, neg)
+    return None
+
+
+def _apply_product(ctx: Context, node: Node, found: _Product) -> None:
+    ctx.graph.set_inputs(found.product, found.factors)
+    ctx.become(node, found.op, [found.left, (found.product, 0)], {"T": node.attrs["T"]})
+    ctx.drop_unused(found.neg)
+
+
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.become(node, found.op, [found.left, found.right], {"T": node.attrs["T"]})
     ctx.drop_unused(found.neg)
 
 
-RULE: Final = Rule("sum with a negation", ("Sub", "Add", "AddV2"), _match, _apply)
+_SUMS: Final = ("Sub", "Add", "AddV2")
+RULES: Final = (
+    Rule("sum with a negation", _SUMS, _match, _apply),
+    Rule("sum with a product of a negation", _SUMS, _match_product, _apply_product),
+)

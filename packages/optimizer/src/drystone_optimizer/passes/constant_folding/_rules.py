@@ -12,6 +12,7 @@ from drystone_optimizer.passes.constant_folding import (
     constants_together,
     division_by_constant,
     factor_into_weights,
+    gradient_of_same_shapes,
     neutral_elements,
     pack_of_one,
     reduction_of_one,
@@ -37,4 +38,5 @@ RULES: Final[tuple[Rule, ...]] = (
     constant_branch.RULE,
     constant_choice.RULE,
     zeros_like.RULE,
+    gradient_of_same_shapes.RULE,
 )

@@ -34,11 +34,16 @@ def layout_of(layer: Node) -> str:
 
 
 def inner_layer(ctx: Context, output: Output, user: Node, ops: Any) -> Node | None:
-    """The layer of these ops that only ``user`` reads, on its device, free of control edges."""
+    """The layer of these ops that only ``user`` reads, free of control edges.
+
+    On the device of ``user``, unless that leaves open where it runs.
+    """
     layer, slot = output
     if slot or layer.op not in ops or layer in ctx.fed_nodes or layer.controls:
         return None
-    if not ctx.only_user(layer) or layer.device != user.device or not ctx.may_rewrite(layer):
+    if user.device not in ("", layer.device):
+        return None
+    if not ctx.only_user(layer) or not ctx.may_rewrite(layer):
         return None
     return layer
 
@@ -68,8 +73,7 @@ def fuse(
     attrs |= {"fused_ops": [op], "num_args": len(args), **more}
     if "TArgs" in definition.attrs:
         attrs["TArgs"] = [layer.attrs["T"]] * len(args)
-    ctx.become(node, LAYERS[layer.op], [*layer.inputs, *args], attrs)
-    ctx.drop(layer)
+    _become(ctx, node, LAYERS[layer.op], layer, args, attrs)
 
 
 def grow(
@@ -81,5 +85,13 @@ def grow(
     attrs["num_args"] = int(layer.attrs["num_args"]) + len(args)
     if "TArgs" in attrs:
         attrs["TArgs"] = [*attrs["TArgs"], *[layer.attrs["T"]] * len(args)]
-    ctx.become(node, layer.op, [*layer.inputs, *args], attrs | more)
+    _become(ctx, node, layer.op, layer, args, attrs | more)
+
+
+def _become(
+    ctx: Context, node: Node, op: str, layer: Node, args: Sequence[Output], attrs: dict[str, Any]
+) -> None:
+    ctx.become(node, op, [*layer.inputs, *args], attrs)
+    if layer.device and not node.device:
+        ctx.graph.set_device(node, layer.device)
     ctx.drop(layer)
