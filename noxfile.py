@@ -273,6 +273,13 @@ def random_partitions(session: nox.Session) -> None:
 
 
 @nox.session
+def random_graphs(session: nox.Session) -> None:
+    """100,000 random graphs with and without passes, every pass; `-- --count N --first SEED`."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.random_graphs", *session.posargs)
+
+
+@nox.session
 def sanitize(session: nox.Session) -> None:
     """The executor and drystone-cpu under ASan, UBSan and TSan, from many threads."""
     install_wheels(session, "test")
@@ -327,3 +334,4 @@ def tf_parity(session: nox.Session) -> None:
     install_wheels(session, "test", "tf_parity")
     session.env.update(TF_ENABLE_ONEDNN_OPTS="0", TF_CPP_MIN_LOG_LEVEL="3")  # plain kernels
     pytest(session, "tf_parity", *folders("tests/tf_parity"))
+    session.run("python", "-m", "bench.grappler", "--chains", "2000", *session.posargs)

@@ -419,3 +419,50 @@ def test_gradients_of_shapes_that_may_differ_stay(other: Any) -> None:
 
 def test_gradients_of_shapes_that_are_fed_stay() -> None:
     unchanged(gradient("n", (-1, 3)), FOLD, ["y:0"], ["x:0", "z:0", "sn:0"])
+
+
+def reshape(data: Any, *sizes: Any, of: str = "x", op: str = "AddV2") -> Maker:
+    """A Reshape of x to sizes, where None is the first size of ``of``."""
+    m = Maker()
+    m.x(shape=data)
+    m.x("z", (-1, 4))
+    ends = [m.const(f"e{k}", [k], INT32) for k in range(2)]
+    shape = m.op("Shape", "shape", of, out_type=INT32, **F)
+    first = m.op("StridedSlice", "first", shape, *ends, ends[1], T=INT32, Index=INT32,
+                 shrink_axis_mask=1)  # fmt: skip
+    parts = [first if d is None else m.const(f"d{k}", d) for k, d in enumerate(sizes)]
+    m.op("Reshape", "y", "x", m.op("Pack", "to", *parts, N=len(sizes), T=INT32), Tshape=INT32, **F)
+    return m
+
+
+@pytest.mark.parametrize(("data", "sizes", "expected"), [
+    ((-1, 2, 3), (None, 6), [-1, 6]), ((-1, 6), (2, 3, None), [2, 3, -1]),
+    ((-1, -1, 6), (None, 3, 2), [-1, 3, 2]),
+])  # fmt: skip
+def test_a_reshape_to_one_size_that_is_not_constant(data: Any, sizes: Any, expected: Any) -> None:
+    m = reshape(data, *sizes)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    lines = ["x = Placeholder()", f"y/sizes = Const({expected})", "y = Reshape(x, y/sizes)"]
+    assert set(lines) <= set(as_lines(after))
+    assert not {"to", "first", "shape"} & {node.name for node in after}
+    shape = [4 if k == 0 else 1 if d < 0 else d for k, d in enumerate(data)]
+    value = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"])
+    assert again is after
+
+
+@pytest.mark.parametrize("m", [
+    reshape((-1, 6), None, None, 6), reshape((-1, 6), None, 0), reshape((-1, -1, 6), None, 3, 2, of="z"),
+    reshape(None, None, 6, of="z"),
+], ids=["two sizes", "nothing", "another tensor's size", "of an unknown rank"])  # fmt: skip
+def test_a_reshape_to_other_sizes_stays(m: Maker) -> None:
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "z:0"])
+    assert "y = Reshape(x, to)" in as_lines(after)
+
+
+@pytest.mark.parametrize("fed", ["to", "first", "shape"])
+def test_a_reshape_to_sizes_that_are_fed_stays(fed: str) -> None:
+    m = reshape((-1, -1, 6), None, 3, 2)
+    after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", f"{fed}:0"])
+    assert "y = Reshape(x, to)" in as_lines(after)

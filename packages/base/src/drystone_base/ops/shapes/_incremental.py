@@ -18,7 +18,7 @@ from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.shapes._engine import MAX_VALUE, Engine, Known, same_knowledge
-from drystone_base.ops.shapes._registry import Shape
+from drystone_base.ops.shapes._registry import PartialValue, Shape
 
 __all__ = ["Shapes"]
 
@@ -66,6 +66,19 @@ class Shapes:
         values = self.known(output[0]).values
         value = values[output[1]] if output[1] < len(values) else None
         return value if isinstance(value, np.ndarray) else None
+
+    def items(self, output: Output) -> list[tuple[int, bool]] | None:
+        """What is known of a small int tensor, element by element: the number, or a dimension.
+
+        With whether it is the number itself; a dimension is -1 (unknown) or a symbol.
+        """
+        values = self.known(output[0]).values
+        value = values[output[1]] if output[1] < len(values) else None
+        if isinstance(value, PartialValue):
+            return list(zip(value.items, value.known, strict=True))
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+            return [(int(item), True) for item in value.reshape(-1)]
+        return None
 
     def _infer(self, node: Node) -> None:
         """Infer a node and, before it, all of its fan-in that is not known yet."""

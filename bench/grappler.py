@@ -1,0 +1,246 @@
+"""The passes beside TensorFlow's Grappler: nodes left, time, and how fast the graphs run here.
+
+``python -m bench.grappler [MODELS] [--chains 10000] [--write PAGE]``, in an environment that has
+both (``nox -s tf_parity`` makes one). MODELS is a folder of recorded models with an index.json.
+Both optimize the same GraphDef for the same fetches; Grappler's result is run by drystone, whose
+own optimizer is off for that. Times are CPU time, the least of some runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import drystone_base as ds
+from bench.alone.optimizer_passes import chain
+from bench.grappler_graphs import dense_layers, towers
+from bench.machine import processor
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph, reachable
+from drystone_optimizer import OptimizerConfig, optimize
+from drystone_optimizer.functions import reachable_functions
+
+__all__ = ["Case", "Row", "count_nodes", "main", "measure", "recorded", "synthetic"]
+
+BEGIN, END = "<!-- grappler: begin -->", "<!-- grappler: end -->"
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+OURS, PLAIN = OptimizerConfig(), ds.SessionConfig(optimizer="off")
+
+
+@dataclass
+class Case:
+    """A graph with what is fetched and fed."""
+
+    name: str
+    graph: Graph
+    fetches: list[str]
+    feeds: dict[str, Any]
+
+
+@dataclass
+class Row:
+    """One case: nodes before, and of both optimizers nodes left and seconds, also of one run.
+
+    ``wrong``: the fetches for which the two graphs give something else.
+    """
+
+    name: str
+    nodes: int
+    left: tuple[int, int]
+    seconds: tuple[float, float]
+    run: tuple[float, float] | None
+    wrong: list[str]
+
+
+def grappler(graph: bytes, fetches: Sequence[str], feeds: Sequence[str]) -> tuple[bytes, float]:
+    """The GraphDef that Grappler makes of one, at TensorFlow's defaults, and the seconds."""
+    import tensorflow as tf
+    from tensorflow.core.protobuf import config_pb2, meta_graph_pb2
+    from tensorflow.python.grappler import tf_optimizer
+
+    meta = meta_graph_pb2.MetaGraphDef()
+    meta.graph_def.ParseFromString(graph)
+    functions = meta.graph_def.library.function
+    for node in (*meta.graph_def.node, *(n for f in functions for n in f.node_def)):
+        node.device = DEVICE  # a session places nodes before it optimizes
+    signature = meta.signature_def["serving_default"]
+    for group, names in ((signature.inputs, feeds), (signature.outputs, fetches)):
+        for k, name in enumerate(names):
+            group[str(k)].name = name
+            group[str(k)].dtype = tf.float32.as_datatype_enum
+    nodes = meta.collection_def["train_op"].node_list.value
+    nodes.extend(sorted({name.partition(":")[0] for name in fetches}))
+    best, found = math.inf, b""
+    for _ in range(2):
+        begin = time.process_time()
+        after = tf_optimizer.OptimizeGraph(config_pb2.ConfigProto(), meta, verbose=False)
+        best = min(best, time.process_time() - begin)
+        found = after.SerializeToString()
+    return found, best
+
+
+def ours(graph: bytes, fetches: Sequence[str], feeds: Sequence[str]) -> tuple[Graph, float]:
+    """The graph that our passes make of the same bytes, and the seconds."""
+    best, after = math.inf, Graph()
+    for _ in range(4):
+        twin = Graph.from_bytes(graph)
+        begin = time.process_time()
+        after = optimize(twin, fetches, feeds, OURS)
+        best = min(best, time.process_time() - begin)
+    return after, best
+
+
+def count_nodes(graph: Graph, fetches: Sequence[str]) -> int:
+    """Nodes that a run of the fetches reaches, with those of the functions that it reaches."""
+    needed = graph.copy(only=reachable([graph.output(name)[0] for name in fetches]))
+    return len(needed) + sum(f.node_count for f in reachable_functions(needed))
+
+
+def differing(case: Case, graphs: Sequence[Graph]) -> list[str]:
+    """Fetches that the graphs do not give alike."""
+    one, other = (ds.Session(graph, PLAIN).run(case.fetches, case.feeds) for graph in graphs)
+    pairs = zip(case.fetches, one, other, strict=True)
+    return [name for name, a, b in pairs if not _close(np.asarray(a), np.asarray(b))]
+
+
+def _close(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    return bool(np.allclose(a, b, rtol=1e-3, atol=1e-4, equal_nan=True))
+
+
+def timed(graphs: Sequence[Graph], case: Case) -> list[float]:
+    """Least CPU seconds of one run of each graph, the graphs in turn."""
+    sessions = [ds.Session(graph, PLAIN) for graph in graphs]
+    calls = [partial(session.run, case.fetches, case.feeds) for session in sessions]
+    for call in calls:
+        call()
+    best = [math.inf] * len(calls)
+    ends = time.monotonic() + 2.0
+    while time.monotonic() < ends:
+        for k, call in enumerate(calls):
+            begin = time.process_time()
+            call()
+            best[k] = min(best[k], time.process_time() - begin)
+    return best
+
+
+def measure(case: Case, runs: bool = True) -> Row:
+    """Both optimizers on one case."""
+    data, feeds = case.graph.to_bytes(), list(case.feeds)
+    theirs, their_seconds = grappler(data, case.fetches, feeds)
+    mine, my_seconds = ours(data, case.fetches, feeds)
+    other = Graph.from_bytes(theirs)
+    wrong: list[str] = []
+    left = count_nodes(mine, case.fetches), count_nodes(other, case.fetches)
+    run: tuple[float, float] | None = None
+    if runs:
+        try:
+            wrong = differing(case, [mine, other])
+            first, second = timed([mine, other], case)
+            run = first, second
+        except DrystoneError as error:
+            print(f"{case.name}: Grappler's graph is not run: {error}", flush=True)
+    return Row(case.name, count_nodes(case.graph, case.fetches), left,
+               (my_seconds, their_seconds), run, wrong)  # fmt: skip
+
+
+def recorded(folder: Path) -> Iterator[Case]:
+    """The recorded models that are TensorFlow's, at their first recorded input."""
+    for entry in json.loads((folder / "index.json").read_text())["models"]:
+        refs = [ref for ref in entry["refs"] if ref["kind"] != "train"]
+        if not refs or entry["format"] == "onnx":
+            continue
+        model = ds.load(folder / entry["name"] / entry["file"])
+        held = np.load(folder / entry["name"] / refs[0]["file"])
+        feeds = {name: held[key] for name, key in refs[0]["inputs"].items()}
+        yield Case(entry["name"], model.graph, list(refs[0]["outputs"]), feeds)
+
+
+def synthetic(count: int) -> Iterator[Case]:
+    """Chains, dense layers and towers of about ``count`` nodes."""
+    x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
+    for kind in ("unary", "sums", "identities"):
+        yield Case(f"{kind}, {count}", chain(count, kind), [f"n{count - 1}:0"], {"x:0": x})
+    yield Case(f"dense layers, {count}", *dense_layers(count // 4))
+    yield Case(f"towers, {count}", *towers(count // 10))
+
+
+def ratio(pairs: Sequence[tuple[float, float]]) -> float:
+    """Geometric mean of theirs over ours."""
+    return math.exp(sum(math.log(theirs / mine) for mine, theirs in pairs) / len(pairs))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as Markdown, with the geometric means."""
+    columns = "graph | nodes | left: ours | Grappler | ratio | µs a node: ours | Grappler | ratio"
+    lines = [
+        f"Both on the same graphs, on {processor()}; a ratio above 1 says that ours is ahead.",
+        "",
+        f"| {columns} | run: ratio |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        (a, b), (s, t) = row.left, row.seconds
+        per = 1e6 / row.nodes
+        run = f"{row.run[1] / row.run[0]:.2f}" if row.run else "—"
+        lines.append(
+            f"| {row.name} | {row.nodes} | {a} | {b} | {b / a:.2f} | {s * per:.0f} | {t * per:.0f} "
+            f"| {t / s:.2f} | {run} |"
+        )
+    runs = [row.run for row in rows if row.run]
+    mean = f"{ratio(runs):.2f}" if runs else "—"
+    left, spent = ratio([r.left for r in rows]), ratio([r.seconds for r in rows])
+    lines.append(f"| geometric mean | | | | {left:.2f} | | | {spent:.2f} | {mean} |")
+    return "\n".join(lines)
+
+
+def problems(rows: Sequence[Row]) -> list[str]:
+    """Values that differ, and more nodes left in the geometric mean."""
+    found = [f"{row.name}: other values of {', '.join(row.wrong)}" for row in rows if row.wrong]
+    left = ratio([row.left for row in rows])
+    return found if left >= 1 else [*found, f"more nodes left than by Grappler: {left:.3f}"]
+
+
+def main() -> int:
+    """Measure, print, and write the page's table; 1 where values differ or more nodes are left."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("models", nargs="?", type=Path)
+    parser.add_argument("--chains", type=int, nargs="*", default=[10_000])
+    parser.add_argument("--only", nargs="*", help="names of models")
+    parser.add_argument("--no-runs", action="store_true", help="do not run the graphs")
+    parser.add_argument("--write", type=Path, help="a page with the marks of the table")
+    options = parser.parse_args()
+    cases = list(recorded(options.models)) if options.models else []
+    if options.only:
+        cases = [case for case in cases if case.name in options.only]
+    for count in options.chains:
+        cases += synthetic(count)
+    rows = []
+    for case in cases:
+        rows.append(measure(case, not options.no_runs))
+        print(table(rows[-1:]).splitlines()[-2], flush=True)
+    text = table(rows)
+    print(text.splitlines()[-1])
+    if options.write:
+        page = options.write.read_text(encoding="utf-8")
+        head, tail = page.partition(BEGIN)[0], page.partition(END)[2]
+        options.write.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+    wrong = problems(rows)
+    print(*wrong, sep="\n")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
