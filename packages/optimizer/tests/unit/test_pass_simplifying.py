@@ -453,8 +453,8 @@ def test_a_reshape_to_one_size_that_is_not_constant(data: Any, sizes: Any, expec
 
 
 @pytest.mark.parametrize("m", [
-    reshape((-1, 6), None, None, 6), reshape((-1, 6), None, 0), reshape((-1, -1, 6), None, 3, 2, of="z"),
-    reshape(None, None, 6, of="z"),
+    reshape((-1, 6), None, None, 6), reshape((-1, 6), None, 0),
+    reshape((-1, -1, 6), None, 3, 2, of="z"), reshape(None, None, 6, of="z"),
 ], ids=["two sizes", "nothing", "another tensor's size", "of an unknown rank"])  # fmt: skip
 def test_a_reshape_to_other_sizes_stays(m: Maker) -> None:
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "z:0"])
