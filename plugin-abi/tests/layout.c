@@ -56,6 +56,9 @@ AT(TP_OptimizerRegistrationParams, major_version, 16);
 AT(TP_OptimizerRegistrationParams, device_type, 32);
 AT(TP_OptimizerRegistrationParams, optimizer_configs, 40);
 AT(TP_OptimizerRegistrationParams, optimizer, 48);
+STATED(DS_OPTIMIZER_ORDER_STRUCT_SIZE, 28);
+AT(DS_OptimizerOrder, phase, 16);
+AT(DS_OptimizerOrder, priority, 24);
 
 /* kernels */
 STATED(TF_InputRange_Args_STRUCT_SIZE, 32);

@@ -32,6 +32,7 @@ def fresh_state() -> Iterator[None]:
 
     kept = dict(sources._python)
     sources._python.clear()
+    sources._failed.clear()
     config._options.clear()
     merge._warned.clear()
     yield

@@ -104,6 +104,7 @@ def test_known_entries_name_their_modules() -> None:
         "SE_InitPlugin": "device",
         "TF_InitPlugin": "filesystem",
         "TF_InitKernel": "kernels",
+        "DS_OrderOptimizer": "graph-optimizer",
         "TF_InitGraph": "graph-optimizer",
         "TF_InitGraphPlugin": "graph-optimizer",
         "TF_InitProfiler": "profiler",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from drystone_optimizer.report import Run as Run
     from drystone_optimizer.report import Step as Step
     from drystone_optimizer.sources import Optimizer as Optimizer
+    from drystone_optimizer.sources import graph_optimizer as graph_optimizer
     from drystone_optimizer.sources import optimizers as optimizers
     from drystone_optimizer.sources import register as register
 
@@ -34,6 +35,7 @@ _HOME = {
     "Step": "report",
     "Toggle": "config",
     "get_experimental_options": "config",
+    "graph_optimizer": "sources",
     "optimize": "pipeline",
     "optimize_with_report": "pipeline",
     "optimizers": "sources",
@@ -52,6 +54,7 @@ __all__ = [
     "Toggle",
     "__version__",
     "get_experimental_options",
+    "graph_optimizer",
     "optimize",
     "optimize_with_report",
     "optimizers",

@@ -2,29 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from drystone_base.graph import Graph
 from drystone_base.placement import parse_device
+from drystone_optimizer.calls import called, called_by_proto
 
 __all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_accelerator"]
 
 DEFAULT_TYPE: Final = "CPU"
+_CPU: Final = frozenset({DEFAULT_TYPE})
+"""Where a node runs that asks for no device, in the main graph."""
 
 
-def device_types(graph: Graph) -> frozenset[str]:
-    """Types of the devices that nodes ask for; a node that asks for none counts as the host's CPU.
+def device_types(graph: Graph, unplaced: frozenset[str] = _CPU) -> frozenset[str]:
+    """Types of the devices that nodes ask for; a node that asks for none counts as ``unplaced``.
 
     Raises ``GraphError`` (``bad-device``) naming the node of a device that cannot be understood.
     """
+    return _types(((node.device, node.name) for node in graph), unplaced)
+
+
+def all_device_types(graph: Graph) -> frozenset[str]:
+    """The types of the graph and of the functions that it reaches; raises as above."""
+    found = device_types(graph)
+    return found.union(*body_types(graph).values()) if len(graph.functions) else found
+
+
+def body_types(graph: Graph) -> dict[str, frozenset[str]]:
+    """The types that each reached function uses; its unplaced nodes run where it is called.
+
+    Raises ``GraphError`` (``bad-device``).
+    """
+    library = graph.functions
+    around: dict[str, frozenset[str]] = {}
+    queue = [
+        (name, _types([(node.device, node.name)], _CPU))
+        for node in graph
+        for name in called(node, library)
+    ]
+    for function, types in queue:
+        known = around.get(function, frozenset())
+        found = library.get(function)
+        if found is None or (function in around and types <= known):
+            continue
+        around[function] = known | types
+        for proto in found.proto.node_def:
+            inner = _types([(proto.device, proto.name)], types)
+            queue.extend((name, inner) for name in called_by_proto(proto, library))
+    return {
+        name: _types(((p.device, p.name) for p in library[name].proto.node_def), types)
+        for name, types in around.items()
+    }
+
+
+def _types(places: Iterable[tuple[str, str]], unplaced: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
     seen: set[str] = set()
-    for node in graph:
-        if node.device in seen:
+    for device, name in places:
+        if device in seen:
             continue
-        seen.add(node.device)
-        found.add(device_type(node.device, node.name) or DEFAULT_TYPE)
+        seen.add(device)
+        stated = device_type(device, name)
+        found |= {stated} if stated else unplaced
     return frozenset(found)
 
 

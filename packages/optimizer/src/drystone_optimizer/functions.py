@@ -4,33 +4,31 @@ The rule: a function that the graph reaches is optimized once per call of ``opti
 whose fetches are its results and whose feeds are its arguments. Passed over are functions whose
 attributes are filled in by their callers, those marked for compilation or as not to be touched,
 gradients of ``SymbolicGradient``, and bodies of datasets. State never leaves a body: every node
-with state is preserved. A body without devices counts as one for the host's CPU.
+with state is preserved. A plugin sees the bodies that use its device type, see ``devices``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
-from drystone_base.ops.attrs import FunctionRef
+from drystone_optimizer.calls import reachable_functions
 from drystone_optimizer.config import OptimizerConfig
-from drystone_optimizer.devices import device_types
+from drystone_optimizer.devices import body_types
 from drystone_optimizer.preserve import preserved_nodes
 
 if TYPE_CHECKING:
-    from drystone_optimizer.pipeline import Pass
+    from drystone_optimizer.plugin_runs import PluginRuns
     from drystone_optimizer.sources import Optimizer
 
 __all__ = [
     "body_ends",
-    "calls_function",
     "optimize_bodies",
     "plugin_on_bodies",
-    "reachable_functions",
     "with_body",
 ]
 
@@ -40,62 +38,6 @@ _COMPILED: Final = (
     "api_implements",
     "_grappler_do_not_remove",
 )
-_NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
-
-
-def reachable_functions(graph: Graph) -> list[Function]:
-    """Functions that nodes of the graph call, or that those call, in the order of being met.
-
-    Not followed: nodes of datasets and of ``SymbolicGradient``.
-    """
-    found: dict[str, Function] = {}
-    queue = list(_called(graph, graph.functions))
-    for name in queue:
-        function = graph.functions.get(name)
-        if function is None or name in found:
-            continue
-        found[name] = function
-        queue.extend(_called_by(function, graph.functions))
-    return list(found.values())
-
-
-def _called(nodes: Iterable[Node], library: FunctionLibrary) -> Iterator[str]:
-    for node in nodes:
-        if node.op in library:
-            yield node.op
-        if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
-            yield from _named(node)
-
-
-def calls_function(node: Node) -> bool:
-    """Whether an attribute of the node names a function."""
-    return any(True for _ in _named(node))
-
-
-def _named(node: Node) -> Iterator[str]:
-    """Functions that attributes of a node name."""
-    try:
-        values = list(node.attrs.values())
-    except DrystoneError:
-        return
-    for value in values:
-        for item in value if isinstance(value, list) else (value,):
-            if isinstance(item, FunctionRef):
-                yield item.name
-
-
-def _called_by(function: Function, library: FunctionLibrary) -> Iterator[str]:
-    for node in function.proto.node_def:
-        if node.op in library:
-            yield node.op
-        if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
-            for name in sorted(node.attr):
-                value = node.attr[name]
-                kind = value.WhichOneof("value")
-                if kind == "func":
-                    yield value.func.name
-                elif kind == "list":
-                    yield from (inner.name for inner in value.list.func)
 
 
 def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -> Graph:
@@ -138,12 +80,13 @@ def with_body(graph: Graph, body_graph: Graph, body: Body, function: Function) -
     return twin
 
 
-def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: Pass) -> Graph:
+def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Graph:
     """The graph with the bodies of its functions as a plugin's optimizer leaves them."""
+    types = body_types(graph)
 
     def optimize(function: Function, body: Body) -> Graph:
         try:
-            if optimizer.device not in device_types(body.graph):
+            if optimizer.device not in types[function.name]:
                 return body.graph
             body.graph.functions = _needed(body.graph)
         except DrystoneError:

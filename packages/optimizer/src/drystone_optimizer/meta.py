@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
 from drystone_base.graph.graph import no_cycle_collection
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
+from drystone_optimizer.devices import body_types
 from drystone_optimizer.fuel import FuelSpent
 from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
 from drystone_optimizer.merge import LOGGER
@@ -25,6 +26,9 @@ from drystone_optimizer.report import Outcome, Report, Step
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
 from drystone_optimizer.watch import CHANGED_RESULT, Watch
+
+if TYPE_CHECKING:
+    from drystone_optimizer.plugin_runs import PluginRuns
 
 __all__ = ["run_passes"]
 
@@ -39,22 +43,27 @@ def run_passes(
     config: OptimizerConfig,
     report: Report,
     watch: Watch | None = None,
+    plugins: PluginRuns | None = None,
 ) -> Graph:
     """The graph as the built-in passes leave it; ``graph`` itself where none changed it.
 
-    ``report.merged`` says which are on; what ran is added to ``report.steps``.
+    ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
+    which are on; what ran is added to ``report.steps``.
     """
     chosen = [one for one in PASSES if _is_on(one, report)]
-    if not chosen:
+    beside = plugins if plugins is not None and plugins.at_passes else None
+    if not chosen and beside is None:
         return graph
     limit = config.meta_optimizer_timeout_ms
     ends = time.monotonic() + limit / 1000 if limit > 0 else None
-    run = _Run(config, report, chosen, ends, watch or Watch())
+    run = _Run(config, report, chosen, ends, watch or Watch(), beside)
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
         if config.optimize_functions and len(after.functions):
             run.main = after
+            if beside is not None:
+                beside.body_types = body_types(after)
             after = optimize_bodies(after, run.on_body)
     return after
 
@@ -95,9 +104,10 @@ class _Run:
         chosen: Sequence[BuiltIn],
         ends: float | None,
         watch: Watch,
+        plugins: PluginRuns | None,
     ) -> None:
         self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
-        self.watch = watch
+        self.watch, self.plugins = watch, plugins
         self.main = Graph()
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
@@ -122,13 +132,13 @@ class _Run:
             self._skip(item, f"the graph has {len(item.graph)} nodes")
             return item.graph
         while True:
-            mark = len(self.report.steps)
+            steps, runs = len(self.report.steps), len(self.report.runs)
             try:
                 return self._attempt(item)
             except _PassFailed as failure:
                 if self.config.fail_on_optimizer_errors:
                     raise failure.error from None
-                del self.report.steps[mark:]
+                del self.report.steps[steps:], self.report.runs[runs:]
                 self._leave_out(item, failure)
 
     def _skip(self, item: _Item, reason: str) -> None:
@@ -161,18 +171,34 @@ class _Run:
         if self.watch.checks is not None:
             self.watch.checks.begin(item.whole(item.graph))
         for iteration in range(1, self.config.meta_optimizer_iterations + 1):
-            before, edits = ctx.rewrites, len(ctx.journal)
-            stopped = self._turn(ctx, item, iteration, last=False)
+            seen = (ctx, ctx.rewrites, len(ctx.journal))
+            ctx, stopped = self._turn(ctx, item, iteration, last=False)
             if stopped is not None:
                 return stopped
-            if ctx.rewrites == before and len(ctx.journal) == edits:
+            if seen == (ctx, ctx.rewrites, len(ctx.journal)):
                 break
             changed = True
-        edits = len(ctx.journal)
-        stopped = self._turn(ctx, item, iteration, last=True)
+        seen = (ctx, ctx.rewrites, len(ctx.journal))
+        ctx, stopped = self._turn(ctx, item, iteration, last=True)
         if stopped is not None:
             return stopped
-        return self._finished(ctx, item, changed=changed or len(ctx.journal) > edits)
+        changed = changed or seen != (ctx, ctx.rewrites, len(ctx.journal))
+        return self._finished(ctx, item, changed=changed)
+
+    def _beside(
+        self, when: str, one: BuiltIn, ctx: Context, item: _Item, iteration: int
+    ) -> Context:
+        """The context after the plugins that run before or after a pass, once."""
+        if self.plugins is None or (iteration > 1 and not one.last):
+            return ctx
+        graph, phase = ctx.graph, f"{when} {one.name}"
+        ends = (item.fetches, item.feeds, ctx.preserve, item.where, item.whole)
+        after = self.plugins.at_pass(phase, graph, *ends)
+        if after is graph:
+            return ctx
+        graph.journal = None
+        stays = item.stays or preserved_nodes(after, item.fetches, item.feeds, self.config)
+        return self._context(after, item, stays)
 
     def _finished(self, ctx: Context, item: _Item, *, changed: bool) -> Graph:
         """The graph, once what the passes left unneeded is gone."""
@@ -182,21 +208,31 @@ class _Run:
         ctx.graph.journal = None
         return ctx.graph if changed else item.graph
 
-    def _turn(self, ctx: Context, item: _Item, iteration: int, *, last: bool) -> Graph | None:
+    def _turn(
+        self, ctx: Context, item: _Item, iteration: int, *, last: bool
+    ) -> tuple[Context, Graph | None]:
         """Run each pass once; the graph to end with where the time was over, or the fuel."""
-        for one in self.chosen:
-            if one.last is not last or one.name in self.failed or (one.once and iteration > 1):
+        for one in self.chosen if self.plugins is None else PASSES:
+            if one.last is not last:
                 continue
+            ctx = self._beside("before", one, ctx, item, iteration)
             kept = ctx.graph.copy() if self.ends is not None else None
             try:
-                self._one(one, ctx, item, iteration)
+                if self._runs(one, iteration):
+                    self._one(one, ctx, item, iteration)
             except DeadlinePassed:
                 assert kept is not None
                 self._too_late(one, item, iteration, ctx, kept)
-                return kept
+                return ctx, kept
             except FuelSpent:
-                return self._finished(ctx, item, changed=True)
-        return None
+                return ctx, self._finished(ctx, item, changed=True)
+            ctx = self._beside("after", one, ctx, item, iteration)
+        return ctx, None
+
+    def _runs(self, one: BuiltIn, iteration: int) -> bool:
+        """Whether a pass is on and due."""
+        due = iteration == 1 or not one.once
+        return due and one.name not in self.failed and not self.watch.is_over and one in self.chosen
 
     def _prunes(self) -> bool:
         return any(one.toggle == _PRUNING for one in self.chosen)

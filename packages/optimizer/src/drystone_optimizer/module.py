@@ -28,6 +28,15 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: A
     return optimize_for_session(graph, fetches, feeds, config)
 
 
+def _listed() -> list[dict[str, str]]:
+    """The optimizers in Python, for ``drystone plugins list``."""
+    if not may_have_plugins():
+        return []
+    from drystone_optimizer.sources import listed
+
+    return listed()
+
+
 def may_have_plugins() -> bool:
     """Whether any library, isolated plugin or Python package could have brought an optimizer."""
     libraries = sys.modules.get("drystone_base.host.library")  # imported with the first library
@@ -43,7 +52,7 @@ MODULE: Final = Module(
     "optimizer",
     (),
     lambda _library, _symbol: None,
-    stages={"optimize": _stage},
+    stages={"optimize": _stage, "listed": _listed},
     commands={
         "bisect": "drystone_optimizer.bisect_command:bisect_model",
         "optimize": "drystone_optimizer.command:optimize",

@@ -4,7 +4,9 @@ An entry point in the group ``drystone.graph_optimizers`` names a callable. Its 
 says what it is called with: ``"bytes"`` (the default), and it returns bytes; ``"graph"``, and it
 returns a ``Graph``; ``"work"``, a :class:`Work` with what is fetched, fed and to be preserved, and
 it returns bytes, or None for no change. ``device_type`` (``"CPU"``) says for which graphs it is,
-and ``configs`` are its wishes, by toggle.
+``configs`` are its wishes, by toggle, ``phase`` and ``priority`` say where it runs (``ordering``).
+A program has the same rights: :func:`graph_optimizer` decorates a function, :func:`register` adds
+anything that can be called.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
@@ -23,8 +25,11 @@ from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_p
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.module import GROUP
+from drystone_optimizer.ordering import END, START, check_phase, refuse_second
 
-__all__ = ["Optimizer", "Work", "failures", "optimizers", "register"]
+__all__ = ["Optimizer", "Work", "failures", "graph_optimizer", "listed", "optimizers", "register"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Work(NamedTuple):
@@ -39,7 +44,12 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Optimizer:
-    """One optimizer, wherever it is from. ``run`` gives new GraphDef bytes, None for no change."""
+    """One optimizer, wherever it is from. ``run`` gives new GraphDef bytes, None for no change.
+
+    ``phase``: ``"start"``, ``"end"``, ``"before NAME"`` or ``"after NAME"`` of a built-in pass; of
+    one phase, higher priorities run first. ``ordered``: it said so itself, and may share its
+    device type.
+    """
 
     name: str
     version: str
@@ -47,23 +57,42 @@ class Optimizer:
     device: str
     run: Callable[[Work], bytes | None]
     configs: Mapping[str, str] = field(default_factory=dict)
+    phase: str = END
+    priority: int = 0
+    ordered: bool = False
+    kind: Literal["c", "python"] = "python"
 
 
 _lock: Final = threading.Lock()
 _python: dict[str, Optimizer] = {}
 _failed: dict[str, PluginError] = {}
+_at_the_end: Final[set[str]] = set()
+"""Files of plugins whose phase nobody knows, and which were warned of."""
 _scanned = False
 
 
 def optimizers(*, load: bool = True) -> list[Optimizer]:
     """Every optimizer, sorted by device type and name, C plugins before Python ones.
 
-    ``load``: first load the plugins that are installed, if nobody has yet.
+    ``load``: first load the plugins that are installed, if nobody has yet. One in Python that
+    declares no phase, while a C plugin that declares none has its device type, is left out; see
+    :func:`failures`.
     """
     native = [_of_plugin(plugin) for plugin in optimizer_plugins(load=load)]
     _scan()
-    python = list(_python.values())
+    python = [one for one in _python.values() if _may_run(one, native)]
     return sorted(native, key=_order) + sorted(python, key=_order)
+
+
+def _may_run(one: Optimizer, native: Sequence[Optimizer]) -> bool:
+    try:
+        refuse_second(one, native)
+    except PluginError as error:
+        if one.name not in _failed:
+            _failed[one.name] = error
+            warnings.warn(str(error), OptimizerWarning, stacklevel=4)
+        return False
+    return True
 
 
 def _order(optimizer: Optimizer) -> tuple[str, str, str]:
@@ -86,14 +115,42 @@ def _of_plugin(plugin: OptimizerPlugin) -> Optimizer:
         )
 
     return Optimizer(
-        plugin.name, plugin.version, plugin.path, plugin.device, run, dict(plugin.configs)
+        plugin.name,
+        plugin.version,
+        plugin.path,
+        plugin.device,
+        run,
+        dict(plugin.configs),
+        _known_phase(plugin),
+        plugin.priority,
+        plugin.ordered,
+        "c",
     )
+
+
+def _known_phase(plugin: OptimizerPlugin) -> str:
+    """The phase of a C plugin; the end, with a warning, where its pass is not one of ours."""
+    if plugin.phase in (START, END):
+        return plugin.phase
+    try:
+        check_phase(plugin.phase, plugin.name, plugin.version, plugin.path)
+    except PluginError as error:
+        _failed[plugin.name] = error
+        if plugin.path not in _at_the_end:
+            _at_the_end.add(plugin.path)
+            warnings.warn(f"it runs at the end: {error}", OptimizerWarning, stacklevel=4)
+        return END
+    return plugin.phase
 
 
 def register(
     function: Callable[..., Any], *, name: str = "", version: str = "", origin: str = ""
 ) -> Optimizer:
-    """Add an optimizer written in Python, as an entry point would; the newest of a name counts."""
+    """Add an optimizer written in Python, as an entry point would; the newest of a name counts.
+
+    Raises ``PluginError``: ``bad-graph-optimizer`` for attributes that make no sense,
+    ``already-registered`` where its device type has one and neither declares a phase.
+    """
     device = getattr(function, "device_type", "CPU")
     takes = getattr(function, "takes", "bytes")
     name = name or getattr(function, "__name__", type(function).__name__)
@@ -113,6 +170,7 @@ def register(
             path=origin,
             code="bad-graph-optimizer",
         )
+    phase, priority = getattr(function, "phase", None), getattr(function, "priority", 0)
     made = Optimizer(
         name,
         version,
@@ -120,10 +178,41 @@ def register(
         device,
         _caller(function, takes),
         dict(getattr(function, "configs", {})),
+        END if phase is None else phase,
+        int(priority),
+        phase is not None,
     )
+    check_phase(made.phase, name, version, made.path)
     with _lock:
+        refuse_second(made, list(_python.values()))
         _python[name] = made
     return made
+
+
+def graph_optimizer(
+    *,
+    name: str = "",
+    device_type: str = "CPU",
+    takes: str = "graph",
+    phase: str | None = None,
+    priority: int = 0,
+    configs: Mapping[str, str] | None = None,
+) -> Callable[[_Function], _Function]:
+    """Register the decorated function as an optimizer; raises as :func:`register` does.
+
+    ``takes``: ``"graph"``, ``"bytes"`` or ``"work"``, see this module. ``phase``, ``priority``:
+    where it runs. ``configs``: ``"on"`` or ``"off"`` by toggle, its wishes about built-in passes.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        said = {"device_type": device_type, "takes": takes, "phase": phase, "priority": priority}
+        for key, value in said.items():
+            setattr(function, key, value)
+        function.configs = dict(configs or {})  # type: ignore[attr-defined]
+        register(function, name=name)
+        return function
+
+    return decorate
 
 
 def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes | None]:
@@ -172,6 +261,8 @@ def _load(point: EntryPoint) -> PluginError | None:
     try:
         register(point.load(), name=point.name, version=version, origin=point.value)
     except Exception as error:
+        if isinstance(error, PluginError) and error.code == "already-registered":
+            return error
         return _broken(point, error)
     return None
 
@@ -204,6 +295,27 @@ def _broken(point: EntryPoint, error: Exception) -> PluginError:
         code="bad-graph-optimizer",
         inner=error,
     )
+
+
+def listed() -> list[dict[str, str]]:
+    """The optimizers in Python, those that were refused among them, in words."""
+    rows = [
+        {"name": o.name, "version": o.version, "state": "loaded", "text": _in_words(o),
+         "path": o.path}
+        for o in optimizers()
+        if o.kind == "python"
+    ]  # fmt: skip
+    return rows + [
+        {"name": name, "version": error.version, "state": "failed",
+         "text": f"{error.code}: {error.what}", "path": error.path}
+        for name, error in failures().items()
+    ]  # fmt: skip
+
+
+def _in_words(one: Optimizer) -> str:
+    order = f" with priority {one.priority}" if one.priority else ""
+    where = {START: "at the start", END: "at the end"}.get(one.phase, one.phase)
+    return f"optimizer in Python for {one.device}, {where}{order}"
 
 
 def failures() -> dict[str, PluginError]:

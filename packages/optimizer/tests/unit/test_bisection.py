@@ -113,6 +113,7 @@ def test_optimizer_of_a_plugin_is_found() -> None:
     def wrong(data: bytes) -> bytes:
         return data.replace(b"\x12\x03Sub", b"\x12\x03Mul")
 
+    wrong.phase = "end"  # type: ignore[attr-defined]
     register(wrong)
     found = search(long_graph(), available=[o for o in optimizers(load=False) if o.name == "wrong"])
     assert found is not None

@@ -357,7 +357,7 @@ def test_python_optimizer_on_bytes_and_on_graphs(graph: Graph) -> None:
         given.add("NoOp", "m")
         return given
 
-    on_graph.takes = "graph"  # type: ignore[attr-defined]
+    on_graph.takes, on_graph.phase = "graph", "end"  # type: ignore[attr-defined]
     register(on_bytes, version="3")
     register(on_graph, name="other")
     after, report = optimize_with_report(
@@ -373,7 +373,7 @@ def test_python_optimizers_are_in_the_list_sorted(graph: Graph) -> None:
         def same(data: bytes) -> bytes:
             return data
 
-        same.device_type = device  # type: ignore[attr-defined]
+        same.device_type, same.phase = device, "end"  # type: ignore[attr-defined]
         register(same, name=name)
     found = [o for o in do.optimizers(load=False) if o.name in "abz"]
     assert [(o.device, o.name) for o in found] == [("AAA", "z"), ("CPU", "a"), ("CPU", "b")]

@@ -47,7 +47,8 @@ TF_CAPI_EXPORT extern TF_GrapplerItem* DS_NewItem(const DS_ItemSpec* spec, TF_St
 /* Delete an item; NULL is accepted. Properties made of it can be read on, not inferred anew. */
 TF_CAPI_EXPORT extern void DS_DeleteItem(TF_GrapplerItem* item);
 
-/* Run the optimizer of a device type: create, optimize, destroy. 1 when it gave another graph,
+/* Run the optimizer of a device type (of several, the one that declared no order, or else the first
+ * by path): create, optimize, destroy. 1 when it gave another graph,
  * which is written into the empty buffer `out`; 0 when it gave the same graph or failed.
  *
  * NOT_FOUND  no optimizer is registered for the device type
@@ -57,10 +58,17 @@ TF_CAPI_EXPORT extern void DS_DeleteItem(TF_GrapplerItem* item);
 TF_CAPI_EXPORT extern int DS_RunOptimizer(const char* device_type, const TF_GrapplerItem* item,
                                           TF_Buffer* out, TF_Status* status);
 
+/* The same for one of several optimizers of a device type: that of `library`, the path of its file as
+ * DS_ListOptimizers has it. */
+TF_CAPI_EXPORT extern int DS_RunOptimizerOf(const char* library, const char* device_type,
+                                            const TF_GrapplerItem* item, TF_Buffer* out,
+                                            TF_Status* status);
+
 /* Write an array to `json`, an empty buffer: for each optimizer, sorted by device type, "device",
  * "library" (its file), "entry" (the symbol), "version" (three integers), "sizes" ("params",
  * "configs", "optimizer", as the plugin stated them), "arguments" of its optimize_func (5, or 4 in
- * the form of TensorFlow 2.5) and "configs": the wishes that are not Default, as "on" or "off". */
+ * the form of TensorFlow 2.5), "configs": the wishes that are not Default, as "on" or "off",
+ * "ordered" (whether it has DS_OrderOptimizer), "phase" and "priority". */
 TF_CAPI_EXPORT extern void DS_ListOptimizers(TF_Buffer* json, TF_Status* status);
 
 /* What the host asks its embedder. Set struct_size; a member beyond it, or NULL, is not offered. */

@@ -16,6 +16,10 @@ struct Library {
   std::vector<std::string> ops;       // names registered by this library
   std::vector<std::string> kernels;   // ops that it registered kernels for, with repeats
   std::vector<std::string> optimizers;  // device types
+  bool asked_order = false;             // whether DS_OrderOptimizer was called, if there is one
+  bool has_order = false;
+  std::string phase = "end";
+  int priority = 0;
   std::vector<std::string> schemes;
   std::vector<std::string> devices;
   std::vector<std::string> profilers;

@@ -13,6 +13,7 @@ const std::vector<Entry>& entries() {
       {"SE_InitPlugin", "device", init_device},
       {"TF_InitPlugin", "filesystem", init_filesystem},
       {"TF_InitKernel", "kernels", init_kernels},
+      {"DS_OrderOptimizer", "graph-optimizer", init_order},
       {"TF_InitGraph", "graph-optimizer", init_optimizer},
       {"TF_InitGraphPlugin", "graph-optimizer", init_optimizer_rfc},
       {"TF_InitProfiler", "profiler", init_profiler},

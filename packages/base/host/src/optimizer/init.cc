@@ -11,6 +11,7 @@
 #include "device/calls.h"
 #include "device/room.h"
 #include "library/loaded.h"
+#include "library/open.h"
 #include "optimizer/registry.h"
 
 namespace drystone::host {
@@ -128,17 +129,67 @@ Optimizer settle(Tables& tables, const std::string& path, const char* entry) {
   return out;
 }
 
+// "start", "end", or a name of 1 to 100 plain characters after "before " or "after ".
+bool is_phase(std::string_view text) {
+  if (text == "start" || text == "end") return true;
+  for (const std::string_view word : {"before ", "after "}) {
+    if (text.substr(0, word.size()) != word) continue;
+    const std::string_view name = text.substr(word.size());
+    return !name.empty() && name.size() <= 100 &&
+           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+             return std::isalnum(c) != 0 || c == '_';
+           });
+  }
+  return false;
+}
+
+void take_order(Library& library, const DS_OptimizerOrder& order) {
+  const char* phase = order.phase == nullptr ? "end" : order.phase;
+  const std::string_view text(phase, ::strnlen(phase, 256));
+  if (!is_phase(text)) {
+    fail(TF_FAILED_PRECONDITION,
+         "DS_OptimizerOrder.phase is \"" + std::string(text) +
+             "\"; it must be \"start\", \"end\", or \"before \" or \"after \" and the name of a pass");
+  }
+  library.phase = text;
+  library.priority = order.priority;
+  library.has_order = true;
+}
+
+// Asks the library for its order before anything is registered, whoever calls what first.
+void ask_order(Library& library) {
+  if (void* found = find_own_symbol(library.handle, "DS_OrderOptimizer"); found != nullptr) {
+    init_order(library, found);
+  }
+}
+
 void init_by(Library& library, void* function, const char* entry) {
+  ask_order(library);
   Tables tables;
   const auto init = reinterpret_cast<InitGraph>(function);
   call_plugin(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
   Optimizer optimizer = settle(tables, library.path, entry);
+  optimizer.has_order = library.has_order;
+  optimizer.phase = library.phase;
+  optimizer.priority = library.priority;
   const std::string device = optimizer.device;
   add_optimizer(std::move(optimizer));
   library.optimizers.push_back(device);
 }
 
 }  // namespace
+
+void init_order(Library& library, void* function) {
+  if (library.asked_order) return;
+  library.asked_order = true;
+  Room<DS_OptimizerOrder> order =
+      DRYSTONE_ROOM(DS_OptimizerOrder, DS_OPTIMIZER_ORDER_STRUCT_SIZE);
+  order->phase = "end";
+  const auto ask = reinterpret_cast<void (*)(DS_OptimizerOrder*, TF_Status*)>(function);
+  call_plugin("DS_OrderOptimizer", [&](TF_Status* status) { ask(order.get(), status); });
+  order.settle();
+  take_order(library, *order);
+}
 
 void init_optimizer(Library& library, void* function) {
   init_by(library, function, "TF_InitGraph");

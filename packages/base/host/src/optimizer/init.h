@@ -9,7 +9,10 @@ namespace drystone::host {
 // Call the library's TF_InitGraph, check what it fills in, register its optimizer. Throws Failure.
 void init_optimizer(Library& library, void* function);
 
-// The same for TF_InitGraphPlugin; does nothing for a library that exports TF_InitGraph as well.
+// DS_OrderOptimizer: where the library's optimizer runs. Does nothing the second time.
+void init_order(Library& library, void* function);
+
+// The same as init_optimizer for TF_InitGraphPlugin; does nothing for a library that exports TF_InitGraph as well.
 void init_optimizer_rfc(Library& library, void* function);
 
 }  // namespace drystone::host

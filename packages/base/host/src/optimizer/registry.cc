@@ -15,9 +15,29 @@ namespace {
 
 std::mutex mutex;
 
-std::map<std::string, std::shared_ptr<const Optimizer>, std::less<>>& registered() {
-  static auto* all = new std::map<std::string, std::shared_ptr<const Optimizer>, std::less<>>;
+// By device type and library.
+using Registered =
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<const Optimizer>>;
+
+Registered& registered() {
+  static auto* all = new Registered;
   return *all;  // never destroyed: plugins may still be called while the process exits
+}
+
+// The first of a device type for which `wanted` holds, or NULL.
+template <class Wanted>
+std::shared_ptr<const Optimizer> first_of(std::string_view device, Wanted&& wanted) {
+  for (const auto& [key, optimizer] : registered()) {
+    if (key.first == device && wanted(*optimizer)) return optimizer;
+  }
+  return nullptr;
+}
+
+void refuse(const Optimizer& optimizer, const Optimizer& present) {
+  fail(TF_ALREADY_EXISTS, "device type " + optimizer.device + " has an optimizer already, of " +
+                              present.library + "; that of " + optimizer.library +
+                              " was refused: use only one of the two plugins, or ones that say "
+                              "where they run (DS_OrderOptimizer)");
 }
 
 void describe(const Optimizer& optimizer, Json* json) {
@@ -43,6 +63,9 @@ void describe(const Optimizer& optimizer, Json* json) {
     json->text(kToggles[k], optimizer.configs[k] == TF_TriState_On ? "on" : "off");
   }
   json->close();
+  json->boolean("ordered", optimizer.has_order);
+  json->text("phase", optimizer.phase);
+  json->integer("priority", optimizer.priority);
   json->close();
 }
 
@@ -50,23 +73,27 @@ void describe(const Optimizer& optimizer, Json* json) {
 
 void add_optimizer(Optimizer optimizer) {
   const std::lock_guard lock(mutex);
-  const auto present = registered().find(optimizer.device);
-  if (present != registered().end()) {
-    fail(TF_ALREADY_EXISTS, "device type " + optimizer.device + " has an optimizer already, of " +
-                                present->second->library + "; that of " + optimizer.library +
-                                " was refused: use only one of the two plugins");
-  }
-  std::string device = optimizer.device;
-  registered().emplace(std::move(device), std::make_shared<const Optimizer>(std::move(optimizer)));
+  const auto in_its_way = [&](const Optimizer& other) {
+    return other.library == optimizer.library || (!other.has_order && !optimizer.has_order);
+  };
+  const auto present = first_of(optimizer.device, in_its_way);
+  if (present != nullptr) refuse(optimizer, *present);
+  std::pair<std::string, std::string> key(optimizer.device, optimizer.library);
+  registered().emplace(std::move(key), std::make_shared<const Optimizer>(std::move(optimizer)));
 }
 
-std::shared_ptr<const Optimizer> optimizer_of(std::string_view device) {
+std::shared_ptr<const Optimizer> optimizer_of(std::string_view device, std::string_view library) {
   const std::lock_guard lock(mutex);
-  const auto found = registered().find(device);
-  if (found != registered().end()) return found->second;
+  const auto is_wanted = [&](const Optimizer& one) {
+    return library.empty() ? !one.has_order : one.library == library;
+  };
+  auto found = first_of(device, is_wanted);
+  if (found == nullptr && library.empty()) found = first_of(device, [](const auto&) { return true; });
+  if (found != nullptr) return found;
   std::string known;
-  for (const auto& [name, _] : registered()) known += (known.empty() ? "" : ", ") + name;
-  fail(TF_NOT_FOUND, "no optimizer is registered for device type " + std::string(device) +
+  for (const auto& [key, _] : registered()) known += (known.empty() ? "" : ", ") + key.first;
+  const std::string of = library.empty() ? "" : " by " + std::string(library);
+  fail(TF_NOT_FOUND, "no optimizer is registered for device type " + std::string(device) + of +
                          "; there are: " + (known.empty() ? "none" : known));
 }
 

@@ -51,15 +51,20 @@ struct Optimizer {
   std::array<TF_TriState, kToggles.size()> configs{};
   TP_Optimizer functions{};
   bool four_arguments = false;
+  bool has_order = false;  // whether the library declared where it runs
+  std::string phase = "end";
+  int priority = 0;
 };
 
-// Take an optimizer. Fails with ALREADY_EXISTS, naming both libraries, where its device has one.
+// Take an optimizer. Fails with ALREADY_EXISTS, naming both libraries, where its device has one and
+// neither declared an order.
 void add_optimizer(Optimizer optimizer);
 
-// The optimizer of a device type. Fails with NOT_FOUND, listing the known types.
-std::shared_ptr<const Optimizer> optimizer_of(std::string_view device);
+// The optimizer of a device type, of that library unless `library` is empty: then the one that
+// declared no order, or else the first. Fails with NOT_FOUND, listing the known types.
+std::shared_ptr<const Optimizer> optimizer_of(std::string_view device, std::string_view library);
 
-// All of them, sorted by device type.
+// All of them, sorted by device type and library.
 std::vector<std::shared_ptr<const Optimizer>> all_optimizers();
 
 }  // namespace drystone::host

@@ -160,7 +160,20 @@ int DS_RunOptimizer(const char* device_type, const TF_GrapplerItem* item, TF_Buf
     require(device_type, "device_type");
     require(item, "item");
     require(out, "out");
-    changed = run(*optimizer_of(device_type), item, out);
+    changed = run(*optimizer_of(device_type, ""), item, out);
+  });
+  return changed ? 1 : 0;
+}
+
+int DS_RunOptimizerOf(const char* library, const char* device_type, const TF_GrapplerItem* item,
+                      TF_Buffer* out, TF_Status* status) {
+  bool changed = false;
+  guarded(status, "DS_RunOptimizerOf", [&] {
+    require(library, "library");
+    require(device_type, "device_type");
+    require(item, "item");
+    require(out, "out");
+    changed = run(*optimizer_of(device_type, library), item, out);
   });
   return changed ? 1 : 0;
 }

@@ -10,7 +10,7 @@ from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.plugins import Plugin, Report, ensure_loaded, refused_offer, report
 from drystone_base.plugins._report import describe
 
-__all__ = ["Explanation", "explain", "loaded", "row", "settings_line", "steps"]
+__all__ = ["Explanation", "explain", "in_python", "loaded", "row", "settings_line", "steps"]
 
 
 def loaded() -> Report:
@@ -22,6 +22,15 @@ def loaded() -> Report:
         except PluginError:
             return report()  # policy strict: the plugin that raised is in the report
     return report()
+
+
+def in_python() -> list[dict[str, str]]:
+    """What modules list beside libraries: plugins that are Python code."""
+    from drystone_base.modules import stage
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [row for listed in stage("listed") for row in listed()]
 
 
 def settings_line(found: Report) -> str:

@@ -42,24 +42,28 @@ def plugins() -> None:
 )
 @common_options
 def list_() -> None:
-    """Load the installed plugins and list them in the order of loading.
+    """Load the installed plugins and list them in the order of loading, then those in Python.
 
     Exits with 6 when one of them failed.
     """
     from drystone_base.cli import _plugins
 
     report = _plugins.loaded()
+    beside = _plugins.in_python()
     if wants_json():
-        print_json(report.as_json())
+        print_json(report.as_json() | {"python": beside})
     else:
         note(_plugins.settings_line(report))
         rows = [_plugins.row(plugin) for plugin in report.plugins]
+        rows += [(r["name"], r["version"], r["state"], r["text"], r["path"]) for r in beside]
         columns = ("plugin", "version", "", "registered or reason", "file")
         print_table("plugins" if rows else "no plugins are installed", columns, rows)
         for plugin in report.plugins:
             if plugin.state == "failed":
                 note(f"drystone plugins explain {plugin.name}")
     _end(report.plugins)
+    if any(one["state"] == "failed" for one in beside):
+        raise click.exceptions.Exit(6)
 
 
 @plugins.command(

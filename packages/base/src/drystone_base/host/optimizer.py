@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import json
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ class HostOptimizer:
     """One registered optimizer; the fields are those of ``DS_ListOptimizers``.
 
     ``configs`` holds the plugin's wishes about the host's passes, ``"on"`` or ``"off"`` by name.
+    ``ordered``: it declared ``phase`` and ``priority`` and may share its device type.
     """
 
     device: str
@@ -37,6 +39,9 @@ class HostOptimizer:
     sizes: dict[str, int]
     arguments: int
     configs: dict[str, str]
+    ordered: bool = False
+    phase: str = "end"
+    priority: int = 0
 
 
 class _Names(ctypes.Structure):
@@ -88,6 +93,15 @@ _run = declare(
     ctypes.c_void_p,
     ctypes.c_void_p,
 )
+_run_of = declare(
+    "DS_RunOptimizerOf",
+    ctypes.c_int,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
 _list = declare("DS_ListOptimizers", None, ctypes.c_void_p, ctypes.c_void_p)
 _set_services = declare("DS_SetOptimizerServices", None, ctypes.c_void_p)
 _LOCK: Final = threading.Lock()
@@ -109,19 +123,23 @@ def run(
     feeds: Sequence[str] = (),
     preserve: Iterable[str] = (),
     default_device: str | None = DEFAULT_DEVICE,
+    library: str = "",
 ) -> bytes | None:
     """What the optimizer of a device type makes of GraphDef bytes; None when it changed nothing.
 
-    Raises ``HostError`` with what the plugin answered, or why its answer was refused.
+    ``library``: the path of the plugin, where several have one for the device type. Raises
+    ``HostError`` with what the plugin answered, or why its answer was refused.
     """
     attach_services()
     what = f"the {device} optimizer failed"
     with _item(graph, fetches, feeds, sorted(set(preserve)), default_device) as item:
         changed = []
-        data = answer(
-            what,
-            lambda out, status: changed.append(_run(device.encode(), item, out, status)),
-        )
+
+        def call(out: Any, status: Any) -> None:
+            ends = (device.encode(), item, out, status)
+            changed.append(_run_of(os.fsencode(library), *ends) if library else _run(*ends))
+
+        data = answer(what, call)
     return data if changed[0] else None
 
 

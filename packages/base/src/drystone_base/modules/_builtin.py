@@ -24,7 +24,9 @@ BUILTIN: Final = (
     Module("device", ("SE_InitPlugin",), _by_host),
     Module("filesystem", ("TF_InitPlugin",), _by_host),
     Module("kernels", ("TF_InitKernel",), _kernels),
-    Module("graph-optimizer", ("TF_InitGraph", "TF_InitGraphPlugin"), _by_host),
+    Module(
+        "graph-optimizer", ("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"), _by_host
+    ),
     Module("profiler", ("TF_InitProfiler",), _by_host),
 )
 """In no order that matters: the loader sorts by entry symbol."""

@@ -48,8 +48,10 @@ class Module:
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``stages`` are
     functions that a session calls at a named point of preparing a run: ``{"optimize": f}`` with
-    ``f(graph, fetches, feeds, config) -> Graph``. ``commands`` are subcommands of ``drystone``, by
-    name: where their click command is, as ``"package.module:attribute"``.
+    ``f(graph, fetches, feeds, config) -> Graph``, and ``{"listed": f}``, with ``f()`` giving what
+    ``drystone plugins list`` shows beside libraries: dicts with ``name``, ``version``, ``state``
+    (``loaded`` or ``failed``), ``text`` and ``path``. ``commands`` are subcommands of ``drystone``,
+    by name: where their click command is, as ``"package.module:attribute"``.
     """
 
     name: str

@@ -28,7 +28,7 @@ _CHILD: Final = (
     "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['sys_path']; "
     "from drystone_base.plugins._probe_child import main; main(request)"
 )
-_ISOLATED_ENTRIES: Final = frozenset({"TF_InitGraph", "TF_InitGraphPlugin"})
+_ISOLATED_ENTRIES: Final = frozenset({"DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"})
 _STALE_SECONDS: Final = 3600
 _IMPORT_SECONDS: Final = 60.0
 _TAIL: Final = 2000

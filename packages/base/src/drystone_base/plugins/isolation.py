@@ -17,7 +17,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from drystone_abi.protos import GraphDef
 from drystone_base.errors import PluginError
@@ -25,6 +25,9 @@ from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current
 from drystone_base.plugins.isolation_process import Limits, Worker
+
+if TYPE_CHECKING:
+    from drystone_base.host.optimizer import HostOptimizer
 
 __all__ = [
     "Limits",
@@ -49,7 +52,8 @@ class OptimizerPlugin:
 
     ``isolation`` is ``"process"`` where it must not run in this process unless a call says so;
     ``only_isolated`` where this process has not even opened its library. ``ops`` are those that the
-    library registered in this process.
+    library registered in this process. ``ordered``: it declared ``phase`` and ``priority``, and may
+    share its device type with others.
     """
 
     name: str
@@ -60,6 +64,9 @@ class OptimizerPlugin:
     isolation: str = "none"
     only_isolated: bool = False
     ops: frozenset[str] = frozenset()
+    ordered: bool = False
+    phase: str = "end"
+    priority: int = 0
 
     def run(
         self,
@@ -75,7 +82,8 @@ class OptimizerPlugin:
         if not self.only_isolated and (isolation or self.isolation) != "process":
             from drystone_base.host.optimizer import run
 
-            return run(self.device, graph, fetches, feeds, preserve)
+            library = self.path if self.ordered else ""
+            return run(self.device, graph, fetches, feeds, preserve, library=library)
         names = {
             "fetches": list(fetches),
             "feeds": list(feeds),
@@ -102,26 +110,32 @@ def optimizer_plugins(*, load: bool = False) -> list[OptimizerPlugin]:
     records = _records(load)
     from drystone_base.host.optimizer import optimizers
 
-    found = [_of_host(one.device, one.library, one.configs, records) for one in optimizers()]
+    found = [_of_host(one, records) for one in optimizers()]
     with _lock:
         for plugins in _isolated.values():
-            taken = {one.device for one in found}
-            found += [plugin for plugin in plugins if plugin.device not in taken]
+            taken = {(one.device, one.path) for one in found}
+            taken |= {(one.device, "") for one in found if not one.ordered}
+            found += [
+                one
+                for one in plugins
+                if (one.device, "" if not one.ordered else one.path) not in taken
+            ]
     return sorted(found, key=lambda one: (one.device, one.path))
 
 
-def _of_host(
-    device: str, path: str, configs: Mapping[str, str], records: Mapping[str, Plugin]
-) -> OptimizerPlugin:
-    record = records.get(path)
+def _of_host(one: HostOptimizer, records: Mapping[str, Plugin]) -> OptimizerPlugin:
+    record = records.get(one.library)
     return OptimizerPlugin(
-        name=record.name if record else plugin_name(Path(path).name),
+        name=record.name if record else plugin_name(Path(one.library).name),
         version=record.version if record else "",
-        path=path,
-        device=device,
-        configs=configs,
+        path=one.library,
+        device=one.device,
+        configs=one.configs,
         isolation=current().isolation or (record.isolation if record else "none"),
         ops=frozenset(record.registered.get("ops", ())) if record else frozenset(),
+        ordered=one.ordered,
+        phase=one.phase,
+        priority=one.priority,
     )
 
 
@@ -163,7 +177,18 @@ def load_isolated(
         if real not in _isolated:
             worker = Worker(name, version, real, limits or Limits())
             made = [
-                OptimizerPlugin(name, version, real, one["device"], one["configs"], "process", True)
+                OptimizerPlugin(
+                    name,
+                    version,
+                    real,
+                    one["device"],
+                    one["configs"],
+                    "process",
+                    True,
+                    ordered=one["ordered"],
+                    phase=one["phase"],
+                    priority=one["priority"],
+                )
                 for one in worker.optimizers
             ]
             _refuse_taken(made, worker)
@@ -177,16 +202,17 @@ def load_isolated(
 
 def _refuse_taken(made: Sequence[OptimizerPlugin], worker: Worker) -> None:
     """RFC 318: no two optimizers for one device type; the second is refused."""
-    taken = {one.device: one.path for one in optimizer_plugins()}
+    taken = {one.device: one.path for one in optimizer_plugins() if not one.ordered}
     for one in made:
-        if one.device in taken:
+        if one.device in taken and not one.ordered:
             worker.end()
             raise PluginError(
                 f"the optimizer of plugin {one.name} ({one.path}) was refused",
-                check="a device type has one optimizer",
+                check="a device type has one optimizer, beside those that say where they run",
                 found=f"{one.device} has that of {taken[one.device]}",
                 needed="only one of the two plugins",
-                remedy=f"disable one of them: DRYSTONE_PLUGINS_DISABLE={one.name}",
+                remedy=f"disable one of them: DRYSTONE_PLUGINS_DISABLE={one.name}; authors may "
+                "declare where theirs runs (DS_OrderOptimizer), and so share a device type",
                 plugin=one.name,
                 version=one.version,
                 path=one.path,

@@ -14,6 +14,7 @@ from typing import Any
 from drystone_base.cli.kit import graph_changes
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
+from drystone_optimizer.calls import calls_function
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.minimizing import Minimal, minimize
 from drystone_optimizer.checking.runs import Feeds, Runner
@@ -21,7 +22,6 @@ from drystone_optimizer.checking.steps import Rewriting
 from drystone_optimizer.checking.validation import Validator
 from drystone_optimizer.config import NUMERIC
 from drystone_optimizer.fuel import Fuel, Rewrite
-from drystone_optimizer.functions import calls_function
 from drystone_optimizer.rules import Numeric
 
 __all__ = ["Culprit", "bisect"]

@@ -23,10 +23,10 @@ from drystone_base.graph import (
     topological_order,
 )
 from drystone_base.graph.validate import output_dtypes
+from drystone_optimizer.calls import reachable_functions
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.runs import Array, Feeds, Runner
 from drystone_optimizer.checking.steps import Unit
-from drystone_optimizer.functions import reachable_functions
 from drystone_optimizer.rules import Numeric
 
 __all__ = ["Minimal", "minimize"]

@@ -24,6 +24,7 @@ class _Optimize:
 
     takes = "graph"
     device_type = "CPU"
+    phase = "end"
 
     def __call__(self, graph: Graph) -> Graph:
         for node in list(graph):

@@ -1,0 +1,72 @@
+"""Which functions a graph calls, and which those call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from drystone_abi.protos import NodeDef
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Function, FunctionLibrary, Graph, Node
+from drystone_base.ops.attrs import FunctionRef
+
+__all__ = ["called", "called_by_proto", "calls_function", "reachable_functions"]
+
+_NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
+
+
+def reachable_functions(graph: Graph) -> list[Function]:
+    """Functions that nodes of the graph call, or that those call, in the order of being met.
+
+    Not followed: nodes of datasets and of ``SymbolicGradient``.
+    """
+    found: dict[str, Function] = {}
+    queue = [name for node in graph for name in called(node, graph.functions)]
+    for name in queue:
+        function = graph.functions.get(name)
+        if function is None or name in found:
+            continue
+        found[name] = function
+        for proto in function.proto.node_def:
+            queue.extend(called_by_proto(proto, graph.functions))
+    return list(found.values())
+
+
+def called(node: Node, library: FunctionLibrary) -> Iterator[str]:
+    """Functions that a node calls."""
+    if node.op in library:
+        yield node.op
+    if node.op not in _NOT_THROUGH and not node.op.endswith("Dataset"):
+        yield from _named(node)
+
+
+def calls_function(node: Node) -> bool:
+    """Whether an attribute of the node names a function."""
+    return any(True for _ in _named(node))
+
+
+def _named(node: Node) -> Iterator[str]:
+    """Functions that attributes of a node name."""
+    try:
+        values = list(node.attrs.values())
+    except DrystoneError:
+        return
+    for value in values:
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, FunctionRef):
+                yield item.name
+
+
+def called_by_proto(node: NodeDef, library: FunctionLibrary) -> Iterator[str]:
+    """The same for a node of a function, as the function holds it."""
+    if node.op in library:
+        yield node.op
+    if node.op in _NOT_THROUGH or node.op.endswith("Dataset"):
+        return
+    for name in sorted(node.attr):
+        value = node.attr[name]
+        kind = value.WhichOneof("value")
+        if kind == "func":
+            yield value.func.name
+        elif kind == "list":
+            yield from (inner.name for inner in value.list.func)

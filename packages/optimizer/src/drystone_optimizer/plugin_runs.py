@@ -1,0 +1,167 @@
+"""One plugin's optimizer after another on a graph, each where it declared that it runs.
+
+The answer of a plugin is checked; the graph goes on without it where it does not hold.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
+from drystone_optimizer.config import NUMERIC, OptimizerConfig
+from drystone_optimizer.defaults import with_defaults
+from drystone_optimizer.failure import OptimizerWarning
+from drystone_optimizer.functions import plugin_on_bodies
+from drystone_optimizer.ordering import END, START, of_phase
+from drystone_optimizer.preserve import preserved_nodes
+from drystone_optimizer.report import Report, Run
+from drystone_optimizer.rules import Numeric
+from drystone_optimizer.verify import verify
+from drystone_optimizer.watch import CHANGED_RESULT, Watch
+
+if TYPE_CHECKING:
+    from drystone_optimizer.sources import Optimizer
+
+__all__ = ["PluginRuns"]
+
+
+@dataclass
+class PluginRuns:
+    """What the runs of one call share: who runs, the config, the report, who was warned about."""
+
+    chosen: Sequence[Optimizer]
+    config: OptimizerConfig
+    report: Report
+    main_types: frozenset[str]
+    """The device types of the graph as it was given, without those of functions."""
+    watch: Watch = field(default_factory=Watch)
+    warned: set[str] = field(default_factory=set)
+    body_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The device types of functions, while built-in passes are at their bodies."""
+
+    @property
+    def at_passes(self) -> bool:
+        """Whether one of them runs before or after a built-in pass."""
+        return any(one.phase not in (START, END) for one in self.chosen)
+
+    def around(
+        self, phase: str, graph: Graph, fetches: Sequence[str], feeds: Sequence[str]
+    ) -> Graph:
+        """The graph, and the bodies that it reaches, after the optimizers of a phase."""
+        chosen = of_phase(self.chosen, phase)
+        if not chosen:
+            return graph
+        data = graph.to_bytes()
+        for optimizer in chosen:
+            if self.watch.is_over:
+                break
+            if optimizer.device in self.main_types:
+                preserve = preserved_nodes(graph, fetches, feeds, self.config)
+                graph, data = self.one(optimizer, graph, data, fetches, feeds, preserve)
+            if self.config.optimize_functions and len(graph.functions) and not self.watch.is_over:
+                changed = plugin_on_bodies(graph, optimizer, self)
+                if changed is not graph:
+                    graph, data = changed, changed.to_bytes()
+        return graph
+
+    def at_pass(
+        self,
+        phase: str,
+        graph: Graph,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        preserve: frozenset[str],
+        where: str,
+        whole: Callable[[Graph], Graph],
+    ) -> Graph:
+        """The graph, or the one body, that a built-in pass is about to see or has seen."""
+        for optimizer in of_phase(self.chosen, phase):
+            types = self.body_types.get(where, frozenset()) if where else self.main_types
+            if self.watch.is_over or optimizer.device not in types:
+                continue
+            data = graph.to_bytes()
+            graph, _ = self.one(optimizer, graph, data, fetches, feeds, preserve, where, whole)
+        return graph
+
+    def one(
+        self,
+        optimizer: Optimizer,
+        graph: Graph,
+        data: bytes,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        preserve: frozenset[str],
+        where: str = "",
+        whole: Callable[[Graph], Graph] = lambda graph: graph,
+    ) -> tuple[Graph, bytes]:
+        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed.
+
+        ``whole`` puts a body into the graph that can be run.
+        """
+        begin, fuel = time.perf_counter(), self.watch.fuel
+        after, reason, outcome = graph, "", "unchanged"
+        if fuel is not None:
+            fuel.enter("plugin", optimizer.name, where)
+        try:
+            from drystone_optimizer.sources import Work
+
+            found = optimizer.run(Work(with_defaults(data), fetches, feeds, preserve, self.config))
+            if found is not None:
+                after = Graph.from_bytes(found)
+                verify(graph, after, fetches, preserve)
+                self._check(optimizer, whole(graph), whole(after))
+                data, outcome = found, "changed"
+                if fuel is not None:
+                    fuel.note("optimize")
+        except Exception as error:  # whatever a plugin did, the graph goes on
+            if self.config.fail_on_optimizer_errors:
+                raise
+            after, reason = graph, self._failed(optimizer, error, where)
+            outcome = "rejected" if getattr(error, "code", "") == CHANGED_RESULT else "failed"
+        self.report.runs.append(
+            Run(
+                optimizer.name,
+                optimizer.version,
+                optimizer.path,
+                optimizer.device,
+                where,
+                outcome,  # type: ignore[arg-type]
+                time.perf_counter() - begin,
+                len(graph),
+                len(after),
+                reason,
+            )
+        )
+        return after, data
+
+    def _check(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
+        """Hold the result against the one before, where that was asked for."""
+        checks = self.watch.checks
+        if checks is not None:
+            checks.begin(before)
+            highest = Numeric(NUMERIC.index(self.config.numeric))
+            checks.check(f"plugin {optimizer.name}", highest, after)
+
+    def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
+        """Warn, once for each optimizer, and give the reason."""
+        text = (
+            error.render()
+            if isinstance(error, DrystoneError)
+            else f"{type(error).__name__}: {error}"
+        )
+        if optimizer.name not in self.warned:
+            self.warned.add(optimizer.name)
+            graph = f"function {where!r}" if where else "the graph"
+            version = optimizer.version or "of unknown version"
+            warnings.warn(
+                f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
+                f"which goes on as it was: {text}",
+                OptimizerWarning,
+                stacklevel=2,
+            )
+        return text
