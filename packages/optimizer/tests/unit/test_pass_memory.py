@@ -60,6 +60,45 @@ def test_c16_cheap_values_are_computed_again_for_gradients() -> None:
     assert again is after
 
 
+def there_and_back(seed: int) -> Maker:
+    """Random layers of cheap and dear ops, and gradients that read any of their values."""
+    rng, m = np.random.default_rng(seed), Maker()
+    values = [m.x(shape=(4, 256))]
+    for k in range(int(rng.integers(3, 12))):
+        op = str(rng.choice(["Square", "Relu", "Neg", "Tanh", "Sigmoid", "AddV2", "Mul"]))
+        args = [values[-1]] + [values[int(rng.integers(len(values)))]] * (op in ("AddV2", "Mul"))
+        values.append(m.op(op, f"f{k}", *args, **F))
+    back = m.op("OnesLike", "gradients/begin", values[-1], **F)
+    for k in range(int(rng.integers(2, 12))):
+        op = str(rng.choice(["Mul", "AddV2", "Sub", "TanhGrad", "SigmoidGrad"]))
+        other = values[int(rng.integers(len(values)))]
+        if rng.random() < 0.3:
+            m.op("Neg", f"gradients/n{k}", other, **F)
+        back = m.op(op, f"gradients/b{k}", *((other, back) if "Grad" in op else (back, other)), **F)
+    m.op("Tanh", "y", back, **F)
+    return m
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_c16_random_gradients_keep_every_bit(seed: int) -> None:
+    m = there_and_back(seed)
+    fetches = ["y:0", *(f"{n.name}:0" for n in m.graph if n.name.startswith("gradients/n"))]
+    after, _ = run_pass(m.graph, PASS, fetches, ["x:0"], **CHEAP)
+    same_values(m.graph, after, fetches, X, exact=True)
+    again, _ = run_pass(after, PASS, fetches, ["x:0"], **CHEAP)
+    assert again is after
+    if seed % 8 == 0:
+        natively(m.graph, after, fetches, X)
+
+
+def test_c16_random_gradients_have_something_to_do() -> None:
+    changed = 0
+    for seed in range(40):
+        m = there_and_back(seed)
+        changed += run_pass(m.graph, PASS, ["y:0"], ["x:0"], **CHEAP)[0] is not m.graph
+    assert changed > 20
+
+
 def test_c16_by_hand_only_what_has_a_hint() -> None:
     by_hand: dict[str, Any] = {"memory_mode": "manual"}
     unchanged(network(), PASS, ["y:0"], ["x:0"], **by_hand)

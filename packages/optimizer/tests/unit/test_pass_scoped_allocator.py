@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, told, unchanged
+from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, told, unchanged
 
 from drystone_abi.protos import RewriterConfig
 from drystone_base.dtypes import FLOAT32
@@ -88,6 +88,31 @@ def test_c18_fetched_fed_and_dependent_nodes_stay() -> None:
     m = reduced()
     m.graph.add_control(m.graph["b"], m.graph["a"])
     unchanged(m, PASS, FETCHES, list(FEEDS))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_c18_random_rows_of_equal_ops_keep_every_bit(seed: int) -> None:
+    rng, m = np.random.default_rng(seed), Maker()
+    ops = ("Neg", "Abs", "Square", "Tanh", "Sigmoid", "CollectiveReduce", "Identity")
+    feeds, ends = {}, []
+    for row in range(int(rng.integers(2, 6))):
+        shape = tuple(int(d) for d in rng.integers(0, 4, size=int(rng.integers(0, 3))))
+        last = m.x(f"x{row}", shape)
+        feeds[f"x{row}:0"] = rng.normal(size=shape).astype(np.float32)
+        for k in range(int(rng.integers(1, 6))):
+            op = (
+                ops[(seed + k * k) % len(ops)]
+                if not k or rng.random() < 0.8
+                else str(rng.choice(ops))
+            )
+            more = {**KEYS, "instance_key": 9 * row + k} if op == "CollectiveReduce" else {}
+            last = m.op(op, f"r{row}_{k}", last, **more, **F)
+        ends.append(f"{m.op('Neg', f'y{row}', last, **F)[0].name}:0")
+    after, _ = run_pass(m.graph, PASS, ends, list(feeds), scoped_allocator_ops=ops)
+    assert "_ScopedAllocatorSplit" in {node.op for node in after}
+    same_values(m.graph, after, ends, feeds, exact=True)
+    if seed % 6 == 0:
+        natively(m.graph, after, ends, feeds)
 
 
 def test_c18_runs_once_after_the_last_iteration_and_only_when_asked_for() -> None:
