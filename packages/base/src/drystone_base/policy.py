@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
 from drystone_base.errors import KernelError
+from drystone_base.uris import as_path, uri_of
 
 if TYPE_CHECKING:
     from drystone_base.kernels import Call
@@ -82,11 +83,11 @@ class Access:
 
     def with_read(self, *paths: PathLike) -> Self:
         """This, and reading ``paths``."""
-        return replace(self, read=(*self.read, *map(Path, paths)))
+        return replace(self, read=(*self.read, *map(as_path, paths)))
 
     def with_write(self, *paths: PathLike) -> Self:
         """This, and writing ``paths``."""
-        return replace(self, write=(*self.write, *map(Path, paths)))
+        return replace(self, write=(*self.write, *map(as_path, paths)))
 
     def with_python(self) -> Self:
         """This, and calls of registered Python functions."""
@@ -119,7 +120,7 @@ class Access:
 
 def checkpoint_parts(prefix: PathLike) -> list[Path]:
     """The files that are there of a checkpoint: index and data, or one file or shards (V1)."""
-    whole = Path(prefix).absolute()
+    whole = as_path(prefix).absolute()
     stem = re.escape(_SHARD.sub("", whole.name))
     part = re.compile(stem + r"(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
     files = whole.parent.iterdir() if whole.parent.is_dir() else ()
@@ -128,16 +129,17 @@ def checkpoint_parts(prefix: PathLike) -> list[Path]:
 
 def checkpoint_files(prefix: PathLike) -> list[PathLike]:
     """What to open for a checkpoint that a caller named: its prefix, and where its links lead."""
-    stem = _SHARD.sub("", os.path.abspath(prefix))
+    whole = as_path(prefix)
+    stem = _SHARD.sub("", os.fspath(uri_of(whole) or os.path.abspath(whole)))
     return [f"{stem}*", *(p for p in checkpoint_parts(prefix) if p.is_symlink())]
 
 
 def _resolve_all(paths: Iterable[PathLike]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(_resolve_root(Path(p)) for p in paths))
+    return tuple(dict.fromkeys(_resolve_root(as_path(p)) for p in paths))
 
 
 def _resolve_root(root: Path) -> Path:
-    if root == _ANYWHERE:
+    if root == _ANYWHERE or uri_of(root) is not None:
         return root
     if root.name.endswith("*"):
         return Path(os.path.realpath(root.parent)) / root.name
@@ -148,10 +150,16 @@ def _covered(roots: tuple[Path, ...], path: PathLike) -> bool:
     if _ANYWHERE in roots:
         return True
     try:
-        real = os.path.realpath(path)
+        real = _real(path)
     except ValueError:  # a NUL inside: no such file can be
         return False
     return any(_covers(os.fspath(root), real) for root in roots)
+
+
+def _real(path: PathLike) -> str:
+    """A path with links and ``..`` followed; behind a scheme there are no links."""
+    found = as_path(path)
+    return os.path.realpath(found) if uri_of(found) is None else os.fspath(found)
 
 
 def _covers(root: str, real: str) -> bool:
@@ -179,6 +187,6 @@ def _deny(
 def _shown(name: str) -> str:
     """Where a name leads, links and ``..`` followed."""
     try:
-        return os.path.realpath(name)
+        return _real(name)
     except ValueError:
         return repr(name)

@@ -27,6 +27,7 @@ from drystone_base.model import Model
 from drystone_base.ops.inference import Inference, infer
 from drystone_base.policy import checkpoint_files
 from drystone_base.session import Session
+from drystone_base.uris import as_path
 
 __all__ = ["restore_checkpoint", "save", "save_checkpoint"]
 
@@ -45,7 +46,7 @@ def save_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> 
     ``cannot-write``), ``KernelError`` (``uninitialized-variable``).
     """
     session, saver = _saver_of(source, {})
-    _run_save(session, saver, Path(prefix))
+    _run_save(session, saver, as_path(prefix))
     state_latest(prefix)
 
 
@@ -59,7 +60,7 @@ def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) 
     keys = variable_keys(graph, objects, BundleReader(prefix))
     session, saver = _saver_of(source, keys)
     session.access = session.access.with_read(*checkpoint_files(prefix))
-    session.run(saver.restore_op_name, {saver.filename_tensor_name: path_tensor(Path(prefix))})
+    session.run(saver.restore_op_name, {saver.filename_tensor_name: path_tensor(as_path(prefix))})
 
 
 def save(
@@ -105,7 +106,7 @@ def save(
             _run_save(_beside(session, graph), meta.saver_def, prefix)
         write_saved_model(folder, graph, meta, files)
 
-    new_folder(Path(path), fill)
+    new_folder(as_path(path), fill)
 
 
 def _spell_out(graph: Graph) -> None:

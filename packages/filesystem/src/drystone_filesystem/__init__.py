@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from drystone_filesystem import gfile as gfile
+    from drystone_filesystem.objects import ObjectStore as ObjectStore
+    from drystone_filesystem.objects import client_options as client_options
+    from drystone_filesystem.objects import retry_options as retry_options
     from drystone_filesystem.registry import register as register
     from drystone_filesystem.registry import schemes as schemes
     from drystone_filesystem.registry import select as select
@@ -15,31 +18,40 @@ if TYPE_CHECKING:
     from drystone_filesystem.store import Upload as Upload
     from drystone_filesystem.to_fsspec import DrystoneFileSystem as DrystoneFileSystem
     from drystone_filesystem.to_fsspec import offer_to_fsspec as offer_to_fsspec
+    from drystone_filesystem.transfer import progress as progress
 
 __version__ = "0.1.0"
 
 # Where each public name lives, "" for one that is itself a module; imported when first asked for.
 _HOME = {
     "DrystoneFileSystem": "to_fsspec",
+    "ObjectStore": "objects",
     "Stat": "store",
     "Store": "store",
     "Upload": "store",
+    "client_options": "objects",
     "gfile": "",
     "offer_to_fsspec": "to_fsspec",
+    "progress": "transfer",
     "register": "registry",
+    "retry_options": "objects",
     "schemes": "registry",
     "select": "registry",
 }
 
 __all__ = [
     "DrystoneFileSystem",
+    "ObjectStore",
     "Stat",
     "Store",
     "Upload",
     "__version__",
+    "client_options",
     "gfile",
     "offer_to_fsspec",
+    "progress",
     "register",
+    "retry_options",
     "schemes",
     "select",
 ]

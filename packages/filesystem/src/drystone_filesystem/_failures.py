@@ -9,7 +9,7 @@ from typing import Final
 
 from drystone_base.errors import HostError
 
-__all__ = ["os_error", "status_of", "text_of"]
+__all__ = ["StoreFailure", "status_of", "text_of"]
 
 _BY_KIND: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (FileNotFoundError, "NOT_FOUND"),
@@ -29,14 +29,6 @@ _BY_NUMBER: Final = {
     errno.ENOSPC: "RESOURCE_EXHAUSTED",
     errno.ECONNRESET: "UNAVAILABLE",
 }
-_BY_STATUS: Final[dict[str, type[OSError]]] = {
-    "NOT_FOUND": FileNotFoundError,
-    "ALREADY_EXISTS": FileExistsError,
-    "PERMISSION_DENIED": PermissionError,
-    "UNAUTHENTICATED": PermissionError,
-    "DEADLINE_EXCEEDED": TimeoutError,
-    "UNAVAILABLE": ConnectionError,
-}
 _SECRET_NAME: Final = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|PRIVATE_KEY|ACCESS_KEY")
 _SECRET_TEXT: Final = re.compile(
     r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password)=)"
@@ -44,6 +36,14 @@ _SECRET_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST: Final = 6
+
+
+class StoreFailure(OSError):
+    """A failure of a store whose status is known."""
+
+    def __init__(self, status_name: str, text: str) -> None:
+        super().__init__(text)
+        self.status_name = status_name
 
 
 def status_of(error: BaseException) -> str:
@@ -66,13 +66,3 @@ def text_of(error: BaseException) -> str:
         if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST:
             text = text.replace(value, "***")
     return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)
-
-
-def os_error(error: HostError, path: str) -> OSError:
-    """The exception that Python's own files would raise; the host's error is its cause."""
-    if error.status in _BY_STATUS:
-        made = _BY_STATUS[error.status](f"{path}: {error.found}")
-    else:
-        made = OSError(f"{path}: {error.found} [{error.status}]")
-    made.__cause__ = error
-    return made

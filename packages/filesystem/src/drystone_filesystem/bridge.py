@@ -17,7 +17,8 @@ from drystone_base.host.program import register_filesystems
 from drystone_base.host.status import Status
 from drystone_filesystem import _tables as t
 from drystone_filesystem._failures import status_of, text_of
-from drystone_filesystem.store import Store, Upload
+from drystone_filesystem.store import Stat, Store, Upload
+from drystone_filesystem.transfer import Reader, plan, retried
 
 __all__ = ["register_store"]
 
@@ -64,7 +65,7 @@ def register_store(scheme: str, store: Store, origin: str) -> None:
 
     Raises ``HostError`` (``ALREADY_EXISTS``) for a scheme that is taken.
     """
-    memory, tables = _Memory(), _Tables(store)
+    memory, tables = _Memory(), _Tables(scheme, store)
 
     def entry(address: int) -> None:
         info = t.PluginInfo.from_address(address)
@@ -105,8 +106,8 @@ class _Short(Exception):
 class _Tables:
     """The functions of the tables; open files are known by number."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, scheme: str, store: Store) -> None:
+        self.scheme, self.store = scheme, store
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
         self.files: dict[int, Any] = {}
@@ -129,15 +130,16 @@ class _Tables:
             file.upload.abandon()
 
     def _open_readable(self, _fs: Any, path: bytes, holder: Any) -> None:
-        name = _text(path)
-        if self.store.stat(name).is_directory:
+        name, how = _text(path), plan()
+        found = retried(lambda: self.store.stat(name), how)
+        if found.is_directory:
             raise IsADirectoryError(f"{name} is a directory")
-        self._open(holder, name)
+        self._open(holder, Reader(self.store, self.scheme, name, found, how))
 
     def _read(self, holder: Any, offset: int, size: int, buffer: int, status: int) -> int:
         try:
             view = memoryview((ctypes.c_char * size).from_address(buffer)).cast("B")
-            got = self.store.read_into(self._file(holder), offset, view)
+            got: int = self._file(holder).read_into(offset, view)
         except BaseException as error:  # nothing may pass through C
             Status.set(status, status_of(error), text_of(error))
             return -1
@@ -170,7 +172,7 @@ class _Tables:
     # ---- paths ---------------------------------------------------------------------------------
 
     def _stat(self, _fs: Any, path: bytes, out: Any) -> None:
-        found = self.store.stat(_text(path))
+        found = self._looked_at(path)
         out[0].length, out[0].mtime_nsec = found.length, found.mtime_nsec
         out[0].is_directory = found.is_directory
 
@@ -185,8 +187,12 @@ class _Tables:
 
     def _delete_dir(self, _fs: Any, path: bytes) -> None:
         name = _text(path)
-        if not self.store.stat(name).is_directory:
-            raise NotADirectoryError(f"{name} is a file")
+        try:
+            if not self.store.stat(name).is_directory:
+                raise NotADirectoryError(f"{name} is a file")
+        except FileNotFoundError:
+            if not self.store.implicit_directories:
+                raise
         self.store.remove_directory(name)
 
     def _rename(self, _fs: Any, source: bytes, target: bytes) -> None:
@@ -196,7 +202,10 @@ class _Tables:
         self.store.copy(_text(source), _text(target))
 
     def _exists(self, _fs: Any, path: bytes) -> None:
-        self.store.stat(_text(path))
+        self._looked_at(path)
+
+    def _looked_at(self, path: bytes) -> Stat:
+        return retried(lambda: self.store.stat(_text(path)), plan())
 
     # ---- the tables ----------------------------------------------------------------------------
 
@@ -207,7 +216,7 @@ class _Tables:
             name = _text(path)
             if not self.store.stat(name).is_directory:
                 raise NotADirectoryError(f"{name} is a file")
-            names = self.store.children(name)
+            names = retried(lambda: self.store.children(name), plan())
             out[0] = memory.texts(names)
             return len(names)
 
@@ -271,5 +280,7 @@ def _text(raw: bytes) -> str:
 
 def _translated(uri: str) -> str:
     """``bucket/a/b`` for ``scheme://bucket//a/./x/../b/``: what a store is given."""
-    _, _, rest = uri.partition("://")
-    return posixpath.normpath("/" + rest).lstrip("/")
+    host, _, path = uri.partition("://")[2].partition("/")
+    host = "" if host in (".", "..") else host
+    clean = posixpath.normpath("/" + path.lstrip("/"))
+    return (host + clean).strip("/")

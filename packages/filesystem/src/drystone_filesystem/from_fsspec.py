@@ -46,8 +46,9 @@ class FsspecStore(Store):
         listed = (str(p).strip("/") for p in self.filesystem.ls(self._path(path), detail=False))
         return [one.rsplit("/", 1)[-1] for one in listed if one != own]
 
-    def read_into(self, path: str, offset: int, buffer: memoryview) -> int:
-        """One ranged read."""
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """One ranged read; fsspec has no way to ask for a version."""
+        del version
         data = self.filesystem.cat_file(self._path(path), start=offset, end=offset + len(buffer))
         buffer[: len(data)] = data
         return len(data)

@@ -9,14 +9,12 @@ import io
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from drystone_base.host.streams import BUFFER, RawReader, RawWriter
 
 __all__ = [
     "GFile",
@@ -39,83 +37,6 @@ __all__ = [
 
 Path = str | os.PathLike[str]
 _MODES: Final = ("r", "w", "a")
-_BUFFER: Final = 1 << 18
-
-
-class _Reader(io.RawIOBase):
-    """The bytes of a file of the host, from any place."""
-
-    def __init__(self, path: Path) -> None:
-        from drystone_base.host.open_files import Readable
-
-        self._size = host.file_size(path)
-        self._file = Readable(path)
-        self._place = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        got = self._file.read_into(self._place, memoryview(buffer).cast("B"))
-        self._place += got
-        return got
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
-        if start + offset < 0:
-            raise ValueError(f"there is no place {start + offset} in a file")
-        self._place = start + offset
-        return self._place
-
-    def tell(self) -> int:
-        return self._place
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
-
-
-class _Writer(io.RawIOBase):
-    """The end of a file of the host; what is not closed properly is abandoned."""
-
-    def __init__(self, path: Path, *, append: bool) -> None:
-        from drystone_base.host.open_files import Writable
-
-        self._place = host.file_size(path) if append and host.exists(path) else 0
-        self._file = Writable(path, append=append)
-        self.failed = self._ended = False
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        if self.failed:
-            return len(data)  # what is left in the buffer of a file that is given up
-        view = memoryview(data).cast("B")
-        self._file.append(view)
-        self._place += len(view)
-        return len(view)
-
-    def tell(self) -> int:
-        return self._place
-
-    def flush(self) -> None:
-        if not (self._ended or self.failed):
-            self._file.flush()
-
-    def close(self) -> None:
-        if self.closed:
-            return
-        self._ended = True
-        super().close()
-        if self.failed:
-            self._file.abandon()
-        else:
-            self._file.close()
 
 
 class GFile:
@@ -138,9 +59,9 @@ class GFile:
                 code="bad-file-mode",
             )
         self.name, self.mode = os.fspath(name), mode
-        self._raw: Any = _Reader(name) if kind == "r" else _Writer(name, append=kind == "a")
+        self._raw: Any = RawReader(name) if kind == "r" else RawWriter(name, append=kind == "a")
         buffered = io.BufferedReader if kind == "r" else io.BufferedWriter
-        self._file: Any = buffered(self._raw, _BUFFER)
+        self._file: Any = buffered(self._raw, BUFFER)
         if "b" not in mode:
             self._file = io.TextIOWrapper(self._file, "utf-8", newline="\n")
 

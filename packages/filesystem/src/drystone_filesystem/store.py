@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import abc
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 __all__ = ["Stat", "Store", "Upload"]
 
 
 class Stat(NamedTuple):
-    """What a store knows about a path; bytes, and nanoseconds since 1970."""
+    """What a store knows about a path; bytes, and nanoseconds since 1970.
+
+    ``version`` changes with the file's bytes; what is read of a file that states one is cached.
+    Against ``md5``, in hex digits, a file that is read at once is checked.
+    """
 
     length: int
     mtime_nsec: int = 0
     is_directory: bool = False
+    version: str = ""
+    md5: str = ""
 
 
 class Upload(abc.ABC):
@@ -40,6 +46,9 @@ class Store(abc.ABC):
     the status of its kind. They are called from several threads at once.
     """
 
+    implicit_directories: ClassVar[bool] = False
+    """Whether a directory is there only as long as something is in it."""
+
     @abc.abstractmethod
     def stat(self, path: str) -> Stat:
         """Length, time and kind; ``FileNotFoundError`` for nothing."""
@@ -49,8 +58,12 @@ class Store(abc.ABC):
         """The names in a directory."""
 
     @abc.abstractmethod
-    def read_into(self, path: str, offset: int, buffer: memoryview) -> int:
-        """Fill ``buffer`` from ``offset``; how many bytes, fewer only at the end of the file."""
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """Fill ``buffer`` from ``offset``; how many bytes, at least one where the file has some.
+
+        ``version`` is what ``stat`` said when the file was opened: another one's bytes must not
+        come. Called for several parts of a file at once.
+        """
 
     def write(self, path: str) -> Upload:
         """Begin a file that takes the place of one that exists."""

@@ -10,7 +10,7 @@ from fsspec.spec import AbstractFileSystem
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
-from drystone_filesystem._failures import os_error
+from drystone_base.uris import os_error
 from drystone_filesystem.gfile import GFile
 
 __all__ = ["DrystoneFileSystem", "offer_to_fsspec"]

@@ -30,7 +30,8 @@ class Numbers(Store):
     def children(self, path: str) -> list[str]:  # noqa: ARG002
         return ["1", "2", "3"]
 
-    def read_into(self, path: str, offset: int, buffer: memoryview) -> int:
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        del version
         left = max(self.stat(path).length - offset, 0)
         got = min(left, len(buffer))
         buffer[:got] = bytes(range(offset, offset + got))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from drystone_base.cli._output import note
+from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
     from drystone_base.cli._values import Array
@@ -34,7 +35,7 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
 load_options = _options(
     click.option("--tag", "tags", multiple=True, metavar="TAG",
                  help="Which MetaGraph of a SavedModel; may be repeated."),
-    click.option("--checkpoint", metavar="PREFIX", type=click.Path(path_type=Path),
+    click.option("--checkpoint", metavar="PREFIX", type=AnyPath(),
                  help="Checkpoint that a MetaGraph is restored from."),
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ from drystone_base.cli._output import (
     progress,
     wants_json,
 )
+from drystone_base.cli._paths import AnyPath
 from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @input_options
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip

@@ -9,6 +9,7 @@ import click
 
 from drystone_base.cli._inputs import access_options, input_options, load, load_options, request
 from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
     from drystone_base.cli._values import Array
@@ -25,8 +26,8 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
+@click.argument("first", type=AnyPath())
+@click.argument("second", type=AnyPath())
 @input_options
 @click.option("--tolerance", default=1e-4, show_default=True, type=click.FloatRange(min=0),
               help="Largest |a-b| / (|a| + std a) of an output that counts as equal.")  # fmt: skip

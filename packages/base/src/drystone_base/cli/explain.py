@@ -25,6 +25,7 @@ from drystone_base.cli._output import (
     size,
     wants_json,
 )
+from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
     from drystone_base.cli._memory import Memory
@@ -43,7 +44,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @input_options
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip

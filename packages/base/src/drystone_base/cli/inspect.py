@@ -17,6 +17,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
+from drystone_base.cli._paths import AnyPath
 from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @click.option("--graph", "drawing", metavar="OUT.SVG|OUT.HTML",
               type=click.Path(path_type=Path, dir_okay=False),
               help="Draw the graph: one picture, or a page to walk through.")  # fmt: skip

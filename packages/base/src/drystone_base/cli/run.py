@@ -28,6 +28,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
+from drystone_base.cli._paths import AnyPath
 from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @input_options
 @click.option("--outputs", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.NPZ",
               help="Where to save the results.")  # fmt: skip

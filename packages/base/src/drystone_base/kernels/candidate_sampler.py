@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._serial import Serial
 from drystone_base.kernels.random import reserve
+from drystone_base.uris import as_path
 
 _RESERVED: Final = 512
 """Blocks that each sampled class may use up."""
@@ -205,7 +205,7 @@ def every(call: Call, true_classes: Array) -> tuple[Array, Array, Array]:
 
 def _weights_of_file(call: Call) -> list[np.float32]:
     """The last column of each line."""
-    path = Path(call.attrs["vocab_file"])
+    path = as_path(call.attrs["vocab_file"])
     call.runtime.access.check_read(call, path)
     try:
         lines = path.read_bytes().split(b"\n")

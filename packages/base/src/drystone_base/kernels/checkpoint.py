@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from drystone_base.dtypes import DType
@@ -19,6 +18,7 @@ from drystone_base.loaders.checkpoint import (
 from drystone_base.loaders.checkpoint.bundle import data_path, index_path
 from drystone_base.policy import checkpoint_parts
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 
 def _texts(tensor: Array) -> list[str]:
@@ -157,7 +157,7 @@ def merge_v2_checkpoints(call: Call, prefixes: Array, destination: Array) -> Any
         _writable(call, path)
     merge(paths, target)
     if call.attrs["delete_old_dirs"]:
-        folders = {Path(p).parent for p in paths} - {Path(target).parent}
+        folders = {as_path(p).parent for p in paths} - {as_path(target).parent}
         for folder in folders:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()

@@ -7,7 +7,6 @@ import io
 import os
 import zlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -31,6 +30,7 @@ from drystone_base.kernels.ragged_variant import Ragged
 from drystone_base.ops.defs import op_def
 from drystone_base.state import handle_array
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 _OP: Final = "ParseExampleV2"
 _PACKERS: Final[dict[bytes, Callable[[bytes], bytes]]] = {
@@ -120,7 +120,7 @@ def parse_example_dataset(call: Call, *inputs: Array) -> Array:
 @kernel("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
 def dataset_to_tf_record(call: Call, source: Array, name: Array, compression: Array) -> tuple[()]:
     """Write the elements, which are strings, to a file of records."""
-    path = Path(os.fsdecode(scalar_string(call, name, "the file name")))
+    path = as_path(os.fsdecode(scalar_string(call, name, "the file name")))
     kind = scalar_string(call, compression, "the compression")
     call.require(
         kind in _PACKERS, "the compression must be known", found=kind, needed="'', ZLIB or GZIP"

@@ -1,16 +1,16 @@
-"""Whole files as strings, and file names by pattern. Paths are those of the local file system."""
+"""Whole files as strings, and file names by pattern; paths are local or have a scheme."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from pathlib import Path
 from typing import Final
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path, uri_of
 
 _WILDCARD: Final = re.compile(rb"[*?\[]")
 
@@ -18,7 +18,7 @@ _WILDCARD: Final = re.compile(rb"[*?\[]")
 @kernel("ReadFile")
 def read_file(call: Call, filename: Array) -> Array:
     """The file's bytes; NOT_FOUND when it cannot be read."""
-    path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
+    path = as_path(os.fsdecode(scalar_string(call, filename, "the file name")))
     call.runtime.access.check_read(call, path)
     try:
         return string_array([path.read_bytes()], ())
@@ -35,7 +35,7 @@ def read_file(call: Call, filename: Array) -> Array:
 @kernel("WriteFile")
 def write_file(call: Call, filename: Array, contents: Array) -> tuple[()]:
     """Write the bytes; folders are made as needed."""
-    path = Path(os.fsdecode(scalar_string(call, filename, "the file name")))
+    path = as_path(os.fsdecode(scalar_string(call, filename, "the file name")))
     data = scalar_string(call, contents, "the contents")
     call.runtime.access.check_write(call, path)
     try:
@@ -70,7 +70,18 @@ def _matches(call: Call, pattern: bytes) -> list[bytes]:
     """Names that match; the pattern up to its first wildcard, and every name, must be readable."""
     access = call.runtime.access
     access.check_read(call, os.fsdecode(_WILDCARD.split(pattern)[0]))
-    names = glob.glob(pattern)
+    names = _listed(pattern)
     for name in names:
         access.check_read(call, os.fsdecode(name))
     return names
+
+
+def _listed(pattern: bytes) -> list[bytes]:
+    """Names that match, of local files or by the filesystem of the pattern's scheme."""
+    text = os.fsdecode(pattern)
+    place = as_path(text)
+    if uri_of(place) is None:
+        return glob.glob(os.fsencode(place) if text.startswith("file://") else pattern)
+    from drystone_base.host import filesystem
+
+    return [os.fsencode(name) for name in filesystem.glob(text)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from drystone_base.kernels._strings import scalar_string
 from drystone_base.kernels._tables import table_of
 from drystone_base.kernels.lookup import fill_once
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 _WHOLE_LINE: Final = -2
 _LINE_NUMBER: Final = -1
@@ -49,7 +49,7 @@ def initialize_from_text_file(call: Call, handle: Any, filename: Array) -> tuple
 
 def vocabulary(call: Call, filename: bytes, count: int) -> list[bytes]:
     """The first ``count`` lines of a file, or all for -1; none is empty."""
-    path = Path(filename.decode("utf-8", "surrogateescape"))
+    path = as_path(filename.decode("utf-8", "surrogateescape"))
     call.runtime.access.check_read(call, path)
     try:
         raw = path.read_bytes()

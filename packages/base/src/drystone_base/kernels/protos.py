@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +29,7 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes
 from drystone_base.kernels._variants import blank
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 _F: Final = FieldDescriptor
 _WIDE: Final = {
@@ -73,7 +73,7 @@ def _source_bytes(call: Call) -> bytes:
     source = attr_bytes(call, "descriptor_source")
     if source.startswith(b"bytes://"):
         return source.removeprefix(b"bytes://")
-    path = Path(os.fsdecode(source))
+    path = as_path(os.fsdecode(source))
     call.runtime.access.check_read(call, path)
     try:
         return path.read_bytes()

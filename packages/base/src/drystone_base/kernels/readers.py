@@ -8,7 +8,6 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -28,11 +27,12 @@ from drystone_base.kernels._records import read_records
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 
 def open_file(call: Call, name: bytes) -> BinaryIO:
     """A file that the session's access policy lets the node read."""
-    path = Path(os.fsdecode(name))
+    path = as_path(os.fsdecode(name))
     call.runtime.access.check_read(call, path)
     try:
         return path.open("rb")

@@ -11,7 +11,6 @@ import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -30,6 +29,7 @@ from drystone_base.kernels._summaries import (
     tag_text,
 )
 from drystone_base.state import ResourceHandle, handle_array, resource_of
+from drystone_base.uris import as_path
 
 __all__: list[str] = []
 
@@ -72,7 +72,7 @@ def create_summary_file_writer(
 ) -> tuple[()]:
     """Make the writer's file in the folder ``logdir``; nothing if it has one."""
     target = resource_of(writer, _Writer)
-    folder = Path(os.fsdecode(scalar_string(call, logdir, "logdir")))
+    folder = as_path(os.fsdecode(scalar_string(call, logdir, "logdir")))
     end = os.fsdecode(scalar_string(call, suffix, "the suffix"))
     queue = scalar_int(call, max_queue, "max_queue")
     seconds = scalar_int(call, flush_millis, "flush_millis") / 1000

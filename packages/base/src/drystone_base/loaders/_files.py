@@ -6,14 +6,28 @@ import mmap
 import os
 import re
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NoReturn
 
 from drystone_base.errors import BadModelFile, BadRequest, near_matches
+from drystone_base.uris import Ranges, uri_of
 
-__all__ = ["foreign_format", "is_text", "map_file", "missing_file", "replace_file", "writing"]
+__all__ = [
+    "copy_file",
+    "draft_of",
+    "foreign_format",
+    "is_text",
+    "map_file",
+    "map_ranges",
+    "missing_file",
+    "put_in_place",
+    "replace_file",
+    "writing",
+]
 
 # The first thing in a textual proto that is no comment: a field name with its value or block.
 _TEXT_START: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*[A-Za-z_]\w*\s*[:{<]")
@@ -27,6 +41,9 @@ def map_file(path: Path) -> memoryview:
     Raises ``BadModelFile`` (``file-not-found``, ``file-unreadable``).
     """
     try:
+        there = uri_of(path)
+        if there is not None:
+            return Ranges(there)[:]
         if path.exists() and not path.is_file():
             raise OSError(f"{path.name} is not a plain file")
         with path.open("rb") as file:
@@ -68,11 +85,52 @@ def missing_file(path: Path) -> NoReturn:
     )
 
 
+def map_ranges(path: Path) -> memoryview | Ranges:
+    """The bytes of a file as :func:`map_file` has them; behind a scheme, parts when asked for."""
+    there = uri_of(path)
+    return map_file(path) if there is None else Ranges(there)
+
+
+def draft_of(target: Path) -> Path:
+    """A new local path to write what :func:`put_in_place` then moves to ``target``."""
+    if uri_of(target) is not None:
+        handle, name = tempfile.mkstemp(prefix="drystone-")
+        os.close(handle)
+        return Path(name)
+    return target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+
+
+def put_in_place(draft: Path, target: Path) -> None:
+    """Move a draft to its place, by uploading it where that is not on this machine."""
+    if uri_of(target) is not None:
+        copy_file(draft, target)
+        draft.unlink()
+    else:
+        draft.replace(target)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a local file to anywhere, or a file from anywhere to a local path."""
+    there = uri_of(target)
+    if there is not None:
+        there.upload(source)
+    elif uri_of(source) is not None:
+        target.write_bytes(source.read_bytes())
+    else:
+        shutil.copyfile(source, target)
+
+
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write under another name, then move in place: no reader ever sees half a file.
 
-    Raises ``BadRequest`` (``cannot-write``).
+    What is behind a scheme is written by its filesystem's own means, which are as good where it
+    shows files only when they are closed. Raises ``BadRequest`` (``cannot-write``).
     """
+    there = uri_of(path)
+    if there is not None:
+        with writing(path):
+            there.write_pieces(pieces)
+        return
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     with writing(path):
         try:

@@ -20,6 +20,7 @@ from drystone_base.graph._wire import fields
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 __all__ = [
     "MetaParts",
@@ -226,7 +227,7 @@ def _asset(filename: str, folder: Path) -> Path:
 
 def path_tensor(path: Path | str) -> np.ndarray[Any, Any]:
     """The string scalar of an absolute path."""
-    return string_array([os.fsencode(Path(path).absolute())], ())
+    return string_array([os.fsencode(as_path(path).absolute())], ())
 
 
 def asset_feeds(assets: Mapping[str, Path], graph: Graph) -> dict[str, np.ndarray[Any, Any]]:

@@ -15,6 +15,7 @@ from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.loaders.meta_graph import load_meta_graph
 from drystone_base.loaders.saved_model import load_saved_model
 from drystone_base.loaders.tfjs import load_tfjs
+from drystone_base.uris import as_path
 
 __all__ = ["load_model"]
 
@@ -35,7 +36,7 @@ def load_model(
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
-    found = Path(path)
+    found = as_path(path)
     if not found.exists():
         missing_file(found)
     if found.is_dir():

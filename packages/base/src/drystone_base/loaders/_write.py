@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +15,12 @@ from drystone_abi.protos import AssetFileDef, MetaGraphDef, SignatureDef, Tensor
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.graph._wire import write_varint
-from drystone_base.loaders._files import replace_file, writing
+from drystone_base.loaders._files import copy_file, replace_file, writing
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.loaders._meta import hidden_signature
 from drystone_base.loaders.saved_model import init_ops
 from drystone_base.ops.attrs import encode_shape
+from drystone_base.uris import as_path, uri_of
 
 __all__ = ["new_folder", "set_assets", "set_init", "set_signatures", "write_saved_model"]
 
@@ -68,12 +71,12 @@ def set_assets(
     """
     files = {a.filename: known[a.tensor_info.name] for a in meta.asset_file_def}
     for tensor, source in added.items():
-        stem, suffix = Path(source).stem, Path(source).suffix
+        stem, suffix = as_path(source).stem, as_path(source).suffix
         name, number = f"{stem}{suffix}", 0
         while name in files:
             number += 1
             name = f"{stem}_{number}{suffix}"
-        files[name] = Path(source)
+        files[name] = as_path(source)
         meta.asset_file_def.append(AssetFileDef(tensor_info=TensorInfo(name=tensor), filename=name))
     return files
 
@@ -93,6 +96,9 @@ def new_folder(path: Path, fill: Callable[[Path], None]) -> None:
             code="path-taken",
             status="ALREADY_EXISTS",
         )
+    if uri_of(path) is not None:
+        _upload_folder(path, fill)
+        return
     staging = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with writing(path):
@@ -104,6 +110,32 @@ def new_folder(path: Path, fill: Callable[[Path], None]) -> None:
             staging.replace(path)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _upload_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a local folder, then upload it: the model's own file, which makes it one, comes last.
+
+    When an upload fails, what was uploaded is deleted again, as far as that works.
+    """
+    done: list[Path] = []
+    with tempfile.TemporaryDirectory(prefix="drystone-") as name:
+        folder = Path(name) / "model"
+        folder.mkdir()
+        fill(folder)
+        files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        files.sort(key=lambda file: file.parent == folder)
+        try:
+            with writing(path):
+                for file in files:
+                    target = path / file.relative_to(folder).as_posix()
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    done.append(target)
+                    copy_file(file, target)
+        except BaseException:
+            for target in done:
+                with suppress(OSError):
+                    target.unlink(missing_ok=True)
+            raise
 
 
 def write_saved_model(
@@ -118,4 +150,4 @@ def write_saved_model(
         target = folder / "assets" / name
         with writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            copy_file(source, target)

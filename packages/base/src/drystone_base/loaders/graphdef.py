@@ -9,6 +9,7 @@ from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, from_text, to_text
 from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
 from drystone_base.loaders._loaded import LoadedModel, default_signature
+from drystone_base.uris import as_path
 
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
 
@@ -21,7 +22,7 @@ def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
     """
     if isinstance(source, bytes | memoryview):
         return _parse(memoryview(source), "the graph")
-    path = Path(source)
+    path = as_path(source)
     data = map_file(path)
     refuse_foreign(data, path)
     return _parse(data, str(path))
@@ -71,7 +72,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 
     The file appears complete or not at all; the same graph always gives the same bytes.
     """
-    target = Path(path)
+    target = as_path(path)
     data = to_text(graph).encode() if target.suffix == ".pbtxt" else graph.to_bytes()
     replace_file(target, [data])
 

@@ -26,6 +26,7 @@ from drystone_base.loaders._restore import restore
 from drystone_base.loaders.checkpoint import latest_checkpoint, v1_files
 from drystone_base.loaders.checkpoint.bundle import index_path
 from drystone_base.loaders.graphdef import refuse_foreign
+from drystone_base.uris import as_path
 
 __all__ = ["load_meta_graph"]
 
@@ -43,7 +44,7 @@ def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None
     """
     parts = _read(path)
     graph, meta = parts.load_graph(), parts.meta
-    prefix = Path(checkpoint) if checkpoint is not None else _beside(path)
+    prefix = as_path(checkpoint) if checkpoint is not None else _beside(path)
     steps: list[InitStep] = []
     values: dict[str, np.ndarray[Any, Any]] = {}
     if prefix is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from drystone_base.errors import DrystoneError, KernelError
@@ -13,6 +12,7 @@ from drystone_base.kernels._datasets.base import UNKNOWN, Context, Dataset, Elem
 from drystone_base.kernels._records import decompressed, read_records
 from drystone_base.kernels._registry import Array, Call
 from drystone_base.tensor import string_array
+from drystone_base.uris import as_path
 
 __all__ = ["COMPRESSIONS", "Files", "FixedLength", "Lines", "Names", "Records", "text"]
 
@@ -44,7 +44,7 @@ class Files(Dataset):
 
     def open(self, context: Context, index: int) -> BinaryIO:
         """The file, if the session may read it."""
-        path = Path(os.fsdecode(self.names[index]))
+        path = as_path(os.fsdecode(self.names[index]))
         context.runtime.access.check_read(self.call, path)
         try:
             return path.open("rb")
@@ -169,7 +169,8 @@ class FixedLength(Files):
         """The file; what is between header and footer must be whole records."""
         stream = super().open(context, index)
         if not self.compression:
-            body = os.fstat(stream.fileno()).st_size - self.header - self.footer
+            body = stream.seek(0, os.SEEK_END) - self.header - self.footer
+            stream.seek(0)
             if body % self.size:
                 stream.close()
                 self._check(False, index)

@@ -20,7 +20,7 @@ from google.protobuf.message import DecodeError, Message
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
 from drystone_base.dtypes import STRING, DType, from_number
 from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
-from drystone_base.loaders._files import map_file
+from drystone_base.loaders._files import map_file, map_ranges
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
@@ -33,6 +33,7 @@ from drystone_base.loaders.checkpoint._strings import decode_strings
 from drystone_base.loaders.checkpoint._table import corrupt, read_table
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import string_array
+from drystone_base.uris import Ranges, as_path
 
 __all__ = ["BundleReader", "Entry", "data_path", "index_path"]
 
@@ -45,12 +46,12 @@ _MAX_ELEMENTS: Final = 1 << 48
 
 def index_path(prefix: str | os.PathLike[str]) -> Path:
     """The index file of a checkpoint."""
-    return Path(f"{os.fspath(prefix)}.index")
+    return as_path(f"{os.fspath(prefix)}.index")
 
 
 def data_path(prefix: str | os.PathLike[str], shard: int, shards: int) -> Path:
     """One data file of a checkpoint."""
-    return Path(f"{os.fspath(prefix)}.data-{shard:05d}-of-{shards:05d}")
+    return as_path(f"{os.fspath(prefix)}.data-{shard:05d}-of-{shards:05d}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class BundleReader:
         self.prefix = os.fspath(prefix)
         self._verify = verify
         self._lock = threading.Lock()
-        self._shards: dict[int, memoryview] = {}
+        self._shards: dict[int, memoryview | Ranges] = {}
         self._tensors: dict[bytes, np.ndarray[Any, Any]] = {}
         path = index_path(prefix)
         self._where = str(path)
@@ -200,17 +201,17 @@ class BundleReader:
 
     # ---- the data ------------------------------------------------------------------------------
 
-    def _shard(self, shard: int) -> memoryview:
+    def _shard(self, shard: int) -> memoryview | Ranges:
         with self._lock:
             if shard not in self._shards:
                 path = data_path(self.prefix, shard, self.num_shards)
                 if not path.exists():
                     self._missing_shard(path)
-                self._shards[shard] = map_file(path)
+                self._shards[shard] = map_ranges(path)
             return self._shards[shard]
 
     def _missing_shard(self, path: Path) -> None:
-        stem = f"{Path(self.prefix).name}.data-"
+        stem = f"{as_path(self.prefix).name}.data-"
         beside = sorted(p.name for p in path.parent.iterdir() if p.name.startswith(stem))
         raise CheckpointError(
             f"checkpoint {self.prefix} lacks a shard",

@@ -13,6 +13,7 @@ from drystone_base.errors import CheckpointError
 from drystone_base.loaders._files import map_file, replace_file
 from drystone_base.loaders.checkpoint.bundle import index_path
 from drystone_base.loaders.checkpoint.v1 import v1_files
+from drystone_base.uris import as_path
 
 __all__ = ["latest_checkpoint", "state_latest"]
 
@@ -25,11 +26,11 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
     A folder that was moved still works: an absolute path that is gone is looked up in the folder.
     Raises ``CheckpointError`` (``bad-checkpoint``) for a state file that cannot be read.
     """
-    state = _read(Path(folder) / _NAME)
+    state = _read(as_path(folder) / _NAME)
     if not state.model_checkpoint_path:
         return None
-    stated = Path(folder) / state.model_checkpoint_path
-    beside = Path(folder) / Path(state.model_checkpoint_path).name
+    stated = as_path(folder) / state.model_checkpoint_path
+    beside = as_path(folder) / Path(state.model_checkpoint_path).name
     found = [p for p in (stated, beside) if index_path(p).is_file() or v1_files(p)]
     return found[0] if found else None
 
@@ -39,8 +40,8 @@ def state_latest(prefix: str | os.PathLike[str]) -> None:
 
     Raises ``CheckpointError`` (``bad-checkpoint``), ``BadRequest`` (``cannot-write``).
     """
-    path = Path(prefix).parent / _NAME
-    name = Path(prefix).name
+    path = as_path(prefix).parent / _NAME
+    name = as_path(prefix).name
     before = _read(path).all_model_checkpoint_paths
     others = [p for p in before if p != name and index_path(path.parent / p).is_file()]
     state = CheckpointState(model_checkpoint_path=name, all_model_checkpoint_paths=[*others, name])

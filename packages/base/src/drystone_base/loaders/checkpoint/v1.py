@@ -25,6 +25,7 @@ from drystone_base.loaders.checkpoint._table import MAGIC, corrupt, read_table
 from drystone_base.loaders.checkpoint.bundle import BundleReader, Entry, index_path
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import from_proto as read_tensor
+from drystone_base.uris import as_path
 
 __all__ = ["V1Reader", "open_checkpoint", "v1_files"]
 
@@ -45,7 +46,7 @@ def v1_files(prefix: str | os.PathLike[str]) -> list[Path]:
     A name may end in ``-?????-of-0000N``, as TensorFlow writes it for shards. Raises
     ``CheckpointError`` (``checkpoint-missing-shard``).
     """
-    path = Path(prefix)
+    path = as_path(prefix)
     if path.is_file():
         return [path] if _is_table(path) else []
     stem = _SHARD.sub("", path.name)

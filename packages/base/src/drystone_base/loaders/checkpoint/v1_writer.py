@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from drystone_base.loaders.checkpoint._slices import (
 from drystone_base.loaders.checkpoint._table import write_table
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.tensor import typed_field
+from drystone_base.uris import as_path
 
 __all__ = ["V1Writer"]
 
@@ -33,7 +33,7 @@ class V1Writer:
     """Collects tensors and slices; ``finish`` writes the file, or nothing."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = as_path(path)
         self._metas: dict[str, SavedSliceMeta] = {}
         self._taken: dict[str, list[tuple[slice, ...]]] = {}
         self._values: dict[bytes, bytes] = {}

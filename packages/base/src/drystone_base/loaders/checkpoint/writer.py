@@ -14,7 +14,7 @@ import numpy as np
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto, VersionDef
 from drystone_base.dtypes import STRING, DType, from_numpy
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import replace_file, writing
+from drystone_base.loaders._files import draft_of, put_in_place, replace_file, writing
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
@@ -27,6 +27,7 @@ from drystone_base.loaders.checkpoint._strings import encode_strings
 from drystone_base.loaders.checkpoint._table import write_table
 from drystone_base.loaders.checkpoint.bundle import VERSION, BundleReader, data_path, index_path
 from drystone_base.ops.attrs import encode_shape
+from drystone_base.uris import as_path
 
 __all__ = ["BundleWriter", "merge", "save"]
 
@@ -43,7 +44,7 @@ class BundleWriter:
         self._entries: dict[bytes, BundleEntryProto] = {}
         self._offset = 0
         target = data_path(prefix, 0, 1)
-        self._temporary = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+        self._temporary = draft_of(target)
         with writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._temporary.open("wb")
@@ -122,7 +123,7 @@ class BundleWriter:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            self._temporary.replace(target)
+            put_in_place(self._temporary, target)
         _write_index(self.prefix, self._entries, 1)
 
     def discard(self) -> None:
@@ -166,7 +167,7 @@ def merge(prefixes: Iterable[str | os.PathLike[str]], dest: str | os.PathLike[st
     readers = [BundleReader(p) for p in prefixes]
     shards = sum(r.num_shards for r in readers)
     target = os.fspath(dest)
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    as_path(target).parent.mkdir(parents=True, exist_ok=True)
     entries: dict[bytes, BundleEntryProto] = {}
     moves: list[tuple[Path, Path]] = []
     for reader in readers:
@@ -181,7 +182,7 @@ def merge(prefixes: Iterable[str | os.PathLike[str]], dest: str | os.PathLike[st
     _move(moves)
     _write_index(target, entries, shards)
     for reader in readers:
-        if Path(reader.prefix) != Path(target):
+        if as_path(reader.prefix) != as_path(target):
             index_path(reader.prefix).unlink()
 
 

@@ -1,0 +1,111 @@
+"""Files of the host as Python's own streams: buffered, seekable where they are read."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+
+from drystone_base.host import filesystem as host
+from drystone_base.host.open_files import Readable, Writable
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["BUFFER", "RawReader", "RawWriter", "reader"]
+
+BUFFER: Final = 1 << 18
+
+
+class RawReader(io.RawIOBase):
+    """The bytes of a file, from any place."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._size = host.file_size(path)
+        self._file = Readable(path)
+        self._place = 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer from here; how many bytes."""
+        got = self._file.read_into(self._place, memoryview(buffer).cast("B"))
+        self._place += got
+        return got
+
+    def readall(self) -> bytes:
+        """All that is left, by one call: a filesystem that can then reads parts at once."""
+        rest = bytearray(max(self._size - self._place, 0))
+        got = self.readinto(rest)
+        return bytes(memoryview(rest)[:got])
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, also past the end."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            raise ValueError(f"there is no place {start + offset} in a file")
+        self._place = start + offset
+        return self._place
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        return self._place
+
+    def close(self) -> None:
+        """Let go of the file; once."""
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class RawWriter(io.RawIOBase):
+    """The end of a file. Once ``failed`` is set, closing it abandons what was written."""
+
+    def __init__(self, path: str | os.PathLike[str], *, append: bool) -> None:
+        self._place = host.file_size(path) if append and host.exists(path) else 0
+        self._file = Writable(path, append=append)
+        self.failed = self._ended = False
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Add bytes at the end."""
+        if self.failed:
+            return len(data)  # what is left in the buffer of a file that is given up
+        view = memoryview(data).cast("B")
+        self._file.append(view)
+        self._place += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        return self._place
+
+    def flush(self) -> None:
+        """Let others see what was written, where the store can."""
+        if not (self._ended or self.failed):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Let go of the file; once."""
+        if self.closed:
+            return
+        self._ended = True
+        super().close()
+        if self.failed:
+            self._file.abandon()
+        else:
+            self._file.close()
+
+
+def reader(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file open for reading."""
+    return cast("BinaryIO", io.BufferedReader(RawReader(path), BUFFER))

@@ -1,0 +1,221 @@
+"""Object stores by obstore: S3, Google Cloud Storage, Azure and HTTP as stores of drystone.
+
+What a store package adds is how a client of a bucket is made. Directories are the prefixes of
+objects: they are there as long as something is in them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from drystone_filesystem._failures import StoreFailure
+from drystone_filesystem.store import Stat, Store, Upload
+from drystone_filesystem.transfer import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["ObjectStore", "client_options", "retry_options"]
+
+_MD5: Final = re.compile(r'"?([0-9a-f]{32})"?')
+_SAID: Final = re.compile(r"status code: (\d{3})")
+_BY_CODE: Final = {
+    "400": "INVALID_ARGUMENT",
+    "401": "UNAUTHENTICATED",
+    "403": "PERMISSION_DENIED",
+    "404": "NOT_FOUND",
+    "405": "UNIMPLEMENTED",
+    "411": "INVALID_ARGUMENT",
+    "416": "OUT_OF_RANGE",
+}
+_IN_MEMORY: Final = 32 << 20
+_STATUS: Final = {
+    "NotFoundError": "NOT_FOUND",
+    "AlreadyExistsError": "ALREADY_EXISTS",
+    "PermissionDeniedError": "PERMISSION_DENIED",
+    "UnauthenticatedError": "UNAUTHENTICATED",
+    "PreconditionError": "FAILED_PRECONDITION",
+    "InvalidPathError": "INVALID_ARGUMENT",
+    "NotSupportedError": "UNIMPLEMENTED",
+    "UnknownConfigurationKeyError": "INVALID_ARGUMENT",
+}
+
+
+def client_options(*, http: bool) -> dict[str, Any]:
+    """Options of the HTTP client; ``DRYSTONE_FILES_TIMEOUT`` is the seconds that nothing comes."""
+    seconds = os.environ.get("DRYSTONE_FILES_TIMEOUT") or "20"
+    return {
+        "allow_http": http,
+        "connect_timeout": f"{seconds}s",
+        "read_timeout": f"{seconds}s",
+        "timeout": "1h",
+    }
+
+
+def retry_options() -> Any:
+    """How the client itself tries again; reads are tried again here, part by part, as well."""
+    from datetime import timedelta
+
+    waits = {"init_backoff": timedelta(milliseconds=50), "max_backoff": timedelta(seconds=2)}
+    return {
+        "max_retries": 4,
+        "retry_timeout": timedelta(seconds=60),
+        "backoff": {**waits, "base": 2},
+    }
+
+
+@contextmanager
+def _asking(path: str) -> Iterator[None]:
+    """Failures of the client become those of stores."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except (BaseError, FileNotFoundError) as error:
+        name = "NotFoundError" if isinstance(error, FileNotFoundError) else type(error).__name__
+        text = str(error).partition("\n\nDebug source:")[0]  # what follows repeats it, at length
+        said = _SAID.search(text)
+        status = _STATUS.get(name) or _BY_CODE.get(said[1] if said else "", "UNAVAILABLE")
+        raise StoreFailure(status, f"{path}: {text}") from error
+
+
+class ObjectStore(Store):
+    """Buckets (the first part of a path) of objects, through a client that ``make`` makes of each.
+
+    ``sums`` says that a plain entity tag of the store is the object's MD5 sum.
+    """
+
+    implicit_directories = True
+
+    def __init__(self, make: Callable[[str], Any], *, sums: bool = False) -> None:
+        self._make, self._sums = make, sums
+        self._clients: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def _split(self, path: str) -> tuple[Any, str]:
+        """The client of the path's bucket, and the key."""
+        bucket, _, key = path.partition("/")
+        if not bucket:
+            raise ValueError("a path must begin with a bucket or a host, as scheme://bucket/path")
+        with self._lock:
+            if bucket not in self._clients:
+                with _asking(bucket):
+                    self._clients[bucket] = self._make(bucket)
+            return self._clients[bucket], key
+
+    def stat(self, path: str) -> Stat:
+        """The object, else whether there are objects below it."""
+        import obstore
+
+        client, key = self._split(path)
+        if key:
+            try:
+                with _asking(path):
+                    meta = obstore.head(client, key)
+                return self._stat(meta)
+            except StoreFailure as error:
+                if error.status_name != "NOT_FOUND":
+                    raise
+        with _asking(path):
+            below = next(iter(obstore.list(client, f"{key}/" if key else None, chunk_size=1)), None)
+        if not below and key:
+            raise FileNotFoundError(f"there is no object {path}, and none below it")
+        return Stat(0, 0, True)
+
+    def _stat(self, meta: Any) -> Stat:
+        tag = meta.get("e_tag") or ""
+        plain = _MD5.fullmatch(tag) if self._sums else None
+        time = int(meta["last_modified"].timestamp() * 1_000_000_000)
+        return Stat(meta["size"], time, False, tag, plain[1] if plain else "")
+
+    def children(self, path: str) -> list[str]:
+        """The next parts of the keys below."""
+        import obstore
+
+        client, key = self._split(path)
+        with _asking(path):
+            found = obstore.list_with_delimiter(client, f"{key}/" if key else None)
+        keys = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
+        return sorted({one.rstrip("/").rsplit("/", 1)[-1] for one in keys})
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """One ranged request, of the version that was opened."""
+        import obstore
+
+        client, key = self._split(path)
+        options: Any = {"range": (offset, offset + len(buffer))}
+        if version and not version.startswith("W/"):
+            options["if_match"] = version
+        with _asking(path):
+            data = memoryview(obstore.get(client, key, options=options).bytes())
+        buffer[: len(data)] = data
+        return len(data)
+
+    def write(self, path: str) -> Upload:
+        """Collected here, and uploaded when it is closed, in parts if it is large."""
+        client, key = self._split(path)
+        return _ObjectUpload(client, key, path)
+
+    def make_directory(self, path: str) -> None:
+        """Nothing to do: directories are prefixes."""
+        self._split(path)
+
+    def remove_directory(self, path: str) -> None:
+        """Nothing to do for an empty one, which is not there."""
+        if self.children(path):
+            raise OSError(39, f"{path} is not empty")
+
+    def delete(self, path: str) -> None:
+        """The object."""
+        import obstore
+
+        client, key = self._split(path)
+        with _asking(path):
+            obstore.delete(client, key)
+
+    def copy(self, source: str, target: str) -> None:
+        """Inside the store; between two buckets by way of here."""
+        import obstore
+
+        client, key = self._split(source)
+        other, new = self._split(target)
+        with _asking(source):
+            if client is other:
+                obstore.copy(client, key, new)
+            else:
+                obstore.put(other, new, obstore.get(client, key))
+
+
+class _ObjectUpload(Upload):
+    """Bytes on their way to an object; on disk when they are many."""
+
+    def __init__(self, client: Any, key: str, path: str) -> None:
+        self._client, self._key, self._path = client, key, path
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="drystone-")  # noqa: SIM115
+
+    def append(self, data: memoryview) -> None:
+        """Keep them."""
+        self._file.write(data)
+
+    def close(self) -> None:
+        """Upload them; the object appears whole, or stays what it was."""
+        import obstore
+
+        size = self._file.tell()
+        self._file.seek(0)
+        try:
+            with _asking(self._path):
+                obstore.put(self._client, self._key, self._file, chunk_size=8 << 20)
+        finally:
+            self._file.close()
+        tell(self._path, size, size)
+
+    def abandon(self) -> None:
+        """Nothing was sent yet."""
+        self._file.close()

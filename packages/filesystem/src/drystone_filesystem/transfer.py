@@ -1,0 +1,258 @@
+"""Reading behind schemes: parts at once, ahead of the reader, again where it failed, and cached."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from drystone_filesystem._failures import StoreFailure, status_of
+from drystone_filesystem.cache import Blocks, blocks
+from drystone_filesystem.store import Stat, Store
+
+__all__ = ["Plan", "Reader", "plan", "progress", "retried"]
+
+T = TypeVar("T")
+Progress = Callable[[str, int, int], None]
+
+_AGAIN: Final = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "DATA_LOSS", "ABORTED"})
+_watchers: Final[list[Progress]] = []
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How reads are done: bytes of a part, parts at once and ahead, attempts, seconds in all.
+
+    Each has a variable: ``DRYSTONE_FILES_PART_MB``, ``_THREADS``, ``_AHEAD``, ``_ATTEMPTS``,
+    ``_SECONDS``.
+    """
+
+    part: int = 8 << 20
+    threads: int = 8
+    ahead: int = 2
+    attempts: int = 4
+    seconds: float = 120.0
+    first_wait: float = field(default=0.05, repr=False)
+
+
+def plan() -> Plan:
+    """The plan that the environment states."""
+
+    def number(name: str, default: float) -> float:
+        return float(os.environ.get(f"DRYSTONE_FILES_{name}") or default)
+
+    return Plan(
+        part=max(int(number("PART_MB", 8) * (1 << 20)), 1),
+        threads=max(int(number("THREADS", 8)), 1),
+        ahead=int(number("AHEAD", 2)),
+        attempts=max(int(number("ATTEMPTS", 4)), 1),
+        seconds=number("SECONDS", 120.0),
+    )
+
+
+@contextmanager
+def progress(watcher: Progress) -> Iterator[None]:
+    """Have ``watcher(path, bytes, size)`` called for each part that arrives or is uploaded.
+
+    It is called from several threads.
+    """
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def tell(path: str, count: int, size: int) -> None:
+    """Tell those who watch."""
+    for watcher in tuple(_watchers):
+        watcher(path, count, size)
+
+
+def retried(call: Callable[[], T], how: Plan) -> T:
+    """What ``call`` answers; again, after a wait that doubles, while its failure may pass."""
+    end, wait = time.monotonic() + how.seconds, how.first_wait
+    for attempt in range(1, how.attempts + 1):
+        try:
+            return call()
+        except Exception as error:
+            left = end - time.monotonic()
+            if status_of(error) not in _AGAIN or attempt == how.attempts or left < wait:
+                raise
+        time.sleep(wait * (0.5 + random.random()))
+        wait *= 2
+    raise AssertionError("unreachable")
+
+
+_pools: Final[dict[tuple[int, int], ThreadPoolExecutor]] = {}
+_pools_lock: Final = threading.Lock()
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """The threads of this process; a forked child makes its own."""
+    with _pools_lock:
+        key = (os.getpid(), threads)
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(threads, "drystone-files")
+        return _pools[key]
+
+
+class Reader:
+    """One version of a file, read by parts that begin at multiples of the plan's part."""
+
+    def __init__(self, store: Store, name: str, path: str, stat: Stat, how: Plan) -> None:
+        self._store, self._path, self._stat, self._how = store, path, stat, how
+        # Without a version nobody knows whether another reader's bytes are this file's.
+        self._key: tuple[Any, ...] = (name, path, stat.version, stat.length, how.part)
+        self._shared = bool(stat.version)
+        self._last = -1
+        self._own: dict[int, Future[bytes]] = {}
+        self._lock = threading.Lock()
+
+    def read_into(self, offset: int, buffer: memoryview) -> int:
+        """Fill ``buffer`` from ``offset``; how many bytes, fewer only at the end of the file."""
+        want = min(len(buffer), max(self._stat.length - offset, 0))
+        if want == 0:
+            return 0
+        view = buffer[:want]
+        part = self._how.part
+        first, last = offset // part, (offset + want - 1) // part
+        if want == self._stat.length and self._stat.md5:
+            self._whole(view)
+        elif first == last and want < part:
+            self._small(first, offset - first * part, view)
+        else:
+            self._large(offset, view)
+        return want
+
+    # ---- large reads ---------------------------------------------------------------------------
+
+    def _large(self, offset: int, view: memoryview) -> None:
+        """Each part by itself, several at once, straight to its place."""
+        part, place, jobs = self._how.part, offset, []
+        while place < offset + len(view):
+            end = min((place // part + 1) * part, offset + len(view))
+            jobs.append((place, view[place - offset : end - offset]))
+            place = end
+        if len(jobs) == 1:
+            self._part(*jobs[0])
+            return
+        pool = _pool(self._how.threads)
+        futures = [pool.submit(self._part, *job) for job in jobs]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+            for future in futures:
+                if not future.cancelled():
+                    future.exception()  # nothing may write into the buffer any more
+
+    def _part(self, offset: int, view: memoryview) -> None:
+        cached = self._cached(offset // self._how.part)
+        if cached is not None:
+            start = offset % self._how.part
+            view[:] = cached[start : start + len(view)]
+            return
+        self._fetch(offset, view)
+        if self._shared and offset % self._how.part == 0:
+            whole = len(view) == min(self._how.part, self._stat.length - offset)
+            if whole:
+                blocks().keep(self._key, offset // self._how.part, view, memory=False)
+
+    def _fetch(self, offset: int, view: memoryview) -> None:
+        """Read a range; where it breaks off, only the rest is asked for again."""
+        done = 0
+
+        def rest() -> None:
+            nonlocal done
+            while done < len(view):
+                got = self._store.read_into(
+                    self._path, offset + done, view[done:], self._stat.version
+                )
+                if got <= 0:
+                    raise EOFError(
+                        f"{self._path} ended at byte {offset + done} of {self._stat.length}"
+                    )
+                done += got
+                tell(self._path, got, self._stat.length)
+
+        retried(rest, self._how)
+
+    def _whole(self, view: memoryview) -> None:
+        """The whole file, held against its MD5 sum.
+
+        A store may state what looks like a sum and is none (S3 with keys of a service). So bytes
+        that come twice alike are taken; bytes that differ are read again, then are a failure.
+        """
+        seen = set()
+        for _ in range(self._how.attempts):
+            self._large(0, view)
+            digest = hashlib.md5(view, usedforsecurity=False).hexdigest()
+            if digest == self._stat.md5 or digest in seen:
+                return
+            seen.add(digest)
+            blocks().forget(self._key)
+        raise StoreFailure(
+            "DATA_LOSS",
+            f"{self._path} arrived {len(seen)} times with different bytes; "
+            f"its MD5 sum is {self._stat.md5}",
+        )
+
+    # ---- small reads ---------------------------------------------------------------------------
+
+    def _small(self, index: int, start: int, view: memoryview) -> None:
+        """Out of a whole part, which later small reads find; the next parts are fetched ahead."""
+        block = self._block(index)
+        view[:] = memoryview(block)[start : start + len(view)]
+        with self._lock:
+            follows, self._last = index == self._last + 1, index
+        if follows and index:
+            for further in range(index + 1, index + 1 + self._how.ahead):
+                if further * self._how.part < self._stat.length:
+                    self._begin(further)
+
+    def _block(self, index: int) -> bytes:
+        cached = self._cached(index)
+        if cached is not None:
+            return cached
+        try:
+            return self._begin(index).result()
+        finally:
+            with self._lock:
+                if self._shared:
+                    self._own.pop(index, None)
+                while len(self._own) > 2 * self._how.ahead + 2:
+                    del self._own[min(self._own)]
+
+    def _begin(self, index: int) -> Future[bytes]:
+        """The part that is on its way; sent for now if it is not."""
+        with self._lock:
+            future = self._own.get(index)
+            if future is None or (future.done() and future.exception() is not None):
+                future = self._own[index] = _pool(self._how.threads).submit(self._load, index)
+            return future
+
+    def _load(self, index: int) -> bytes:
+        cached = self._cached(index)
+        if cached is not None:
+            return cached
+        start = index * self._how.part
+        room = bytearray(min(self._how.part, self._stat.length - start))
+        self._fetch(start, memoryview(room))
+        block = bytes(room)
+        if self._shared:
+            blocks().keep(self._key, index, memoryview(block), memory=True)
+        return block
+
+    def _cached(self, index: int) -> bytes | None:
+        kept: Blocks = blocks()
+        return kept.find(self._key, index) if self._shared else None
