@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import drystone_filesystem
     import drystone_optimizer
     import drystone_subgraph
+    from drystone import config as config
 
     io = drystone_filesystem
     optimizer = drystone_optimizer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PACKAGES = {
+    "config": "drystone.config",
     "io": "drystone_filesystem",
     "optimizer": "drystone_optimizer",
     "subgraph": "drystone_subgraph",

@@ -103,6 +103,24 @@ _LISTS: Final = tuple(
 )
 
 
+BY_SHORT_NAME: Final = {
+    "pruning": "model_pruning",
+    "function": "function_optimization",
+    "constfold": "constant_folding",
+    "shape": "shape_optimization",
+    "remap": "remapping",
+    "layout": "layout_optimizer",
+    "memory": "memory_optimization",
+    "arithmetic": "arithmetic_optimization",
+    "autoparallel": "auto_parallel",
+    "loop": "loop_optimization",
+    "dependency": "dependency_optimization",
+    "scoped_allocator": "scoped_allocator_optimization",
+    "pin_to_host": "pin_to_host_optimization",
+}
+"""TensorFlow's names for passes in ``optimizers``, where they are not ours."""
+
+
 class QueueRunner(NamedTuple):
     """Names of the nodes that a queue runner uses, as in TensorFlow's ``QueueRunnerDef``."""
 
@@ -135,12 +153,21 @@ class OptimizerConfig:
     undone, what finished stays. ``fail_on_optimizer_errors`` raises what a pass raises;
     ``verify_passes`` checks the graph after each pass (default: ``$DRYSTONE_VERIFY_PASSES``).
 
+    ``optimizers`` names the built-in passes that run, in that order and whatever the toggles say,
+    by our names or TensorFlow's (``"constfold"``). ``custom_optimizers`` are pairs of a name, of an
+    optimizer that runs only when it is named or of a built-in pass, and its parameters.
+
     Of single passes: ``cpu_layout_conversion`` is one of ``CPU_LAYOUTS``, ``memory_mode`` one of
     ``MEMORY_MODES``; nodes below ``memory_optimizer_target_node_name_scope`` (default
     ``"gradients/"``) are those for which others are computed again; ``device_memory`` is the bytes
     that types of devices have. ``auto_parallel_replicas`` copies train at once (0: one for each
     GPU). ``scoped_allocator_ops`` run together. ``mixed_precision_lists`` changes the lists of ops:
     ``{"allowlist_add": ("Exp",), ...}`` with the names of TensorFlow's environment variables.
+
+    Understood, with nothing to do here: ``disable_tfg_optimizer`` and
+    ``experimental_conditional_code_motion`` (there are no such passes),
+    ``experimental_disable_compressed_tensor_optimization`` (constants are not compressed) and
+    ``experimental_disable_folding_quantization_emulation`` (it is never folded).
     """
 
     disable_model_pruning: Choice = Toggle.DEFAULT
@@ -186,6 +213,12 @@ class OptimizerConfig:
     auto_parallel_replicas: int = 0
     scoped_allocator_ops: tuple[str, ...] = ("CollectiveReduce",)
     mixed_precision_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    optimizers: tuple[str, ...] = ()
+    custom_optimizers: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    disable_tfg_optimizer: bool = False
+    experimental_conditional_code_motion: Choice = Toggle.DEFAULT
+    experimental_disable_compressed_tensor_optimization: bool = False
+    experimental_disable_folding_quantization_emulation: bool = False
 
     def __post_init__(self) -> None:
         for name in _TOGGLES:
@@ -207,9 +240,28 @@ class OptimizerConfig:
             if value not in known:
                 _bad_option(name, getattr(self, name), ", ".join(known))
             object.__setattr__(self, name, value)
+        self._settle_names()
         for name in self.mixed_precision_lists:
             if name not in _LISTS:
                 _bad_option("mixed_precision_lists", name, ", ".join(_LISTS))
+
+    def _settle_names(self) -> None:
+        """``optimizers`` under our names; a custom one that is built-in is turned on instead."""
+        for name in self.optimizers:
+            if BY_SHORT_NAME.get(name, name) not in (*PASSES[1:], *OWN, "model_pruning"):
+                _bad_option("optimizers", name, ", ".join((*BY_SHORT_NAME, *PASSES[1:], *OWN)))
+        if "memory" in self.optimizers and self.memory_mode == "default":
+            object.__setattr__(self, "memory_mode", "manual")
+        listed = tuple(BY_SHORT_NAME.get(name, name) for name in self.optimizers)
+        object.__setattr__(self, "optimizers", listed)
+        custom = []
+        for name, parameters in self.custom_optimizers:
+            ours = BY_SHORT_NAME.get(name, name)
+            if ours in (*PASSES[1:], *OWN):
+                object.__setattr__(self, ours, Toggle.ON)
+            elif ours != "model_pruning":
+                custom.append((name, dict(parameters)))
+        object.__setattr__(self, "custom_optimizers", tuple(custom))
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from drystone_abi.protos import RewriterConfig
+from drystone_abi.protos import RewriterConfig, VerifierConfig
+from drystone_base.ops.attrs import decode_attr
 
 __all__ = ["options_of"]
 
@@ -14,6 +15,9 @@ _SAME: Final = (
     "min_graph_nodes",
     "meta_optimizer_timeout_ms",
     "fail_on_optimizer_errors",
+    "disable_tfg_optimizer",
+    "experimental_disable_compressed_tensor_optimization",
+    "experimental_disable_folding_quantization_emulation",
 )
 _NO_TOGGLE: Final = ("disable_model_pruning", "auto_parallel", "memory_optimization")
 
@@ -32,7 +36,23 @@ def options_of(proto: RewriterConfig, toggles: Sequence[str]) -> dict[str, Any]:
         found["disable_model_pruning"] = "on"
     if proto.meta_optimizer_iterations > 0:
         found["meta_optimizer_iterations"] = int(proto.meta_optimizer_iterations)
-    return found | _of_single_passes(proto)
+    verifiers = (proto.inter_optimizer_verifier_config, proto.post_optimization_verifier_config)
+    if any(one.structure_verifier == VerifierConfig.ON for one in verifiers):
+        found["verify_passes"] = True
+    return found | _of_named_passes(proto, words) | _of_single_passes(proto)
+
+
+def _of_named_passes(proto: RewriterConfig, words: Mapping[Any, str]) -> dict[str, Any]:
+    return {
+        "optimizers": tuple(proto.optimizers),
+        "custom_optimizers": tuple(
+            (one.name, {name: decode_attr(value) for name, value in one.parameter_map.items()})
+            for one in proto.custom_optimizers
+        ),
+        "experimental_conditional_code_motion": words.get(
+            proto.experimental_conditional_code_motion, "default"
+        ),
+    }
 
 
 def _of_single_passes(proto: RewriterConfig) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def run_passes(
     ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
     which are on; what ran is added to ``report.steps``.
     """
-    chosen = [one for one in PASSES if _is_on(one, report)]
+    chosen = _named(config) or [one for one in PASSES if _is_on(one, report)]
     beside = plugins if plugins is not None and plugins.at_passes else None
     if not chosen and beside is None:
         return graph
@@ -66,6 +66,12 @@ def run_passes(
                 beside.body_types = body_types(after)
             after = optimize_bodies(after, run.on_body)
     return after
+
+
+def _named(config: OptimizerConfig) -> list[BuiltIn]:
+    """The passes that the config lists, in that order."""
+    by_name = {one.name: one for one in PASSES}
+    return [by_name[name] for name in config.optimizers if name in by_name]
 
 
 def _is_on(one: BuiltIn, report: Report) -> bool:
@@ -212,7 +218,7 @@ class _Run:
         self, ctx: Context, item: _Item, iteration: int, *, last: bool
     ) -> tuple[Context, Graph | None]:
         """Run each pass once; the graph to end with where the time was over, or the fuel."""
-        for one in self.chosen if self.plugins is None else PASSES:
+        for one in self.chosen if self.plugins is None else self._all():
             if one.last is not last:
                 continue
             ctx = self._beside("before", one, ctx, item, iteration)
@@ -228,6 +234,12 @@ class _Run:
                 return ctx, self._finished(ctx, item, changed=True)
             ctx = self._beside("after", one, ctx, item, iteration)
         return ctx, None
+
+    def _all(self) -> Sequence[BuiltIn]:
+        """Every pass in the order of those that run."""
+        if not self.config.optimizers:
+            return PASSES
+        return [*self.chosen, *(one for one in PASSES if one not in self.chosen)]
 
     def _runs(self, one: BuiltIn, iteration: int) -> bool:
         """Whether a pass is on and due."""

@@ -52,10 +52,10 @@ def of_phase(optimizers: Iterable[Optimizer], phase: str) -> list[Optimizer]:
 
 def refuse_second(new: Optimizer, others: Sequence[Optimizer]) -> None:
     """The RFC's rule; raises ``PluginError`` (``already-registered``) naming both."""
-    if new.ordered:
+    if new.ordered or new.custom:
         return
     for one in others:
-        if one.ordered or one.device != new.device or one.name == new.name:
+        if one.ordered or one.custom or one.device != new.device or one.name == new.name:
             continue
         raise PluginError(
             f"graph optimizer {new.name!r} ({new.path}) was refused",

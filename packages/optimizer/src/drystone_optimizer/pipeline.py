@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.devices import all_device_types, device_types
@@ -57,8 +58,10 @@ def optimize_with_report(
         report.merged = merge(config, [])
         return graph, report
     chosen: Sequence[Optimizer] = ()
+    known = _known(config, available)
+    named = _named(config, known)
     if config.use_plugin_optimizers is not Toggle.OFF:
-        chosen = _matching(graph, _installed() if available is None else available)
+        chosen = _matching(graph, known)
     report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
     warn_of_changes(report.merged)
     watch = watch or Watch()
@@ -66,9 +69,35 @@ def optimize_with_report(
     runs = PluginRuns(chosen, config, report, types, watch)
     graph = runs.around(START, graph, fetches, feeds)
     graph = run_passes(graph, fetches, feeds, config, report, watch, runs)
+    graph = runs.custom(named, graph, fetches, feeds)
     graph = runs.around(END, graph, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report
+
+
+def _known(config: OptimizerConfig, available: Sequence[Optimizer] | None) -> Sequence[Optimizer]:
+    """The optimizers to choose from; none are looked for where none can be asked for."""
+    if available is not None:
+        return available
+    off = config.use_plugin_optimizers is Toggle.OFF
+    return () if off and not config.custom_optimizers else _installed()
+
+
+def _named(config: OptimizerConfig, known: Sequence[Optimizer]) -> dict[str, Optimizer]:
+    """The optimizers that the config names; raises ``BadRequest`` for one that is not there."""
+    by_name = {one.name: one for one in known}
+    for name, _ in config.custom_optimizers:
+        if name not in by_name:
+            near = near_matches(name, by_name)
+            raise BadRequest(
+                f"there is no optimizer {name!r}",
+                check="custom_optimizers must name registered optimizers or built-in passes",
+                found=name,
+                needed=", ".join(by_name) or "an optimizer; none is registered",
+                remedy=f"did you mean {', '.join(near)}?" if near else "install its package",
+                code="unknown-optimizer-option",
+            )
+    return {name: by_name[name] for name, _ in config.custom_optimizers}
 
 
 def _installed() -> Sequence[Optimizer]:
@@ -85,4 +114,4 @@ def _matching(graph: Graph, known: Sequence[Optimizer]) -> list[Optimizer]:
     if not known:
         return []
     types = all_device_types(graph)
-    return [optimizer for optimizer in known if optimizer.device in types]
+    return [one for one in known if one.device in types and not one.custom]

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
@@ -43,6 +43,8 @@ class PluginRuns:
     warned: set[str] = field(default_factory=set)
     body_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The device types of functions, while built-in passes are at their bodies."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the custom optimizer that runs."""
 
     @property
     def at_passes(self) -> bool:
@@ -67,6 +69,23 @@ class PluginRuns:
                 changed = plugin_on_bodies(graph, optimizer, self)
                 if changed is not graph:
                     graph, data = changed, changed.to_bytes()
+        return graph
+
+    def custom(
+        self,
+        named: Mapping[str, Optimizer],
+        graph: Graph,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+    ) -> Graph:
+        """The graph after the optimizers that the config names, with their parameters, in order."""
+        for name, parameters in self.config.custom_optimizers:
+            if self.watch.is_over:
+                break
+            preserve = preserved_nodes(graph, fetches, feeds, self.config)
+            self.parameters = parameters
+            graph, _ = self.one(named[name], graph, graph.to_bytes(), fetches, feeds, preserve)
+            self.parameters = {}
         return graph
 
     def at_pass(
@@ -110,7 +129,9 @@ class PluginRuns:
         try:
             from drystone_optimizer.sources import Work
 
-            found = optimizer.run(Work(with_defaults(data), fetches, feeds, preserve, self.config))
+            given = with_defaults(data)
+            work = Work(given, fetches, feeds, preserve, self.config, self.parameters)
+            found = optimizer.run(work)
             if found is not None:
                 after = Graph.from_bytes(found)
                 verify(graph, after, fetches, preserve)

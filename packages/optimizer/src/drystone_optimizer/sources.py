@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from drystone_base.errors import PluginError
@@ -40,6 +41,8 @@ class Work(NamedTuple):
     feeds: Sequence[str]
     preserve: frozenset[str]
     config: OptimizerConfig
+    parameters: Mapping[str, Any] = MappingProxyType({})
+    """What ``OptimizerConfig.custom_optimizers`` states for this one."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Optimizer:
     priority: int = 0
     ordered: bool = False
     kind: Literal["c", "python"] = "python"
+    custom: bool = False
+    """It runs only where ``OptimizerConfig.custom_optimizers`` names it, on any device."""
 
 
 _lock: Final = threading.Lock()
@@ -181,6 +186,7 @@ def register(
         END if phase is None else phase,
         int(priority),
         phase is not None,
+        custom=bool(getattr(function, "custom", False)),
     )
     check_phase(made.phase, name, version, made.path)
     with _lock:
@@ -197,15 +203,18 @@ def graph_optimizer(
     phase: str | None = None,
     priority: int = 0,
     configs: Mapping[str, str] | None = None,
+    custom: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Register the decorated function as an optimizer; raises as :func:`register` does.
 
     ``takes``: ``"graph"``, ``"bytes"`` or ``"work"``, see this module. ``phase``, ``priority``:
     where it runs. ``configs``: ``"on"`` or ``"off"`` by toggle, its wishes about built-in passes.
+    ``custom``: it runs only where a config names it, with parameters.
     """
 
     def decorate(function: _Function) -> _Function:
-        said = {"device_type": device_type, "takes": takes, "phase": phase, "priority": priority}
+        said = {"device_type": device_type, "takes": takes, "phase": phase, "priority": priority,
+                "custom": custom}  # fmt: skip
         for key, value in said.items():
             setattr(function, key, value)
         function.configs = dict(configs or {})  # type: ignore[attr-defined]
