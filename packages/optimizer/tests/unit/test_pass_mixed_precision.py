@@ -10,9 +10,10 @@ import pytest
 from pass_checks import Maker, as_lines, natively, only, run_pass, told, unchanged
 from random_images import draw_images
 
-from drystone_abi.protos import ConfigProto, RewriterConfig
+from drystone_abi.protos import ConfigProto, DataType, FunctionDef, RewriterConfig
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
 from drystone_base.graph import Graph
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
@@ -222,6 +223,28 @@ def test_c8_ops_on_one_tensor_list_change_together() -> None:
     kept = m.graph.copy()
     after, _ = run_pass(kept, CPU16, ["y:0", "g:0"], ["x:0"])
     assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float32"] * 3
+
+
+def test_c8_a_tensor_list_that_a_loop_of_functions_has_in_hand_stays() -> None:
+    m = lists("MatMul")
+    m.graph.functions.add(same_list())
+    call = m.op("PartitionedCall", "call", "s", f=FunctionRef("same", {}), Tin=[VARIANT],
+                Tout=[VARIANT])  # fmt: skip
+    m.graph.set_input(m.graph["h"], 0, call)
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float32"] * 3
+    assert short(after) == {"a", "b"}
+    near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
+
+
+def same_list() -> FunctionDef:
+    """A function that gives the tensor list that it gets."""
+    proto = FunctionDef()
+    proto.signature.name = "same"
+    proto.signature.input_arg.add(name="a", type=DataType.DT_VARIANT)
+    proto.signature.output_arg.add(name="b", type=DataType.DT_VARIANT)
+    proto.ret["b"] = "a"
+    return proto
 
 
 def test_c8_overrides_by_environment_and_option(monkeypatch: pytest.MonkeyPatch) -> None:

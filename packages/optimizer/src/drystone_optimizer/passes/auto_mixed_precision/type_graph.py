@@ -80,6 +80,16 @@ class TypeGraph:
         for member in other.members:
             self._of[member] = one
 
+    def _carries_list(self, node: Node, slot: int, output: Output) -> bool:
+        """Whether an edge is of variants, as far as one of its ends says."""
+        ends = (
+            (node, self._slots[node][0], slot),
+            (output[0], self._slots[output[0]][1], output[1]),
+        )
+        return any(
+            at < len(names) and _label(one, names[at]) == "variant" for one, names, at in ends
+        )
+
     def _join_loops(self, nodes: list[Node]) -> None:
         for node in nodes:
             if node.op != "Merge":
@@ -100,7 +110,7 @@ class TypeGraph:
 
         for node in nodes:
             for slot, output in enumerate(node.inputs):
-                if _carries_list(node, self._slots, slot, output):
+                if self._carries_list(node, slot, output):
                     leader[find_leader(node)] = find_leader(output[0])
         groups: dict[Node, list[Node]] = {}
         for node in leader:
@@ -128,30 +138,16 @@ def _list_attrs(node: Node) -> tuple[str, ...]:
     return ("element_dtype",) if is_list else ()
 
 
-def _carries_list(
-    node: Node, slots: dict[Node, tuple[list[str], list[str]]], slot: int, output: Output
-) -> bool:
-    """Whether an edge is of variants, as far as the ends say."""
-    for one, names, at in (
-        (node, slots[node][0], slot),
-        (output[0], slots[output[0]][1], output[1]),
-    ):
-        if at < len(names) and names[at]:
-            dtype = one.attrs.get(names[at])
-            return isinstance(dtype, DType) and dtype.label == "variant"
-    return _declared(output) == "variant"
-
-
-def _declared(output: Output) -> str:
-    definition = find(output[0].op)
-    if definition is None or output[1] >= len(definition.outputs):
-        return ""
-    dtype = definition.outputs[output[1]].type
-    return "" if dtype is None else dtype.label
+def _label(node: Node, name: str) -> str:
+    """The dtype of an input or output that :func:`_slots` names so."""
+    if name.startswith("="):
+        return name[1:]
+    dtype = node.attrs.get(name) if name else None
+    return dtype.label if isinstance(dtype, DType) else ""
 
 
 def _slots(node: Node) -> tuple[list[str], list[str]]:
-    """The name of the type attribute of each input and output; "" where there is none."""
+    """The name of the type attribute of each input and output; ``=dtype`` where there is none."""
     definition = find(node.op)
     if definition is None:
         return [], []
@@ -163,7 +159,13 @@ def _slots(node: Node) -> tuple[list[str], list[str]]:
 
 
 def _names(args: Iterable[ArgDef], attrs: dict[str, object]) -> list[str]:
-    return [arg.type_attr for arg in args for _ in range(arg.count(attrs))]
+    found = []
+    for arg in args:
+        if arg.type_attr:
+            found += [arg.type_attr] * arg.count(attrs)
+        else:
+            found += [f"={dtype.label}" for dtype in arg.types(attrs)]
+    return found
 
 
 def _is_float(node: Node, name: str) -> bool:
