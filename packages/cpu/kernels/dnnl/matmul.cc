@@ -4,6 +4,7 @@
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/primitive.h"
+#include "dnnl/weights.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
@@ -28,20 +29,33 @@ Desc matrix(const Shape& dims, bool is_flipped) {
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
-std::unique_ptr<Primitive> make_product(const Product& p, bool flip_a, bool flip_b,
-                                        const Fusion& fusion) {
+struct Plan {
+  std::unique_ptr<Primitive> primitive;
+  std::unique_ptr<Packing> packing;  // of b
+};
+
+std::unique_ptr<Plan> make_product(const Product& p, bool flip_a, bool flip_b, bool packs,
+                                   const Fusion& fusion) {
   const Desc a = matrix(p.a, flip_a);
   const Desc b = matrix(p.b, flip_b);
   const Desc y = dense(p.y);
-  std::vector<std::pair<int, Desc>> operands{
-      {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}};
+  std::vector<std::pair<int, Desc>> operands{{DNNL_ARG_SRC, a}, {DNNL_ARG_DST, y}};
   dnnl::primitive_attr attr = attributes();
   Shape channel(p.y.size(), 1);
   channel.back() = p.y.back();
   fusion.attach(attr, operands, dense(channel), y);
-  const dnnl::matmul::primitive_desc pd(engine(), a, b, y, attr);
-  return std::make_unique<Primitive>(dnnl::matmul(pd), std::move(operands), pd.scratchpad_desc());
+  const dnnl::matmul::primitive_desc pd(engine(), a, packs ? any(p.b) : b, y, attr);
+  operands.emplace_back(DNNL_ARG_WEIGHTS, pd.weights_desc());
+  auto plan = std::make_unique<Plan>();
+  plan->packing = std::make_unique<Packing>(b, pd.weights_desc());
+  plan->primitive =
+      std::make_unique<Primitive>(dnnl::matmul(pd), std::move(operands), pd.scratchpad_desc());
+  return plan;
 }
+
+// With so few rows, oneDNN would spend most of a product on putting B in order. With more, constants are
+// not worth a second copy.
+constexpr std::int64_t kFewRows = 32;
 
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
 class Multiplier {
@@ -59,14 +73,16 @@ class Multiplier {
       fusion_.finish(more, y.write<float>(), placed, false);
       return;
     }
+    const bool packs = y.count() <= kFewRows * result.back() && b.rank() == 2 && call.is_constant(1);
     Key key;
-    key << a.dims() << b.dims() << follow_host_threads();
+    key << a.dims() << b.dims() << follow_host_threads() << (packs ? 1 : 0);
     plans_.with(
-        key, [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, fusion_); },
-        [&](const Primitive& primitive) {
-          primitive.run(
-              call,
-              {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, b.data()}, {DNNL_ARG_DST, y.data()}},
+        key,
+        [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, packs, fusion_); },
+        [&](const Plan& plan) {
+          const void* weights = weights_.packed(call, 1, b.data(), *plan.packing);
+          plan.primitive->run(
+              call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));
         });
     fusion_.finish(more, y.write<float>(), placed, true);
@@ -78,7 +94,8 @@ class Multiplier {
   bool flip_a_;
   bool flip_b_;
   Fusion fusion_;
-  Plans<Primitive> plans_;
+  Plans<Plan> plans_;
+  Weights weights_;
 };
 
 Product Multiplier::merged(DimsView a, DimsView b) const {

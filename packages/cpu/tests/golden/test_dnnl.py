@@ -250,6 +250,29 @@ def test_one_kernel_in_several_threads() -> None:
         list(pool.map(work, range(0, 80, 20)))
 
 
+@DRAWN
+@given(
+    st.lists(st.sampled_from([1, 2, 7, 31, 32, 33, 40]), min_size=1, max_size=3),
+    st.sampled_from([1, 5, 64, 100]), st.sampled_from([1, 3, 128, 300]), st.booleans(),
+)  # fmt: skip
+def test_products_with_constants(rows: list[int], k: int, n: int, flip: bool) -> None:
+    """Packed for few rows, as they are for many; the same matrix for all of a session's runs."""
+    native_ops.load()
+    rng = np.random.default_rng(k * n + rows[0])
+    weights = _numbers(rng, (n, k) if flip else (k, n))
+    graph, floats = Graph(), as_dtype("float32")
+    x = graph.add("Placeholder", "x", attrs={"dtype": floats, "shape": None})
+    w = graph.add("Const", "w", attrs={"dtype": floats, "value": TensorAttr(array=weights)})
+    attrs = {"T": floats, "transpose_a": False, "transpose_b": flip}
+    graph.add("MatMul", "y", [x, w], attrs=attrs)
+    session = Session(graph, SessionConfig(executor="native", optimizer="off"))
+    for m in [*rows, *rows]:
+        a = _numbers(rng, (m, k))
+        (found,) = session.run(["y:0"], {"x:0": a})
+        (want,) = run_op("MatMul", a, weights, transpose_b=flip)
+        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
+
+
 EQUATIONS = (
     "ab,bc->ac", "ab,cb->ac", "ba,bc->ca", "abcd,cde->abe", "abc,cde->abde", "btnh,bfnh->bnft",
     "bnft,btnh->bfnh", "abc,abc->", "abc,cb->a", "a,b->ab", "a,b->ba", "ab,ab->ab", "ab,b->a",
