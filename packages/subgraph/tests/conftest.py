@@ -1,7 +1,8 @@
 """The module is registered, and backends that a test registers are gone after it."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,10 @@ def fresh_backends(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     backend._BACKENDS._items.clear()
     backend._BACKENDS._items.update(kept)
+
+
+@pytest.fixture(scope="session")
+def compile_library() -> Callable[..., Path]:
+    """``compile_library("noop.c", flags=[...])``: a library of plugin-abi/tests/plugins."""
+    function: Callable[..., Path] = import_module("compiling").compile_library
+    return function

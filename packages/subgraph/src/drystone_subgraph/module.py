@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from drystone_base.graph import Graph
-from drystone_base.modules import Module
+from drystone_base.modules import Library, Module
 
 __all__ = ["MODULE"]
 
@@ -22,10 +22,25 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], wish: Any
     return partition_for_session(graph, fetches, feeds, wish)
 
 
+def _initialise(library: Library, symbol: str) -> None:
+    """Register the backend of a plugin."""
+    from drystone_subgraph.c_backend import initialise
+
+    initialise(library, symbol)
+
+
+def _offers(library: Library) -> list[str]:
+    """The backends of a plugin."""
+    from drystone_subgraph.c_backend import offered
+
+    return offered(library)
+
+
 MODULE: Final = Module(
     "subgraph",
-    (),
-    lambda _library, _symbol: None,
+    ("TF_InitSubgraph",),
+    _initialise,
+    _offers,
     stages={"partition": _stage},
     commands={"partition": "drystone_subgraph.command:partition"},
 )

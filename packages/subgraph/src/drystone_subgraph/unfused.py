@@ -27,7 +27,7 @@ def unfuse(graph: Graph, node: Node) -> None:
     """Put a layer and the ops after it in the place of a fused node; the last gets its name."""
     attrs = node.full_attrs()
     name, inputs = node.name, list(node.inputs)
-    plain = {k: attrs[k] for k in _ATTRS if k in attrs}
+    plain: dict[str, Any] = {k: attrs[k] for k in _ATTRS if k in attrs}
     if attrs.get("padding") != "EXPLICIT":
         plain.pop("explicit_paddings", None)
     last = _add(graph, name, _PLAIN[node.op], inputs[:2], plain)

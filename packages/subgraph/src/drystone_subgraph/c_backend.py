@@ -1,0 +1,231 @@
+"""Backends of plugins: what a library offers by ``TF_InitSubgraph`` (``drystone/subgraph.h``)."""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_base.errors import HostError, PluginError
+from drystone_base.graph import Node
+from drystone_base.host.status import Status
+from drystone_base.host.tensors import HostTensor, adopt
+from drystone_base.modules import Library
+from drystone_subgraph.backend import SubgraphBackend, backends, register_backend
+from drystone_subgraph.c_structs import VERSION, Backend, Fns, Params, SelectorFns, preset
+from drystone_subgraph.c_views import End, View, node_view, region_view
+from drystone_subgraph.executable import CompileRequest, Executable
+from drystone_subgraph.property import SubgraphProperty
+from drystone_subgraph.selector import SubgraphSelector
+from drystone_subgraph.subgraph import Subgraph, SubgraphNode
+
+__all__ = ["CBackend", "initialise", "offered"]
+
+Array = np.ndarray[Any, Any]
+_Init: Final = c.CFUNCTYPE(None, c.POINTER(Params), c.c_void_p)
+_OFFERED: Final[dict[str, list[str]]] = {}
+
+
+def initialise(library: Library, symbol: str) -> None:
+    """Register the backend of a library; raises ``HostError`` and ``PluginError`` to refuse it."""
+    backends()
+    backend = CBackend(library, symbol)
+    register_backend(backend, library.path)
+    _OFFERED.setdefault(library.path, []).append(backend.name)
+
+
+def offered(library: Library) -> list[str]:
+    """The names of the backends that a library registered."""
+    return _OFFERED.get(library.path, [])
+
+
+class CBackend(SubgraphBackend):
+    """The backend that a library offers; its structs live as long as the library."""
+
+    def __init__(self, library: Library, symbol: str) -> None:
+        self.library, self.path = library, library.path
+        self.backend, self.selectors, self.fns = (preset(k) for k in (Backend, SelectorFns, Fns))
+        major, minor, patch = VERSION
+        params = preset(Params, major_version=major, minor_version=minor, patch_version=patch)
+        params.backend, params.selector_fns = c.pointer(self.backend), c.pointer(self.selectors)
+        params.fns = c.pointer(self.fns)
+        address = library.symbol(symbol)
+        with Status(f"{symbol} of {library.path} failed") as status:
+            _Init(address or 0)(c.pointer(params), status.pointer)
+        self._check(params)
+        self.name = self.backend.name.decode("utf-8", "replace")
+        self.compiles = bool(self.fns.compile)
+        self.itself = c.pointer(self.backend)
+
+    def _check(self, params: Params) -> None:
+        """Look at what the plugin filled in; members beyond what it knows are null."""
+        if params.major_version != VERSION[0]:
+            self._refuse("the major version of the interface must be the host's",
+                         params.major_version, VERSION[0])  # fmt: skip
+        for struct in (self.backend, self.selectors, self.fns):
+            kind, size = type(struct).__name__, struct.struct_size
+            if size < c.sizeof(c.c_size_t):
+                self._refuse("a struct must state its size", f"{kind} of {size} bytes", "its size")
+            if size < c.sizeof(struct):
+                c.memset(c.addressof(struct) + size, 0, c.sizeof(struct) - size)
+        if not self.backend.name or not self.selectors.select:
+            self._refuse("a backend has a name, and a function select", "NULL", "both")
+        if self.fns.compile and not (self.fns.execute and self.fns.destroy_executable):
+            self._refuse("a backend that compiles can execute and destroy what it compiled",
+                         "compile alone", "execute and destroy_executable")  # fmt: skip
+
+    def _refuse(self, check: str, found: object, needed: object) -> None:
+        raise PluginError(
+            "a subgraph backend cannot be registered",
+            check=check,
+            found=f"{found}, and {check}",
+            needed=needed,
+            remedy="report this to the plugin's author",
+            plugin=self.library.name,
+            path=self.path,
+            code="bad-subgraph-backend",
+        )
+
+    def properties(self) -> Sequence[SubgraphProperty]:
+        """One rule: what the library selects."""
+        return [_CProperty(self)]
+
+    def compile(self, request: CompileRequest) -> Executable:
+        """What the library compiles; raises ``HostError`` where it does not."""
+        inputs = [End(i.dtype, i.shape, "", i.value, i.is_weight) for i in request.inputs]
+        outputs = [End(dtype) for dtype in request.output_types]
+        view = region_view(request.name, request.body, inputs, outputs, request.threads)
+        with Status(f"backend {self.name!r} cannot compile {request.name!r}") as status:
+            made = self.fns.compile(self.itself, view.pointer, status.pointer)
+        if not made:
+            raise HostError(
+                f"backend {self.name!r} compiled {request.name!r} to nothing",
+                check="compile gives an executable, or says why not",
+                found="NULL and an OK status",
+                needed="an executable",
+                remedy="report this to the plugin's author",
+            )
+        if self.fns.update:
+            return _UpdatableExecutable(self, made, request)
+        return _CExecutable(self, made, request)
+
+
+class _CSelector(SubgraphSelector):
+    """A selector of a library's; the views of nodes are made once."""
+
+    def __init__(self, backend: CBackend) -> None:
+        self.backend, self.fns = backend, backend.selectors
+        self.views: dict[Node, View] = {}
+        self.stateful = bool(self.fns.create_selector)
+        self.handle: int | None = None
+        if self.stateful:
+            with Status(f"backend {backend.name!r} has no selector") as status:
+                self.handle = self.fns.create_selector(backend.itself, status.pointer)
+
+    def __del__(self) -> None:
+        if self.handle and self.fns.destroy_selector:
+            self.fns.destroy_selector(self.backend.itself, self.handle)
+
+    def _view(self, node: Node) -> Any:
+        if node not in self.views:
+            self.views[node] = node_view(node)
+        return self.views[node].pointer
+
+    def select(self, node: Node) -> bool:
+        return bool(self.fns.select(self.backend.itself, self.handle, self._view(node)))
+
+    def select_input(self, node: Node, new_node: Node) -> bool:
+        return self._neighbour(self.fns.select_input, node, new_node)
+
+    def select_output(self, node: Node, new_node: Node) -> bool:
+        return self._neighbour(self.fns.select_output, node, new_node)
+
+    def _neighbour(self, function: Any, node: Node, new_node: Node) -> bool:
+        if not function:
+            return self.select(new_node)
+        views = self._view(node), self._view(new_node)
+        return bool(function(self.backend.itself, self.handle, *views))
+
+    def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
+        if not self.fns.filter:
+            return candidates
+        keep = (c.c_ubyte * len(candidates))(*[1] * len(candidates))
+        views = [self._view(node) for node in candidates]
+        array = (type(views[0]) * len(views))(*views)
+        self.fns.filter(self.backend.itself, self.handle, array, len(views), keep)
+        return [node for node, kept in zip(candidates, keep, strict=True) if kept]
+
+    def reset(self) -> None:
+        if self.fns.reset:
+            self.fns.reset(self.backend.itself, self.handle)
+
+
+class _CProperty(SubgraphProperty):
+    def __init__(self, backend: CBackend) -> None:
+        self.backend = backend
+        self.name = backend.name
+        self.minimum_size = max(1, backend.backend.minimum_size)
+
+    def create_subgraph_selector(self) -> SubgraphSelector:
+        return _CSelector(self.backend)
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        backend = self.backend
+        if not backend.fns.accept:
+            return subgraph.node()
+        inputs = [End(i.dtype, i.shape, i.source, i.value) for i in subgraph.inputs]
+        outputs = [End(o.dtype, o.shape, o.source) for o in subgraph.outputs]
+        view = region_view(subgraph.name, subgraph.body, inputs, outputs)
+        try:
+            with Status(f"backend {backend.name!r} refuses {subgraph.name!r}") as status:
+                accepted = backend.fns.accept(backend.itself, view.pointer, status.pointer)
+        except HostError as error:
+            return subgraph.refuse(error.found)
+        return subgraph.node() if accepted else None
+
+
+class _CExecutable:
+    """An executable of a library's."""
+
+    def __init__(self, backend: CBackend, handle: int, request: CompileRequest) -> None:
+        self.backend, self.handle = backend, handle
+        self.types = [i.dtype for i in request.inputs]
+        self.outputs, self.name = len(request.output_types), request.name
+
+    def __del__(self) -> None:
+        self.backend.fns.destroy_executable(self.backend.itself, self.handle)
+
+    def __call__(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        lent = [HostTensor.from_numpy(a, t) for a, t in zip(inputs, self.types, strict=True)]
+        handles = (c.c_void_p * len(lent))(*(tensor.handle for tensor in lent))
+        results = (c.c_void_p * self.outputs)()
+        try:
+            with Status(f"backend {self.backend.name!r} failed on {self.name!r}") as status:
+                self.backend.fns.execute(
+                    self.backend.itself, self.handle, handles, len(lent), results, self.outputs,
+                    status.pointer,
+                )  # fmt: skip
+        finally:
+            found = [adopt(handle) if handle else None for handle in results]
+        if any(value is None for value in found):
+            raise ValueError("an output is NULL")
+        return [value for value in found if value is not None]
+
+
+class _UpdatableExecutable(_CExecutable):
+    """An executable that packs its weights again by itself."""
+
+    def update(self, weights: Mapping[int, Array]) -> None:
+        """Hand over the weights that changed; other inputs are NULL."""
+        lent = {k: HostTensor.from_numpy(a, self.types[k]) for k, a in weights.items()}
+        count = len(self.types)
+        handles = (c.c_void_p * count)()
+        changed = (c.c_ubyte * count)()
+        for k, tensor in lent.items():
+            handles[k], changed[k] = tensor.handle, 1
+        with Status(f"backend {self.backend.name!r} cannot update {self.name!r}") as status:
+            self.backend.fns.update(
+                self.backend.itself, self.handle, handles, count, changed, status.pointer
+            )

@@ -1,0 +1,185 @@
+/* A subgraph backend: regions of element-wise float ops, computed in one loop over the elements.
+ *
+ * A region is compiled to a program of one step a node. Every input has the shape of the outputs,
+ * or is one number; for other shapes compile declines, and the host runs the region. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drystone/platform_strings.h"
+#include "drystone/subgraph.h"
+
+TF_PLATFORM_STRINGS()
+
+enum { kMost = 64 }; /* nodes, inputs and outputs of a region */
+
+typedef enum { kAdd, kSub, kMul, kNeg, kNone } Op;
+
+typedef struct {
+  Op op;
+  int from[2]; /* places of the operands: inputs first, then the results of steps */
+} Step;
+
+typedef struct {
+  int inputs, steps, outputs;
+  int rank;
+  int64_t dims[8];
+  int64_t elements;
+  int single[kMost]; /* by input: whether it is one number */
+  int out[kMost];
+  Step step[kMost];
+} Program;
+
+static Op op_of(const TF_SubgraphNode* node) {
+  static const char* const names[] = {"AddV2", "Sub", "Mul", "Neg"};
+  if (node->num_outputs != 1 || node->output_types[0] != TF_FLOAT) return kNone;
+  for (int k = 0; k < 4; ++k) {
+    if (strcmp(node->op, names[k]) == 0) return (Op)k;
+  }
+  return kNone;
+}
+
+static unsigned char wants(const TP_SubgraphBackend* backend, void* selector,
+                           const TF_SubgraphNode* node) {
+  (void)backend;
+  (void)selector;
+  return op_of(node) != kNone;
+}
+
+static unsigned char accept(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                            TF_Status* status) {
+  (void)backend;
+  if (region->num_nodes + region->num_inputs <= kMost && region->num_outputs <= kMost) return 1;
+  TF_SetStatus(status, TF_UNIMPLEMENTED, "the region is too large");
+  return 0;
+}
+
+static int64_t count(const TF_SubgraphValue* value) {
+  int64_t elements = 1;
+  for (int k = 0; k < value->rank; ++k) elements *= value->dims[k];
+  return elements;
+}
+
+/* The shape of the outputs is that of the largest input; others must be like it, or one number. */
+static int set_shape(Program* program, const TF_SubgraphRegion* region) {
+  const TF_SubgraphValue* largest = region->inputs[0];
+  for (int k = 1; k < region->num_inputs; ++k) {
+    const TF_SubgraphValue* value = region->inputs[k];
+    if (count(value) > count(largest) || (count(value) == 1 && value->rank > largest->rank)) {
+      largest = value;
+    }
+  }
+  if (largest->rank < 0 || largest->rank > 8) return 0;
+  program->rank = largest->rank;
+  program->elements = count(largest);
+  for (int k = 0; k < largest->rank; ++k) program->dims[k] = largest->dims[k];
+  for (int k = 0; k < region->num_inputs; ++k) {
+    const TF_SubgraphValue* value = region->inputs[k];
+    const size_t bytes = (size_t)largest->rank * sizeof(int64_t);
+    program->single[k] = value->rank <= largest->rank && count(value) == 1;
+    if (program->single[k]) continue;
+    if (value->rank != largest->rank) return 0;
+    if (bytes != 0 && memcmp(value->dims, largest->dims, bytes) != 0) return 0;
+  }
+  return 1;
+}
+
+/* Every step must have an operand of the full shape, or its result would be smaller. */
+static int add_steps(Program* program, const TF_SubgraphRegion* region) {
+  for (int k = 0; k < region->num_nodes; ++k) {
+    const TF_SubgraphNode* node = region->nodes[k];
+    Step* step = &program->step[k];
+    int full = program->elements == 1;
+    step->op = op_of(node);
+    if (step->op == kNone) return 0;
+    for (int i = 0; i < node->num_inputs; ++i) {
+      const int inside = node->inputs[2 * i] >= 0;
+      step->from[i] = inside ? region->num_inputs + node->inputs[2 * i] : node->inputs[2 * i + 1];
+      full = full || inside || !program->single[step->from[i]];
+    }
+    if (node->num_inputs == 1) step->from[1] = step->from[0];
+    if (!full) return 0;
+  }
+  for (int k = 0; k < region->num_outputs; ++k) {
+    if (region->outputs[k]->node < 0) return 0;
+    program->out[k] = region->num_inputs + region->outputs[k]->node;
+  }
+  return 1;
+}
+
+static void* compile(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                     TF_Status* status) {
+  (void)backend;
+  Program* program = calloc(1, sizeof(Program));
+  if (program == NULL) {
+    TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for a program");
+    return NULL;
+  }
+  program->inputs = region->num_inputs;
+  program->steps = region->num_nodes;
+  program->outputs = region->num_outputs;
+  if (region->num_inputs > 0 && set_shape(program, region) && add_steps(program, region)) {
+    return program;
+  }
+  free(program);
+  TF_SetStatus(status, TF_UNIMPLEMENTED, "inputs of different shapes");
+  return NULL;
+}
+
+static float apply(Op op, float a, float b) {
+  switch (op) {
+    case kAdd: return a + b;
+    case kSub: return a - b;
+    case kMul: return a * b;
+    default: return -a;
+  }
+}
+
+static void execute(const TP_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
+                    int32_t num_inputs, TF_Tensor** outputs, int32_t num_outputs,
+                    TF_Status* status) {
+  (void)backend;
+  const Program* program = executable;
+  const float* from[kMost];
+  float* to[kMost];
+  float value[kMost];
+  for (int k = 0; k < num_inputs; ++k) from[k] = TF_TensorData(inputs[k]);
+  for (int k = 0; k < num_outputs; ++k) {
+    outputs[k] = TF_AllocateTensor(TF_FLOAT, program->dims, program->rank,
+                                   (size_t)program->elements * sizeof(float));
+    if (outputs[k] == NULL) {
+      TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for an output");
+      return;
+    }
+    to[k] = TF_TensorData(outputs[k]);
+  }
+  for (int64_t i = 0; i < program->elements; ++i) {
+    for (int k = 0; k < num_inputs; ++k) value[k] = from[k][program->single[k] ? 0 : i];
+    for (int k = 0; k < program->steps; ++k) {
+      const Step* step = &program->step[k];
+      value[num_inputs + k] = apply(step->op, value[step->from[0]], value[step->from[1]]);
+    }
+    for (int k = 0; k < num_outputs; ++k) to[k][i] = value[program->out[k]];
+  }
+}
+
+static void destroy(const TP_SubgraphBackend* backend, void* executable) {
+  (void)backend;
+  free(executable);
+}
+
+TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+  (void)status;
+  params->major_version = SG_MAJOR;
+  params->minor_version = SG_MINOR;
+  params->patch_version = SG_PATCH;
+  params->backend->struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
+  params->backend->name = "elementwise";
+  params->backend->minimum_size = 2;
+  params->selector_fns->struct_size = TP_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
+  params->selector_fns->select = wants;
+  params->fns->struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
+  params->fns->accept = accept;
+  params->fns->compile = compile;
+  params->fns->execute = execute;
+  params->fns->destroy_executable = destroy;
+}

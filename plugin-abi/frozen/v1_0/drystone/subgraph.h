@@ -1,0 +1,172 @@
+/* drystone/subgraph.h: a backend that takes regions of graphs, from a plugin.
+ *
+ * Entry symbol: TF_InitSubgraph, called once. TensorFlow has no such interface; the terms are those
+ * of MXNet's subgraph API. Since 1.0.
+ *
+ * A backend says node by node what it wants (select, select_input, select_output, filter). Regions
+ * grow by that, and the host sees to it that they are connected, apart from one another, and leave
+ * no cycle. A region becomes one operator. The host runs it, or what `compile` makes of it.
+ *
+ * Sizes: each struct begins with struct_size. Structs of the plugin are preset by the host and
+ * overwritten by the plugin with the size that it was compiled with; members beyond it count as
+ * null; zero is an error. Structs that the host hands over state the host's size: look at
+ * DRYSTONE_HAS_MEMBER before reading a member newer than this file's first release.
+ * Memory: what the host hands over lives until the function returns, unless said otherwise.
+ * Statuses: the last argument is fresh and OK; set it on failure. A backend that fails while a graph
+ * is partitioned is left out, with a warning; where it fails to compile or to execute, the host runs
+ * the region. No failure here fails a run.
+ * Threads: functions of one selector, and of one executable, never overlap; all others may.
+ */
+#ifndef DRYSTONE_SUBGRAPH_H_
+#define DRYSTONE_SUBGRAPH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drystone/datatype.h"
+#include "drystone/macros.h"
+#include "drystone/status.h"
+#include "drystone/tensor.h"
+
+/* Version of this interface. A host refuses another major version; minor and patch are recorded. */
+#define SG_MAJOR 0
+#define SG_MINOR 1
+#define SG_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What the host hands over ---------------------------------------------------------------- */
+
+/* A node. */
+typedef struct TF_SubgraphNode {
+  size_t struct_size;
+  void* ext; /* reserved */
+  const char* name;
+  const char* op;
+  const char* device;     /* the one asked for, "" for none */
+  const void* node_def;   /* a serialised NodeDef: attributes, and names of inputs */
+  size_t node_def_size;
+  int32_t num_inputs;     /* data inputs */
+  const int32_t* inputs;  /* in a region, two numbers for each: which node of the region, and which
+                           * of its outputs; or -1, and which input of the region. Else NULL */
+  int32_t num_outputs;
+  const TF_DataType* output_types;
+} TF_SubgraphNode;
+#define TF_SUBGRAPH_NODE_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphNode, output_types)
+
+/* What goes into a region, or comes out of it; every value once. */
+typedef struct TF_SubgraphValue {
+  size_t struct_size;
+  void* ext;            /* reserved */
+  const char* source;   /* the tensor's name in the graph; "" in compile */
+  TF_DataType dtype;
+  int32_t rank;         /* -1: unknown; in compile, inputs have known shapes */
+  const int64_t* dims;  /* below 0: unknown */
+  TF_Tensor* value;     /* of an input that is a constant or a weight, in compile; else NULL. To be
+                         * read only; a plugin that keeps it keeps a tensor that shares its memory */
+  unsigned char is_weight; /* the value is a variable's: it may change between calls */
+  int32_t node;         /* of what comes out: the node of the region that computes it, */
+  int32_t output;       /* and which of its outputs it is; node -1: input `output` as it is */
+} TF_SubgraphValue;
+#define TF_SUBGRAPH_VALUE_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphValue, output)
+
+/* A region: its nodes in an order in which each comes after those that it reads. */
+typedef struct TF_SubgraphRegion {
+  size_t struct_size;
+  void* ext; /* reserved */
+  const char* name; /* of the operator that stands for it */
+  int32_t num_nodes;
+  const TF_SubgraphNode* const* nodes;
+  int32_t num_inputs;
+  const TF_SubgraphValue* const* inputs;
+  int32_t num_outputs;
+  const TF_SubgraphValue* const* outputs;
+  int32_t threads; /* how many an executable may use; 0: one a core */
+} TF_SubgraphRegion;
+#define TF_SUBGRAPH_REGION_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphRegion, threads)
+
+/* ---- What a plugin fills in ------------------------------------------------------------------ */
+
+/* The backend itself. */
+typedef struct TP_SubgraphBackend {
+  size_t struct_size;
+  void* ext;            /* the plugin's */
+  const char* name;     /* required: what users ask for, lives as long as the library */
+  int32_t minimum_size; /* regions of fewer nodes stay as they are; 0 counts as 1 */
+} TP_SubgraphBackend;
+#define TP_SUBGRAPH_BACKEND_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphBackend, minimum_size)
+
+/* What it wants. Only select is required. A region begins with a node for which select is not 0.
+ * From each of its nodes on, what the node reads is offered to select_input, then what reads it to
+ * select_output (NULL: select of the new node decides). A node is offered only where it can come in,
+ * so what was said yes to is in the region. */
+typedef struct TP_SubgraphSelectorFns {
+  size_t struct_size;
+  void* ext; /* reserved */
+  /* A selector for one graph; it serves one region after another. NULL: `selector` is NULL, and no
+   * answer depends on an earlier one. */
+  void* (*create_selector)(const TP_SubgraphBackend* backend, TF_Status* status);
+  void (*destroy_selector)(const TP_SubgraphBackend* backend, void* selector);
+  unsigned char (*select)(const TP_SubgraphBackend* backend, void* selector,
+                          const TF_SubgraphNode* node);
+  unsigned char (*select_input)(const TP_SubgraphBackend* backend, void* selector,
+                                const TF_SubgraphNode* node, const TF_SubgraphNode* new_node);
+  unsigned char (*select_output)(const TP_SubgraphBackend* backend, void* selector,
+                                 const TF_SubgraphNode* node, const TF_SubgraphNode* new_node);
+  /* Set keep[k] to 0 for candidates to be dropped; all are preset to 1. */
+  void (*filter)(const TP_SubgraphBackend* backend, void* selector,
+                 const TF_SubgraphNode* const* candidates, int32_t count, unsigned char* keep);
+  /* Another region begins: forget what was seen. */
+  void (*reset)(const TP_SubgraphBackend* backend, void* selector);
+} TP_SubgraphSelectorFns;
+#define TP_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphSelectorFns, reset)
+
+/* What it does with regions. All are optional, but compile needs execute and destroy_executable. */
+typedef struct TP_SubgraphFns {
+  size_t struct_size;
+  void* ext; /* reserved */
+  /* 0 refuses a region: its nodes stay, for other backends. A status that is not OK says why. */
+  unsigned char (*accept)(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                          TF_Status* status);
+  /* An executable of the region for inputs of the given shapes, called once for each set of them,
+   * on a thread of its own. NULL, with a status that is not OK: the host runs the region. */
+  void* (*compile)(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                   TF_Status* status);
+  /* Compute. `inputs` are all of the region's, to be read only. `outputs` are NULL: set each to a
+   * new tensor, which is the host's from then on, of the dtype that the region states. */
+  void (*execute)(const TP_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
+                  int32_t num_inputs, TF_Tensor** outputs, int32_t num_outputs, TF_Status* status);
+  void (*destroy_executable)(const TP_SubgraphBackend* backend, void* executable);
+  /* Pack weights again: changed[k] is not 0, and inputs[k] not NULL, for inputs whose value is
+   * another since compile, or since the last update. NULL: the region is compiled anew. */
+  void (*update)(const TP_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
+                 int32_t num_inputs, const unsigned char* changed, TF_Status* status);
+} TP_SubgraphFns;
+#define TP_SUBGRAPH_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphFns, update)
+
+/* Argument of TF_InitSubgraph. All pointers to structs are the host's and live as long as the
+ * library; the plugin fills the structs in and does not replace the pointers. */
+typedef struct TF_SubgraphRegistrationParams {
+  size_t struct_size;
+  void* ext;             /* reserved */
+  int32_t major_version; /* preset to the host's SG_MAJOR ...; the plugin writes its own */
+  int32_t minor_version;
+  int32_t patch_version;
+  TP_SubgraphBackend* backend;
+  TP_SubgraphSelectorFns* selector_fns;
+  TP_SubgraphFns* fns;
+} TF_SubgraphRegistrationParams;
+#define TF_SUBGRAPH_REGISTRATION_PARAMS_STRUCT_SIZE \
+  TF_OFFSET_OF_END(TF_SubgraphRegistrationParams, fns)
+
+/* Entry symbol, exported by the plugin. A status other than OK refuses the backend. A name that is
+ * taken is an error. */
+TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DRYSTONE_SUBGRAPH_H_ */
