@@ -28,8 +28,15 @@ REPORTS = WORK / "reports"
 WITH_CPU = (
     "packages/cpu/tests/golden",
     "packages/base/tests/golden/test_models.py",
-    "packages/base/tests/unit/test_executors_agree.py",
-)
+    "packages/base/tests/golden/test_training.py",
+    *(
+        f"packages/base/tests/unit/test_{name}.py"
+        for name in (
+            "cancellation", "constants", "errors_in_functions", "executor", "executors_agree",
+            "failures", "loops_of_frames", "session_seed", "session_threads",
+        )
+    ),
+)  # fmt: skip
 MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
