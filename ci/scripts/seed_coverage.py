@@ -2,8 +2,8 @@
 
 `python -m ci.scripts.seed_coverage [--check]`. The paragraphs are in
 docs/spec/seed-paragraphs.toml; a test stands for one when its docstring, or that of its class or
-file, holds the paragraph's id (S0-merge). With --check nothing is written: exit 1 when the page is
-outdated or a paragraph has no test.
+file, holds the paragraph's id (S0-merge), or the row of a table ("Row B14"). With --check nothing
+is written: exit 1 when the page is outdated or a paragraph has no test.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[023]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
+_ROWS = re.compile(r"\bRows? (B\d+(?:,? (?:and )?B\d+)*)\b")
 _HEAD = """# Paragraphs and their tests
 
 What source documents ask, and the tests that hold it. Written by
@@ -29,13 +30,18 @@ _TITLES = {
     "S0": "S0: RFC 318, pluggable graph optimizers",
     "S2": "S2: Modular TensorFlow, the C side",
     "S3": "S3: the registry of optimization passes",
+    "B": "B: rows of the feature table for plugin optimizers",
 }
 
 
 def paragraphs(root: Path = ROOT) -> dict[str, str]:
     """Titles by id, in the order of the documents."""
     table = load_toml(root / "docs" / "spec" / "seed-paragraphs.toml")
-    return {f"{seed}-{key}": text for seed in table for key, text in table[seed].items()}
+    return {
+        f"{seed}-{key}" if seed.startswith("S") else f"{seed}{key}": text
+        for seed in table
+        for key, text in table[seed].items()
+    }
 
 
 def _documented(node: ast.AST) -> str:
@@ -48,10 +54,15 @@ def _citations(node: ast.AST, above: str) -> Iterator[tuple[str, str]]:
     for child in ast.iter_child_nodes(node):
         text = above + " " + _documented(child)
         if isinstance(child, ast.FunctionDef) and child.name.startswith("test_"):
-            for found in sorted(set(_ID.findall(text))):
+            for found in sorted(_ids(text)):
                 yield child.name, found
         elif isinstance(child, ast.ClassDef):
             yield from _citations(child, text)
+
+
+def _ids(text: str) -> set[str]:
+    rows = " ".join(_ROWS.findall(text))
+    return {*_ID.findall(text), *re.findall(r"B\d+", rows)}
 
 
 def _test_files(root: Path) -> Iterator[Path]:
@@ -64,7 +75,7 @@ def cited_tests(root: Path = ROOT) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {name: [] for name in paragraphs(root)}
     for file in _test_files(root):
         text = file.read_text(encoding="utf-8")
-        if not _ID.search(text):
+        if not _ids(text):
             continue
         tree = ast.parse(text)
         where = file.relative_to(root).as_posix()
@@ -80,8 +91,9 @@ def render(root: Path = ROOT) -> str:
     tests = cited_tests(root)
     lines, seed = [_HEAD], ""
     for name, title in paragraphs(root).items():
-        if not name.startswith(seed or "-"):
-            seed = name.split("-")[0]
+        own = name.split("-")[0] if "-" in name else name.rstrip("0123456789")
+        if own != seed:
+            seed = own
             lines.append(f"## {_TITLES[seed]}\n")
         lines.append(f"**{name}** {title}.\n")
         lines += [f"- `{test}`" for test in tests[name]] or ["- *no test yet*"]

@@ -74,6 +74,7 @@ def test_a_session_without_plugins_loads_no_loader(
 
 
 def test_good_and_broken_plugins(env: InstalledEnv, folder: Path, tmp_path: Path) -> None:
+    """Row B2."""
     build(env, folder / "libgood.so", '-DOP="Good"')
     build(env, folder / "libcrash.so", "-DCRASH")
     (folder / "libtext.so").write_text("hello", encoding="utf-8")

@@ -21,6 +21,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Install
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_kind(kind: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) -> None:
+    """Rows B24, B31."""
     render("my-first", kind, tmp_path / "my-first")
     wheel = build(tmp_path / "my-first", wheels, tmp_path)
     install(env, "--no-deps", wheel)

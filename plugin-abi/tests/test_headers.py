@@ -152,6 +152,7 @@ def test_plugins_written_for_tensorflow_compile_unchanged(
 
 @pytest.mark.parametrize("source", ENTRIES)
 def test_plugins_written_for_tensorflow_compile_with_clang(source: str, tmp_path: Path) -> None:
+    """Row B1."""
     out = tmp_path / "plugin.so"
     driver = "cc" if source.endswith(".c") else "c++"
     flags = [*drystone_abi.get_compile_flags(), *drystone_abi.get_link_flags()]
@@ -164,7 +165,7 @@ def test_plugins_written_for_tensorflow_compile_with_clang(source: str, tmp_path
 def test_plugins_need_nothing_of_the_host(
     source: str, compile_library: Callable[..., Path]
 ) -> None:
-    """S2-c-only: no library of the host is linked; symbols bind when it loads the plugin."""
+    """Row B1. S2-c-only: no library of the host is linked; symbols bind at loading."""
     library = compile_library(STYLE / source, flags=drystone_abi.get_link_flags())
     listed = subprocess.run(
         ["readelf", "-d", str(library)], capture_output=True, text=True, check=True

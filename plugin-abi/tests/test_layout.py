@@ -49,7 +49,7 @@ WITHOUT_SIZE = {
 
 
 def test_golden_numbers_compile(compile_library: Callable[..., Path]) -> None:
-    """S0-structs: sizes and offsets of params, configs and optimizer."""
+    """Row B4. S0-structs: sizes and offsets of params, configs and optimizer."""
     assert compile_library(HERE / "layout.c").is_file()
 
 

@@ -54,7 +54,7 @@ def run(host: Path, plugin: Path) -> subprocess.CompletedProcess[str]:
 def test_every_pair_works(
     of_host: str, of_plugin: str, kind: str, host: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """S0-version: sizes let plugins and hosts of different releases work together."""
+    """Row B22. S0-version: sizes let plugins and hosts of different releases work together."""
     plugin = releases.build_plugin(kind, of_plugin, tmp_path)
     done = run(host(of_host), plugin)
     assert done.stdout == SAYS[kind], done.stderr

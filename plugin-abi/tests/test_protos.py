@@ -45,6 +45,7 @@ def all_fields() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_every_message_keeps_unknown_fields(name: str) -> None:
+    """Row B8."""
     message = MESSAGES[name].FromString(UNKNOWN)
     assert message.SerializeToString() == UNKNOWN
     assert MESSAGES[name]() != message

@@ -208,6 +208,7 @@ def with_unknown_fields(graph: GraphDef) -> GraphDef:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_edits_are_those_of_protobuf(seed: int) -> None:
+    """Row B28."""
     rng = random.Random(seed)
     graph = with_unknown_fields(random_graph(rng, rng.randrange(4, 25)))
     model, script, fails = Model(graph), [], []

@@ -36,6 +36,7 @@ r Relu b
 
 
 def test_a_chain_is_found_from_its_end() -> None:
+    """Row B28."""
     assert matches("chain", CHAIN) == ["r: product=p bias=b b=c"]
 
 

@@ -74,7 +74,7 @@ def test_registered_optimizer_is_listed_with_sizes_and_versions(variant: Make) -
 
 
 def test_rfc_entry_symbol_registers(variant: Make) -> None:
-    """S0-entry: ``TF_InitGraphPlugin`` is the entry symbol of the proposal."""
+    """Row B3. S0-entry: ``TF_InitGraphPlugin`` is the entry symbol of the proposal."""
     found = registered(variant(DEVICE="RFC", ENTRY="TF_InitGraphPlugin"), "TF_InitGraphPlugin")
     assert found.entry == "TF_InitGraphPlugin"
 
@@ -138,7 +138,7 @@ def test_truncated_configs_mean_default_beyond_their_size(variant: Make) -> None
 
 
 def test_longer_structs_of_a_later_release_are_served(variant: Make) -> None:
-    """S0-version: a minor version appends; the known prefix is used."""
+    """Row B32. S0-version: a minor version appends; the known prefix is used."""
     init = (
         "params->configs->remapping = TF_TriState_Off; params->configs->struct_size = 120; "
         "memset((char*)params->configs + 92, 7, 28); params->optimizer->struct_size = 64; "
@@ -184,7 +184,7 @@ def test_bad_registration_is_refused(variant: Make, init: str, text: str) -> Non
 
 
 def test_second_optimizer_of_a_device_type_is_refused_naming_both(variant: Make) -> None:
-    """S0-one-per-type: multiple optimizers cannot register to the same device type."""
+    """Row B16. S0-one-per-type: multiple optimizers cannot register to the same device type."""
     first = variant(DEVICE="TWICE")
     registered(first)
     second = variant(DEVICE="TWICE", AFTER_INIT="(void)params")
@@ -222,7 +222,7 @@ def test_changed_graph_loses_the_default_device_again(variant: Make, graph: Grap
 
 
 def test_unknown_fields_survive_the_round_trip(variant: Make, graph: Graph) -> None:
-    """S0-graphdef-compat: as protobuf has it, fields that one side does not know are kept."""
+    """Row B23. S0-graphdef-compat: as in protobuf, fields that one side does not know stay."""
     registered(variant(DEVICE="UNKNOWN", OPTIMIZE='append_node(graph, "n", "NoOp", optimized)'))
     node = b"\x0a\x01u\x12\x04NoOp\xfa\x3e\x05field"  # field 1007 of the node
     data = graph.to_bytes() + b"\x0a" + bytes([len(node)]) + node + b"\xfa\x3e\x05graph"
@@ -267,7 +267,7 @@ def test_item_answers_inside_an_optimizer(variant: Make, graph: Graph) -> None:
 
 
 def test_create_and_destroy_are_called_once_for_each_run(variant: Make, graph: Graph) -> None:
-    """S0-optimize: creation and deletion functions are optional."""
+    """Row B6. S0-optimize: creation and deletion functions are optional."""
     library = variant(DEVICE="STATE", HAS_STATE="1")
     failing = variant(DEVICE="STATE_BAD", HAS_STATE="1", OPTIMIZE="(void)status")
     for each in (library, failing):

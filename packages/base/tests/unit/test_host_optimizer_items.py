@@ -82,7 +82,7 @@ def sizes(query: Any, item: int | None) -> tuple[int, int]:
 
 
 def test_preserved_names_come_as_sizes_then_list(graph: Graph) -> None:
-    """S0-item: GetNodesToPreserveSize, then the list in caller's storage."""
+    """Row B9. S0-item: GetNodesToPreserveSize, then the list in caller's storage."""
     with item_of(graph, ["", "alpha", "x"]) as item:
         assert sizes(_preserve_size, item) == (3, 6)
         assert read_names(item, 3, 6) == [b"", b"alpha", b"x"]
@@ -98,7 +98,7 @@ def test_at_most_num_values_names_are_written(graph: Graph) -> None:
 
 
 def test_storage_too_small_is_an_error(graph: Graph) -> None:
-    """S0-item: fails if storage_size is too small for the requested strings."""
+    """Row B9. S0-item: fails if storage_size is too small for the requested strings."""
     with item_of(graph, ["alpha", "x"]) as item:
         with pytest.raises(HostError, match="storage of 5 bytes is too small for 6") as caught:
             read_names(item, 2, 5)
@@ -108,7 +108,7 @@ def test_storage_too_small_is_an_error(graph: Graph) -> None:
 
 
 def test_fetch_names_keep_order_and_spelling(graph: Graph) -> None:
-    """S0-item: GetFetchNodes."""
+    """Row B10. S0-item: GetFetchNodes."""
     with item_of(graph, [], ["z:0", "y"]) as item:
         assert sizes(_fetch_size, item) == (2, 4)
 
@@ -248,7 +248,7 @@ def count_of(query: Any, properties: int | None, name: str) -> int:
 
 
 def test_properties_through_the_c_interface_equal_the_internal_ones(graph: Graph) -> None:
-    """S0-properties: TF_GraphProperties; an unknown node has none, with OK."""
+    """Row B11. S0-properties: TF_GraphProperties; an unknown node has none, with OK."""
     optimizer.attach_services()
     with item_of(graph, []) as item, properties_in(item) as properties:
         assert count_of(_outputs_size, properties, "z") == 0
@@ -280,7 +280,7 @@ def test_more_properties_than_there_are_is_an_error(graph: Graph) -> None:
 
 
 def test_properties_must_not_outlive_their_item(graph: Graph) -> None:
-    """S0-properties: the item must outlive the properties; here misuse is an error."""
+    """Row B12. S0-properties: the item must outlive the properties; here misuse is an error."""
     with item_of(graph, []) as item:
         properties = _new_properties(item)
     with pytest.raises(HostError, match="the item of these properties is gone") as caught:
@@ -371,7 +371,7 @@ def test_op_of_tensorflow_is_complete_with_defaults() -> None:
 
 
 def test_unknown_op_is_not_found() -> None:
-    """S0-library: TF_LookUpOpDef."""
+    """Row B13. S0-library: TF_LookUpOpDef."""
     with functions_of(b"") as library, pytest.raises(HostError) as caught:
         look_up(library, "NoSuchOpAnywhere")
     assert caught.value.status == "NOT_FOUND"

@@ -31,6 +31,7 @@ BAD = {
 
 
 def test_optimizers_under_sanitizers(compile_library: Callable[..., Path]) -> None:
+    """Row B7."""
     arguments = []
     for name, flag in (GOOD | BAD).items():
         flags = [f'-DDEVICE="{name}"', *([flag] if flag else [])]

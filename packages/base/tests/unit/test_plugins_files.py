@@ -186,6 +186,7 @@ def test_ranges_of_abi_versions(tmp_path: Path, bounds: str, fits: bool) -> None
     [("libfoo.so", "foo"), ("foo.so.2", "foo"), ("libfoo.so.1.2", "foo"), ("x.txt", "x.txt")],
 )
 def test_names_of_files(file: str, name: str) -> None:
+    """Row B27."""
     assert plugin_name(file) == name
 
 

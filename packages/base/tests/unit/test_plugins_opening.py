@@ -32,6 +32,7 @@ def error(result: StepResult) -> DrystoneError:
 
 
 def test_what_the_linker_refuses(tmp_path: Path) -> None:
+    """Row B27."""
     file = tmp_path / "text.so"
     file.write_text("hello", encoding="utf-8")
     found = error(open_plugin(plugin(file)))

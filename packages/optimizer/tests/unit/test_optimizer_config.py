@@ -19,7 +19,7 @@ from drystone_optimizer.config import DEFAULT_OFF, PASSES
 
 @pytest.mark.parametrize("name", PASSES)
 def test_every_toggle_of_the_rfc_is_a_tri_state(name: str) -> None:
-    """S0-structs, S0-recommended: TP_OptimizerConfigs, each flag on, off or default."""
+    """Row B5. S0-structs, S0-recommended: TP_OptimizerConfigs, each flag on, off or default."""
     assert OptimizerConfig().toggle(name) is Toggle.DEFAULT
     assert OptimizerConfig().is_on(name) is (name not in DEFAULT_OFF)
     for on in (True, "on", "ON", Toggle.ON):
@@ -47,7 +47,7 @@ def test_toggles_are_those_of_the_c_struct_in_order() -> None:
 
 
 def test_switch_from_the_options_call_takes_a_dict() -> None:
-    """S0-switch, TF-2.x."""
+    """Row B18. S0-switch, TF-2.x."""
     set_experimental_options({"use_plugin_optimizers": False})
     assert get_experimental_options() == {"use_plugin_optimizers": False}
     config = OptimizerConfig.from_options(get_experimental_options())
@@ -57,7 +57,7 @@ def test_switch_from_the_options_call_takes_a_dict() -> None:
 
 
 def test_set_form_of_the_rfc_is_a_clear_error() -> None:
-    """S0-switch: its snippet writes a set; the remedy is shown."""
+    """Row B18. S0-switch: its snippet writes a set; the remedy is shown."""
     options: Any = {"use_plugin_optimizers", False}
     with pytest.raises(BadRequest) as caught:
         set_experimental_options(options)
@@ -102,7 +102,7 @@ def test_isolation_and_deadline_must_make_sense(name: str, value: Any) -> None:
 
 
 def test_switch_from_a_session_config_of_tensorflow() -> None:
-    """S0-switch, TF-1.x: ConfigProto.graph_options.rewrite_options."""
+    """Row B18. S0-switch, TF-1.x: ConfigProto.graph_options.rewrite_options."""
     proto = ConfigProto()
     proto.graph_options.rewrite_options.use_plugin_optimizers = RewriterConfig.OFF
     proto.graph_options.rewrite_options.remapping = RewriterConfig.ON

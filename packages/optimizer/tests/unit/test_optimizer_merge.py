@@ -23,7 +23,7 @@ def wish(plugin: str, name: str, choice: str) -> Wishes:
 @pytest.mark.parametrize("name", TURNED_ON)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> None:
-    """S0-merge, rows 1 to 4: on unless a plugin turns it off; a conflict where one alone does."""
+    """Row B19. S0-merge, rows 1 to 4: on unless a plugin turns it off; conflicts where one does."""
     merged = merge(
         OptimizerConfig.from_options({name: "on"}),
         [wish("one", name, first), wish("two", name, second)],
@@ -41,7 +41,7 @@ def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> No
 @pytest.mark.parametrize("name", TURNED_ON)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_row_with_the_users_config_off(name: str, first: str, second: str) -> None:
-    """S0-merge, last row: always disabled when the user turns it off."""
+    """Row B19. S0-merge, last row: always disabled when the user turns it off."""
     merged = merge(
         OptimizerConfig.from_options({name: "off"}),
         [wish("one", name, first), wish("two", name, second)],
@@ -99,13 +99,13 @@ def logged(caplog: pytest.LogCaptureFixture, *wishes: Wishes) -> list[str]:
 
 
 def test_change_is_warned_of_once_naming_pass_and_plugin(caplog: pytest.LogCaptureFixture) -> None:
-    """S0-warn, second row: warnings remind users that the config was changed by a plugin's."""
+    """Row B20. S0-warn, second row: users are reminded that a plugin changed the config."""
     off = {"remapping": "off"}
     assert logged(caplog, Wishes("itex", off)) == ["remapping was turned off by plugin itex"]
 
 
 def test_conflict_is_warned_of_more_strongly(caplog: pytest.LogCaptureFixture) -> None:
-    """S0-warn, rows 3 and 4: and that performance may suffer from conflicting configs."""
+    """Row B20. S0-warn, rows 3 and 4: and that performance may suffer from conflicting configs."""
     (line,) = logged(caplog, Wishes("itex", {"remapping": "off"}), Wishes("zen", {}))
     assert line == (
         "remapping was turned off by plugin itex, against plugin zen: their configurations "

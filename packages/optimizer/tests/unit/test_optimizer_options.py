@@ -183,7 +183,7 @@ def test_name_that_is_no_pass_is_refused() -> None:
 
 
 def test_custom_optimizer_runs_by_name_with_its_parameters() -> None:
-    """In-process custom optimizers by name."""
+    """Row B33. In-process custom optimizers by name."""
     seen: list[Any] = []
 
     @graph_optimizer(name="custom", takes="work", custom=True, device_type="NOWHERE")

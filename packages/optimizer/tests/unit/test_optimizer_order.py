@@ -73,6 +73,7 @@ def names(graph: Graph, seen: Seen, **more: Any) -> list[str]:
 
 
 def test_phases_and_priorities_order_the_optimizers() -> None:
+    """Row B21."""
     seen: Seen = []
     watcher(seen, "last", "end", -1)
     watcher(seen, "undeclared")
@@ -163,7 +164,7 @@ def calling(device: str, inner: str = "") -> Graph:
     ("/device:ORDER:0", "/device:GPU:0", {"GPU"}),
 ])  # fmt: skip
 def test_unplaced_body_runs_where_it_is_called(call: str, inner: str, types: set[str]) -> None:
-    """S0-device-match, inside functions and for nodes that ask for no device."""
+    """Row B14. S0-device-match, inside functions and for nodes that ask for no device."""
     graph = calling(call, inner)
     assert body_types(graph) == {"f": types}
     assert all_device_types(graph) >= types
@@ -179,6 +180,7 @@ def test_unplaced_body_runs_where_it_is_called(call: str, inner: str, types: set
 def test_optimizer_sees_graph_and_bodies_of_its_device(
     phase: str, call: str, inner: str, where: list[str]
 ) -> None:
+    """Row B14."""
     seen: Seen = []
     watcher(seen, "look", phase)
     chosen = [one for one in optimizers(load=False) if one.name == "look"]
@@ -238,6 +240,7 @@ def test_libraries_that_declare_an_order_share_a_device_type(compile_library: Li
 
 @needs_host
 def test_second_library_without_an_order_is_refused_naming_both(compile_library: Library) -> None:
+    """Row B16."""
     one, two = (compiled(compile_library, name, "ORDER_D") for name in ("e", "f"))
     opened(one)
     with pytest.raises(HostError) as caught:

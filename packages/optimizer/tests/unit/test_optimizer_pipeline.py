@@ -78,7 +78,7 @@ def test_second_optimizer_sees_what_the_first_made(graph: Graph) -> None:
 
 
 def test_only_optimizers_for_device_types_in_the_graph_run(graph: Graph) -> None:
-    """S0-device-match: run if graph device type and registered device type are matched."""
+    """Row B14. S0-device-match: run if graph device type and registered device type are matched."""
     graph.add("NoOp", "g", device="/device:GPU:0")
     _, report = run(graph, *(python(add_n, d, d) for d in ("CPU", "GPU", "XPU")))
     assert [r.plugin for r in report.runs] == ["CPU", "GPU"]
@@ -94,7 +94,7 @@ def test_graph_on_another_device_leaves_the_cpu_plugin_out() -> None:
 
 
 def test_node_without_device_counts_as_the_hosts_cpu() -> None:
-    """S0-no-device: registering a graph optimizer without a pluggable device."""
+    """Row B15. S0-no-device: registering a graph optimizer without a pluggable device."""
     only = Graph()
     only.add("NoOp", "z")
     after, _ = optimize_with_report(only, ["z"], available=[python(add_n)])
@@ -466,7 +466,7 @@ def test_report_is_json_ready(graph: Graph) -> None:
 
 
 def test_saved_graph_is_the_same_with_and_without_plugin(graph: Graph) -> None:
-    """No effect on saved models: the graph that is given is never edited."""
+    """Row B30. No effect on saved models: the graph that is given is never edited."""
     before = graph.to_bytes()
     run(graph, python(add_n), python(neg_for_relu, "q"))
     assert graph.to_bytes() == before

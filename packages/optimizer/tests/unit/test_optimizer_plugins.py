@@ -86,7 +86,7 @@ def test_plugin_optimizes_a_graph_for_its_device(plugin: Callable[..., HostLibra
 
 @needs_host
 def test_plugins_for_different_devices_run_together(plugin: Callable[..., HostLibrary]) -> None:
-    """S0-device-match: a mixed graph."""
+    """Row B17. S0-device-match: a mixed graph."""
     for device in ("MIX_B", "MIX_A"):
         plugin(device, f'append_node(graph, "{device}", "NoOp", optimized)')
     graph = negation("/device:MIX_A:0")
@@ -170,7 +170,7 @@ def run_y(graph: Graph, optimizer: Any = "default", times: int = 1) -> list[floa
 
 
 def test_session_asks_an_optimizer_once_per_signature() -> None:
-    """S0-round-trip: once per session or function instance."""
+    """Row B26. S0-round-trip: once per session or function instance."""
     calls: list[int] = []
     register(count_calls(calls))
     assert run_y(negation(""), times=3) == [2, 3]
@@ -279,7 +279,7 @@ def test_without_optimizers_the_module_costs_no_copy(monkeypatch: pytest.MonkeyP
 
 
 def test_base_without_the_package_does_not_look_for_it() -> None:
-    """S0-impact, S0-discovery: discovery is transparent, and absence costs nothing."""
+    """Row B29. S0-impact, S0-discovery: discovery is transparent, and absence costs nothing."""
     code = (
         "import sys\n"
         "from drystone_base import Graph, Session, _entry_points\n"
