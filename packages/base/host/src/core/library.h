@@ -20,6 +20,7 @@ struct Library {
   bool has_order = false;
   std::string phase = "end";
   int priority = 0;
+  std::vector<std::string> passes;
   std::vector<std::string> schemes;
   std::vector<std::string> devices;
   std::vector<std::string> profilers;

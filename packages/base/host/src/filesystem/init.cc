@@ -56,7 +56,7 @@ void ask(void* function, TF_FilesystemPluginInfo* info) {
 }
 
 bool registered_nothing(const Library& library) {
-  return library.ops.empty() && library.kernels.empty() && library.optimizers.empty() &&
+  return library.ops.empty() && library.kernels.empty() && library.optimizers.empty() && library.passes.empty() &&
          library.schemes.empty() && library.devices.empty() && library.profilers.empty();
 }
 

@@ -33,6 +33,7 @@ void describe(const DS_Library& library, Json* json) {
   json->texts("ops", library.ops);
   json->texts("kernels", library.kernels);
   json->texts("optimizers", library.optimizers);
+  json->texts("passes", library.passes);
   json->texts("schemes", library.schemes);
   json->texts("devices", library.devices);
   json->texts("profilers", library.profilers);

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["initialise", "open_plugin"]
 
-_KINDS = ("ops", "kernels", "optimizers", "schemes", "devices", "profilers")
+_KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
 
 
 def open_plugin(plugin: Plugin) -> StepResult:

@@ -1,0 +1,38 @@
+// Running a plugin's pass: DS_RunPass.
+#include "core/failure.h"
+#include "drystone_host/passes.h"
+#include "passes/registry.h"
+
+namespace drystone::host {
+namespace {
+
+std::string name_of(const RegisteredPass& pass) {
+  return "pass " + pass.name + " of " + pass.library;
+}
+
+void run(const RegisteredPass& pass, const TP_PassCall& call) {
+  TF_Status status;
+  try {
+    pass.run(pass.context, &call, &status);
+  } catch (const std::exception& error) {
+    fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception: " + error.what());
+  } catch (...) {
+    fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception");
+  }
+  if (status.code != TF_OK) fail(status.code, name_of(pass) + " failed: " + status.message);
+}
+
+}  // namespace
+}  // namespace drystone::host
+
+using namespace drystone::host;
+
+extern "C" void DS_RunPass(const char* name, const TP_PassCall* call, TF_Status* status) {
+  guarded(status, "DS_RunPass", [&] {
+    require(name, "name");
+    require(call, "call");
+    const auto pass = find_pass(name);
+    if (pass == nullptr) fail(TF_NOT_FOUND, "there is no pass " + std::string(name));
+    run(*pass, *call);
+  });
+}
