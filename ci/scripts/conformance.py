@@ -22,7 +22,10 @@ from ci.scripts.project import ROOT
 
 __all__ = ["EXAMPLES", "compile_example", "main"]
 
-EXAMPLES = ("optimizer_c", "optimizer_cpp", "kernels_c", "filesystem_c", "device_c", "subgraph_c")
+EXAMPLES = (
+    "optimizer_c", "optimizer_cpp", "passes_c", "passes_cpp", "kernels_c", "filesystem_c",
+    "device_c", "subgraph_c",
+)  # fmt: skip
 _FOLDER = ROOT / "plugin-abi" / "examples"
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=enum", "-g")
 

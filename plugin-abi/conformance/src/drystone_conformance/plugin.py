@@ -129,7 +129,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     found = metafunc.config.stash[_SUBJECT]
     kinds = {"scheme": "schemes", "device_type": "devices", "optimizer_type": "optimizers"}
-    kinds |= {"profiler_type": "profilers"}
+    kinds |= {"profiler_type": "profilers", "pass_name": "passes"}
     for name, kind in kinds.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, found.registered(kind))

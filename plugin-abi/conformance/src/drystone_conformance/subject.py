@@ -16,6 +16,7 @@ __all__ = ["MODULES", "Subject"]
 MODULES = {
     "kernels": ("ops", "kernels"),
     "optimizer": ("optimizers",),
+    "passes": ("passes",),
     "filesystem": ("schemes",),
     "device": ("devices",),
     "profiler": ("profilers",),
@@ -47,7 +48,7 @@ class Subject:
         return self.outcome
 
     def registered(self, kind: str) -> list[str]:
-        """What it registered: kind is ops, kernels, optimizers, schemes, devices or profilers."""
+        """What it registered: ops, kernels, optimizers, passes, schemes, devices, profilers."""
         if isinstance(self.outcome, DrystoneError):
             return []
         return sorted(self.outcome.registered.get(kind, []))

@@ -62,8 +62,8 @@ TF_CAPI_EXPORT extern void* DS_LibrarySymbol(DS_Library* library, const char* na
 
 /* Write what is known of the library to `json`, an empty buffer: an object with "path" (the real
  * one), "entries" (symbol, module, state "new", "ok" or "failed", and message), the names it
- * registered under "ops", "kernels", "optimizers", "passes", "schemes", "devices" and "profilers", and the
- * "errors" and "warnings" of its registrations. */
+ * registered under "ops", "kernels", "optimizers", "passes", "schemes", "devices" and "profilers",
+ * and the "errors" and "warnings" of its registrations. */
 TF_CAPI_EXPORT extern void DS_DescribeLibrary(const DS_Library* library, TF_Buffer* json,
                                               TF_Status* status);
 

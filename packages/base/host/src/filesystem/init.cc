@@ -56,8 +56,9 @@ void ask(void* function, TF_FilesystemPluginInfo* info) {
 }
 
 bool registered_nothing(const Library& library) {
-  return library.ops.empty() && library.kernels.empty() && library.optimizers.empty() && library.passes.empty() &&
-         library.schemes.empty() && library.devices.empty() && library.profilers.empty();
+  return library.ops.empty() && library.kernels.empty() && library.optimizers.empty() &&
+         library.passes.empty() && library.schemes.empty() && library.devices.empty() &&
+         library.profilers.empty();
 }
 
 void check(const TF_FilesystemPluginInfo& info) {

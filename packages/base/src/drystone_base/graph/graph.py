@@ -409,6 +409,13 @@ class Graph:
             k += 1
         return f"{stem}_{k}"
 
+    def become(self, other: Graph) -> None:
+        """Take the nodes and functions of another graph, which nobody may use afterwards."""
+        self._nodes, self._rest, self._fan_out = other._nodes, other._rest, None
+        self.functions = other.functions
+        for node in self._nodes.values():
+            node.graph = self
+
     # ---- writing -------------------------------------------------------------------------------
 
     def to_proto(self) -> GraphDef:

@@ -20,6 +20,13 @@ def _kernels(library: Library, symbol: str) -> None:
     sync()
 
 
+def _passes(library: Library, symbol: str) -> None:
+    library.initialise(symbol)
+    from drystone_base.passes._plugins import sync
+
+    sync()
+
+
 BUILTIN: Final = (
     Module("device", ("SE_InitPlugin",), _by_host),
     Module("filesystem", ("TF_InitPlugin",), _by_host),
@@ -27,6 +34,7 @@ BUILTIN: Final = (
     Module(
         "graph-optimizer", ("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"), _by_host
     ),
+    Module("graph-passes", ("TF_InitPasses",), _passes),
     Module("profiler", ("TF_InitProfiler",), _by_host),
 )
 """In no order that matters: the loader sorts by entry symbol."""
