@@ -42,6 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="folder that tests of a file system may fill (default SCHEME://conformance)",
     )
+    group.addoption(
+        "--subgraph-backend",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="instead of --plugin: a backend of an installed Python package; may be repeated",
+    )
     group.addoption("--plugin-report", metavar="FILE", help="write the results as JSON")
 
 
@@ -50,16 +57,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "capability(flag): needs a capability of the plugin")
     config.addinivalue_line("markers", "module(name): tests what one module offers")
     path = config.getoption("--plugin")
-    if path is None:
+    backends = tuple(config.getoption("--subgraph-backend"))
+    if path is None and not backends:
         return
-    config.stash[_SUBJECT] = _make_subject(config, Path(path))
+    config.stash[_SUBJECT] = _make_subject(config, path, backends)
     config.stash[_RESULTS] = []
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
-        config.args[:] = [str(SUITES)]
+        config.args[:] = [str(SUITES if path is not None else SUITES / "test_subgraph.py")]
 
 
-def _make_subject(config: pytest.Config, path: Path) -> Subject:
-    if not path.is_file():
+def _make_subject(config: pytest.Config, name: str | None, backends: tuple[str, ...]) -> Subject:
+    path = Path(name or backends[0])
+    if name is not None and not path.is_file():
         raise pytest.UsageError(f"--plugin: no such file: {path}")
     lacks = config.getoption("--plugin-lacks")
     beside = path.with_suffix(".lacks.toml")
@@ -71,7 +80,7 @@ def _make_subject(config: pytest.Config, path: Path) -> Subject:
         roots = dict(item.split("=", 1) for item in config.getoption("--plugin-root"))
     except (OSError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
-    return Subject(path, capabilities, roots)
+    return Subject(path, capabilities, roots, () if name is not None else backends)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -130,6 +139,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     found = metafunc.config.stash[_SUBJECT]
     kinds = {"scheme": "schemes", "device_type": "devices", "optimizer_type": "optimizers"}
     kinds |= {"profiler_type": "profilers", "pass_name": "passes"}
+    kinds |= {"subgraph_backend": "subgraph"}
     for name, kind in kinds.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, found.registered(kind))

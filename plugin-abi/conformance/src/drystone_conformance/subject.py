@@ -20,17 +20,22 @@ MODULES = {
     "filesystem": ("schemes",),
     "device": ("devices",),
     "profiler": ("profilers",),
+    "subgraph": ("subgraph",),
 }
 """Suites, and what a library must have registered for one to be run."""
 
 
 @dataclass
 class Subject:
-    """A plugin library, what its author says it lacks, and where its file systems may write."""
+    """A plugin library, what its author says it lacks, and where its file systems may write.
+
+    ``backends``: instead of a library, subgraph backends of Python packages by name.
+    """
 
     path: Path
     capabilities: Capabilities = field(default_factory=Capabilities)
     roots: dict[str, str] = field(default_factory=dict)
+    backends: tuple[str, ...] = ()
 
     @cached_property
     def outcome(self) -> Plugin | DrystoneError:
@@ -48,7 +53,9 @@ class Subject:
         return self.outcome
 
     def registered(self, kind: str) -> list[str]:
-        """What it registered: ops, kernels, optimizers, passes, schemes, devices, profilers."""
+        """What it registered: ops, kernels, optimizers, passes, schemes, devices, ... by kind."""
+        if self.backends:
+            return sorted(self.backends) if kind == "subgraph" else []
         if isinstance(self.outcome, DrystoneError):
             return []
         return sorted(self.outcome.registered.get(kind, []))

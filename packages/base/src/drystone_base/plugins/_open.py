@@ -105,8 +105,13 @@ def _judge(
     errors: list[tuple[str, DrystoneError]],
 ) -> StepResult:
     """Failed when every entry failed; a part that failed beside one that works is a warning."""
+    from drystone_base.modules import modules
+
     facts = library.describe()
     plugin.registered = {kind: sorted(set(facts[kind])) for kind in _KINDS}
+    for module in modules().values():  # what modules of other packages registered
+        if names := module.offers(library):
+            plugin.registered[module.name] = sorted(names)
     single = list(facts["errors"])
     shown = {"entries": entries, "registration_errors": single, "warnings": facts["warnings"]}
     if errors and not any(state == "ok" for state in entries.values()):
