@@ -3,15 +3,14 @@
 Ops with a data format take the wanted one, between transposes; ops that do not care are computed in
 it as well, so that transposes between neighbours cancel. GPUs get channels first unless half of
 their convolutions or more are of 16 bits; of the CPU nothing is changed unless
-``cpu_layout_conversion`` says so.
+``cpu_layout_conversion`` says so. Most sessions have nothing to convert: they import no more than
+this and ``direction``.
 """
 
 from __future__ import annotations
 
 from drystone_base.graph import Node, topological_order
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.layout_optimizer import agnostic, sensitive
-from drystone_optimizer.passes.layout_optimizer.conversion import Conversion
 from drystone_optimizer.passes.layout_optimizer.direction import Direction, directions
 from drystone_optimizer.rules import Numeric
 
@@ -23,13 +22,21 @@ def run(ctx: Context) -> None:
     if ctx.ceiling < Numeric.REASSOCIATES:
         ctx.decline("sums over images would be taken in another order")
         return
-    for direction in directions(ctx):
+    found = directions(ctx)
+    if not found:
+        return
+    from drystone_optimizer.passes.layout_optimizer import sensitive
+
+    for direction in found:
         nodes = [node for node in ctx.graph if direction.is_for(node)]
         if any(sensitive.match(ctx, node, direction) for node in nodes):
             _convert(ctx, nodes, direction)
 
 
 def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
+    from drystone_optimizer.passes.layout_optimizer import agnostic, sensitive
+    from drystone_optimizer.passes.layout_optimizer.conversion import Conversion
+
     conversion = Conversion(ctx, direction)
     mine = set(nodes)
     for node in topological_order(ctx.graph):

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.memory_optimization import recompute, schedule, swap
-from drystone_optimizer.passes.memory_optimization.peak import short_devices
 
-__all__ = ["run"]
+__all__ = ["SWAP_HINT", "run"]
+
+SWAP_HINT: Final = "_swap_to_host"
 
 _DONE: Final[Mapping[str, tuple[str, ...]]] = {
     "default": ("schedule", "swap"),
@@ -28,8 +28,14 @@ _DONE: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def run(ctx: Context) -> None:
-    """Do what the mode asks for."""
+    """Do what the mode asks for; most sessions ask for nothing, and import nothing."""
     mode = ctx.config.memory_mode
+    idle = mode == "default" and not ctx.config.device_memory
+    if idle and not any(node.states(SWAP_HINT) for node in ctx.graph):
+        return
+    from drystone_optimizer.passes.memory_optimization import recompute, schedule, swap
+    from drystone_optimizer.passes.memory_optimization.peak import short_devices
+
     done = _DONE[mode]
     if "recompute" in done:
         recompute.run(ctx, by_hand=mode == "manual")

@@ -12,17 +12,17 @@ from typing import Final
 from drystone_base.graph import Node, Output, conditional_nodes, topological_order
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type, host_of, is_accelerator
+from drystone_optimizer.passes.memory_optimization import SWAP_HINT
 from drystone_optimizer.passes.memory_optimization.peak import FULL, Peak
 
-__all__ = ["HINT", "run"]
+__all__ = ["run"]
 
-HINT: Final = "_swap_to_host"
 _LEAST: Final = 1 << 20
 
 
 def run(ctx: Context, short: Mapping[str, Peak]) -> None:
     """Swap what is marked, and what is found on devices that are short of memory."""
-    marked = {node: _hints(node) for node in ctx.graph if node.states(HINT)}
+    marked = {node: _hints(node) for node in ctx.graph if node.states(SWAP_HINT)}
     order = None
     if short:
         order = topological_order(ctx.graph)
@@ -42,12 +42,12 @@ def run(ctx: Context, short: Mapping[str, Peak]) -> None:
                 ctx.decline(why)
             else:
                 _swap(ctx, node, slot, away, place)
-        if node.states(HINT):
-            ctx.graph.remove_attr(node, HINT)
+        if node.states(SWAP_HINT):
+            ctx.graph.remove_attr(node, SWAP_HINT)
 
 
 def _hints(node: Node) -> list[int]:
-    found = node.attrs.get(HINT)
+    found = node.attrs.get(SWAP_HINT)
     return [int(k) for k in found] if isinstance(found, list) else []
 
 
