@@ -118,6 +118,18 @@ def test_c17_steps_that_cannot_be_repeated_stay() -> None:
     assert told(report, PASS) == "an update waits for another one"
 
 
+def test_c17_another_write_of_the_step_must_come_after_all_updates() -> None:
+    m = step()
+    m.op("AssignAdd", "decay", "v", m.const("less", [-0.1] * 3), **F)
+    m.graph.add_control(m.graph["train"], m.graph["decay"])
+    report = unchanged(m, PASS, ["train"], ["x:0"], **TWO)
+    assert told(report, PASS) == "decay (AssignAdd) writes what a replica may not have read yet"
+    m.graph.add_control(m.graph["decay"], m.graph["update"])
+    after, _ = run_pass(m.graph, PASS, ["train"], ["x:0"], **TWO)
+    assert "AutoParallel-Replica-1/update" in after
+    assert "AutoParallel-Replica-1/decay" not in after
+
+
 def test_c17_is_off_unless_asked_for() -> None:
     assert not OptimizerConfig().is_on(PASS)
     proto = RewriterConfig()

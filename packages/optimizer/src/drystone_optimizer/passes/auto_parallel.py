@@ -97,6 +97,19 @@ def _objection(ctx: Context, applies: Sequence[Node], copied: Sequence[Node]) ->
             return f"{node.name} belongs to a branch or a loop"
         if node not in updates and ctx.effects.level(node) == 2 and not _may_repeat(node):
             return f"{node.name} ({node.op}) has an effect that would be repeated"
+    return _write_between(ctx, updates, copied)
+
+
+def _write_between(ctx: Context, updates: set[Node], copied: Sequence[Node]) -> str:
+    """What else in the step writes a variable that copies read, before all updates are done."""
+    read = {s for node in copied for s, _ in node.inputs if _is_shared(ctx, s)}
+    steps = [found for root in ctx.roots if updates & (found := set(reachable([ctx.graph[root]])))]
+    for node in ctx.graph:
+        if node in updates or node in copied or ctx.effects.level(node) < 2:
+            continue
+        writes = any(source in read for source, _ in node.inputs)
+        if writes and any(node in found for found in steps) and updates - set(reachable([node])):
+            return f"{node.name} ({node.op}) writes what a replica may not have read yet"
     return ""
 
 
