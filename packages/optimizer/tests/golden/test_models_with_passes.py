@@ -53,7 +53,10 @@ def test_model_with(choice: str, row: dict[str, Any]) -> None:
     for (tensor, key), value in zip(ref["outputs"].items(), got, strict=True):
         if share:
             noise = _noise(np.asarray(value), data[key])
-            assert noise <= share, f"{tensor}: differs by {noise:.3g} of what it varies by"
+            # Where TensorFlow's kernels already differ by much, so do 16 bits from 32.
+            assert noise <= max(share, 4 * tolerance(row)), (
+                f"{tensor}: differs by {noise:.3g} of what it varies by"
+            )
         else:
             worst = difference(np.asarray(value), data[key])
             assert worst <= tolerance(row), f"{tensor}: differs by {worst:.3g}"
