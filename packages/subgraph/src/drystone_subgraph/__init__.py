@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from drystone_subgraph.failure import SubgraphWarning as SubgraphWarning
     from drystone_subgraph.partitioner import partition as partition
     from drystone_subgraph.partitioner import partition_with_report as partition_with_report
+    from drystone_subgraph.patterns import Pattern as Pattern
+    from drystone_subgraph.patterns import chain as chain
+    from drystone_subgraph.patterns import pattern_properties as pattern_properties
     from drystone_subgraph.property import ContainOpProperty as ContainOpProperty
     from drystone_subgraph.property import SubgraphProperty as SubgraphProperty
     from drystone_subgraph.report import PartitionReport as PartitionReport
@@ -43,6 +46,7 @@ _HOME = {
     "ExecutableStatus": "compiled",
     "PartitionConfig": "config",
     "PartitionReport": "report",
+    "Pattern": "patterns",
     "Segment": "report",
     "Subgraph": "subgraph",
     "SubgraphBackend": "backend",
@@ -54,10 +58,12 @@ _HOME = {
     "SubgraphWarning": "failure",
     "Updatable": "executable",
     "backends": "backend",
+    "chain": "patterns",
     "executables": "status",
     "find_backend": "backend",
     "partition": "partitioner",
     "partition_with_report": "partitioner",
+    "pattern_properties": "patterns",
     "register_backend": "backend",
 }
 
@@ -70,6 +76,7 @@ __all__ = [
     "ExecutableStatus",
     "PartitionConfig",
     "PartitionReport",
+    "Pattern",
     "Segment",
     "Subgraph",
     "SubgraphBackend",
@@ -82,10 +89,12 @@ __all__ = [
     "Updatable",
     "__version__",
     "backends",
+    "chain",
     "executables",
     "find_backend",
     "partition",
     "partition_with_report",
+    "pattern_properties",
     "register_backend",
 ]
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from drystone_subgraph.subgraph import Subgraph
 
 __all__ = ["VARIABLE", "PartitionConfig"]
 
@@ -18,7 +23,8 @@ class PartitionConfig:
     """``backends``: by name, the first has the first choice. ``minimum_size``: regions of fewer
     nodes stay as they are (None: as each property has it). ``exclude``: nodes that stay outside:
     patterns of names such as ``"head/*"``, or ops. ``functions``: whether bodies of functions are
-    partitioned, too. ``why``: keep for each node why each backend did not take it.
+    partitioned, too. ``why``: keep for each node why each backend did not take it. ``gate``: told
+    each region before its operator is made; gives why it is not worth one, or "".
 
     Of backends that compile: ``specialisations`` is how many executables for different shapes
     an operator keeps. ``patience`` is how many seconds a run waits for a compilation (None:
@@ -32,6 +38,7 @@ class PartitionConfig:
     exclude: tuple[str, ...] = ()
     functions: bool = True
     why: bool = False
+    gate: Callable[[Subgraph], str] | None = None
     specialisations: int = 8
     patience: float | None = None
     threads: int = 0

@@ -156,6 +156,9 @@ class Partitioning:
             self.graph, members, self._readers, self.fetched, self.signatures,
             (name, function, backend.name), self._shape,
         )  # fmt: skip
+        if self.config.gate is not None and (text := self.config.gate(subgraph)):
+            self._note(backend, rule, Segment("", "", "", "not worth it", names, reason=text))
+            return False
         node = rule.create_subgraph_node(subgraph)
         if node is None:
             text = subgraph.refusal or "the backend refused it"
