@@ -7,6 +7,8 @@ import os
 from functools import cache
 from typing import Any
 
+import pytest
+
 from drystone_base import plugins
 from drystone_base.dtypes import as_dtype, from_numpy
 from drystone_base.graph import Graph
@@ -17,7 +19,7 @@ from drystone_base.policy import Access
 from drystone_base.session import Session, SessionConfig, _Prepared
 from drystone_base.state import Variable
 
-__all__ = ["NoNativeKernel", "load", "native_ops", "run_native"]
+__all__ = ["NoNativeKernel", "load", "native_ops", "needs_onednn", "run_native"]
 
 
 class NoNativeKernel(BaseException):
@@ -40,6 +42,13 @@ def native_ops() -> set[str]:
     return {
         op for op, rows in registered().items() if any("drystone_cpu" in r.library for r in rows)
     }
+
+
+def needs_onednn() -> pytest.MarkDecorator:
+    """A mark for tests of what is left out of a plugin that is built without oneDNN."""
+    return pytest.mark.skipif(
+        "Conv2D" not in native_ops(), reason="drystone-cpu was built without oneDNN"
+    )
 
 
 def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import native_ops
 import numpy as np
-import pytest
 from agreement import assert_agrees, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,9 +18,7 @@ from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.session import Session, SessionConfig
 
-pytestmark = pytest.mark.skipif(
-    "Conv2D" not in native_ops.native_ops(), reason="drystone-cpu was built without oneDNN"
-)
+pytestmark = native_ops.needs_onednn()
 DRAWN = settings(
     max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from native_ops import needs_onednn
+
 TOP = Path(__file__).resolve().parents[4]
 sys.path.append(str(TOP))
 
 from ci.scripts import native_ops  # noqa: E402
 
 
+@needs_onednn()
 def test_the_list_is_what_is_registered() -> None:
     listed, measured = native_ops.load(), native_ops.measure()
     assert listed == measured, "run python -m ci.scripts.native_ops, then coverage_generate"

@@ -59,6 +59,7 @@ def test_integers_wrap_in_products() -> None:
     np.testing.assert_array_equal(found, run_op("MatMul", a, a, transpose_b=True)[0])
 
 
+@native_ops.needs_onednn()
 @pytest.mark.parametrize("dtype", NARROW)
 def test_products_of_16_bits(dtype: str) -> None:
     a, b = numbers((17, 40), dtype) / 8, numbers((40, 9), dtype, 1) / 8
