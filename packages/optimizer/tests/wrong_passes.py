@@ -77,3 +77,25 @@ def _negate(options: PassOptions) -> bool:
 
 
 negates: Any = Pass("negates", Grouping.PRE_PLACEMENT, 0, _negate, frozenset({"Square"}))
+
+
+def crashes(_: bytes) -> bytes:
+    """An optimizer in Python that takes its process down."""
+    import os
+
+    os.abort()
+
+
+def hangs(_: bytes) -> bytes:
+    """One that never answers."""
+    while True:
+        pass
+
+
+def neg_to_abs(work: Any) -> bytes:
+    """One that does something; its parameter says what."""
+    data: bytes = work.graph
+    return data.replace(b"\x12\x03Neg", b"\x12\x03" + work.parameters.get("op", "Abs").encode())
+
+
+neg_to_abs.takes = "work"  # type: ignore[attr-defined]

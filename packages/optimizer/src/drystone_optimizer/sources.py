@@ -5,6 +5,7 @@ says what it is called with: ``"bytes"`` (the default), and it returns bytes; ``
 returns a ``Graph``; ``"work"``, a :class:`Work` with what is fetched, fed and to be preserved, and
 it returns bytes, or None for no change. ``device_type`` (``"CPU"``) says for which graphs it is,
 ``configs`` are its wishes, by toggle, ``phase`` and ``priority`` say where it runs (``ordering``).
+``isolation = "process"`` runs it in a process of its own, as a config may (``isolated``).
 A program has the same rights: :func:`graph_optimizer` decorates a function, :func:`register` adds
 anything that can be called.
 """
@@ -28,7 +29,16 @@ from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.module import GROUP
 from drystone_optimizer.ordering import END, START, check_phase, refuse_second
 
-__all__ = ["Optimizer", "Work", "failures", "graph_optimizer", "listed", "optimizers", "register"]
+__all__ = [
+    "Optimizer",
+    "Work",
+    "caller",
+    "failures",
+    "graph_optimizer",
+    "listed",
+    "optimizers",
+    "register",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -181,7 +191,7 @@ def register(
         version,
         origin or getattr(function, "__module__", "") or "",
         device,
-        _caller(function, takes),
+        _anywhere(function, takes, name, version, origin),
         dict(getattr(function, "configs", {})),
         END if phase is None else phase,
         int(priority),
@@ -224,7 +234,28 @@ def graph_optimizer(
     return decorate
 
 
-def _caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes | None]:
+def _anywhere(
+    function: Callable[..., Any], takes: str, name: str, version: str, origin: str
+) -> Callable[[Work], bytes | None]:
+    """The callable in this process, or in its own where the config or its ``isolation`` says so."""
+    here, stated = caller(function, takes), getattr(function, "isolation", None)
+
+    def run(work: Work) -> bytes | None:
+        chosen = work.config.isolation
+        if isinstance(chosen, Mapping):
+            chosen = chosen.get(name)
+        if (chosen or report().settings.isolation or stated or "none") == "none":
+            return here(work)
+        from drystone_optimizer.isolated import place_of, run_isolated
+
+        return run_isolated(name, version, place_of(function, origin), work)
+
+    return run
+
+
+def caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes | None]:
+    """The callable as a function of the work, whatever it takes."""
+
     def on_bytes(work: Work) -> bytes | None:
         found = function(work if takes == "work" else work.graph)
         if found is None and takes == "work":

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import GraphDef
 from drystone_base.errors import PluginError
@@ -77,17 +77,23 @@ class OptimizerPlugin:
         *,
         isolation: str | None = None,
         limits: Limits | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> bytes | None:
-        """New GraphDef bytes, or None for no change; raises ``PluginError`` and ``HostError``."""
+        """New GraphDef bytes, or None for no change; raises ``PluginError`` and ``HostError``.
+
+        ``parameters`` are for optimizers in Python, whose ``path`` says how to load them; see
+        ``isolation_worker``.
+        """
         if not self.only_isolated and (isolation or self.isolation) != "process":
             from drystone_base.host.optimizer import run
 
             library = self.path if self.ordered else ""
             return run(self.device, graph, fetches, feeds, preserve, library=library)
-        names = {
+        names: dict[str, Any] = {
             "fetches": list(fetches),
             "feeds": list(feeds),
             "preserve": sorted(set(preserve)),
+            "parameters": dict(parameters or {}),
         }
         found = _run_isolated(self, graph, names, limits or Limits())
         if found is not None and self.ops:
@@ -231,7 +237,7 @@ def _keep(path: str, worker: Worker) -> None:
 
 
 def _run_isolated(
-    plugin: OptimizerPlugin, graph: bytes, names: dict[str, list[str]], limits: Limits
+    plugin: OptimizerPlugin, graph: bytes, names: dict[str, Any], limits: Limits
 ) -> bytes | None:
     if _strikes.get(plugin.path, 0) >= _MOST_STRIKES:
         raise _last_error[plugin.path]

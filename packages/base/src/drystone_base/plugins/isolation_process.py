@@ -118,7 +118,7 @@ class Worker:
     # ---- asking --------------------------------------------------------------------------------
 
     def optimize(
-        self, device: str, graph: bytes, names: dict[str, list[str]], limits: Limits
+        self, device: str, graph: bytes, names: dict[str, Any], limits: Limits
     ) -> bytes | None:
         """What its optimizer of a device type makes of a graph; raises ``PluginError``."""
         with self.lock:

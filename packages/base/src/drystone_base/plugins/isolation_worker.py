@@ -11,15 +11,21 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.plugins.isolation_channel import Channel, Closed
 
-__all__ = ["main"]
+__all__ = ["PYTHON", "main"]
 
 _LONGEST: Final = 1 << 40
+PYTHON: Final = "python:"
+"""What the path of an optimizer in Python begins with: ``python:MODULE:FUNCTION:ARGUMENT``, where
+``FUNCTION(ARGUMENT)`` gives a callable of the graph's bytes and the request's header."""
+_python: Callable[[bytes, dict[str, Any]], bytes | None] | None = None
 
 
 def main(arguments: list[str]) -> int:
@@ -61,6 +67,9 @@ def _limit(memory: int) -> None:
 
 def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
     try:
+        if header["call"] == "open" and header["path"].startswith(PYTHON):
+            _open_python(header["path"])
+            return {"ok": True, "optimizers": []}, b""
         if header["call"] == "open":
             return {"ok": True, "optimizers": _open(header["path"])}, b""
         return _optimize(header, blob)
@@ -69,6 +78,12 @@ def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
     except BaseException as error:
         fields = {"what": "an isolated plugin failed", "found": f"{type(error).__name__}: {error}"}
         return {"ok": False, "error": fields}, b""
+
+
+def _open_python(path: str) -> None:
+    global _python
+    module, function, argument = path.removeprefix(PYTHON).split(":", 2)
+    _python = getattr(import_module(module), function)(argument)
 
 
 def _open(path: str) -> list[dict[str, Any]]:
@@ -97,6 +112,9 @@ def _open(path: str) -> list[dict[str, Any]]:
 
 
 def _optimize(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
+    if _python is not None:
+        changed = _python(blob, header)
+        return {"ok": True, "changed": changed is not None}, changed or b""
     from drystone_base.host.optimizer import run
 
     found = run(header["device"], blob, header["fetches"], header["feeds"], header["preserve"])
