@@ -35,6 +35,8 @@ CHOICES: dict[str, tuple[dict[str, Any], bool, float]] = {
     "float16_cpu": ({"auto_mixed_precision_cpu": True}, False, 0.05),
     "bfloat16": ({"auto_mixed_precision_onednn_bfloat16": True}, False, 0.3),
 }  # fmt: skip
+# Logarithms of energies next to nothing, for which TensorFlow's own kernels differ by percents.
+NOISY = {"basic-pitch": 0.3, "basic-pitch-frozen": 0.3}
 
 
 @pytest.mark.skipif(not ROWS, reason=WHY_NOT)
@@ -53,10 +55,7 @@ def test_model_with(choice: str, row: dict[str, Any]) -> None:
     for (tensor, key), value in zip(ref["outputs"].items(), got, strict=True):
         if share:
             noise = _noise(np.asarray(value), data[key])
-            # Where TensorFlow's kernels already differ by much, so do 16 bits from 32.
-            assert noise <= max(share, 4 * tolerance(row)), (
-                f"{tensor}: differs by {noise:.3g} of what it varies by"
-            )
+            assert noise <= NOISY.get(row["name"], share), f"{tensor}: {noise:.3g} is noise"
         else:
             worst = difference(np.asarray(value), data[key])
             assert worst <= tolerance(row), f"{tensor}: differs by {worst:.3g}"

@@ -53,7 +53,7 @@ def losses(folder: Path, file: Path, ref: dict[str, Any], options: dict[str, Any
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize(("folder", "file", "ref"), runs())
+@pytest.mark.parametrize(("folder", "file", "ref"), list(runs()))
 def test_losses(folder: Path, file: Path, ref: dict[str, Any], choice: str) -> None:
     options, room = CHOICES[choice]
     found, wanted = losses(folder, file, ref, options)
@@ -67,7 +67,7 @@ def step(file: Path, ref: dict[str, Any], **options: Any) -> Report:
     return optimize_with_report(graph, [ref["loss"], ref["train_op"]], feeds, config)[1]
 
 
-@pytest.mark.parametrize(("folder", "file", "ref"), runs())
+@pytest.mark.parametrize(("folder", "file", "ref"), list(runs()))
 def test_plain_descent_of_two_replicas(folder: Path, file: Path, ref: dict[str, Any]) -> None:
     """Other rules see two smaller gradients, which is not the same."""
     options = {"auto_parallel": True, "auto_parallel_replicas": 2}
