@@ -9,9 +9,13 @@ import pytest
 from pass_checks import Maker, natively, only, run_pass, same_values, told, unchanged
 from random_images import draw_images
 
+from drystone_abi.protos import RewriterConfig
 from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, DType
+from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
+from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
+from drystone_optimizer.config import CPU_LAYOUTS
 
 PASS = "layout_optimizer"
 GPU = "/device:GPU:0"
@@ -212,6 +216,23 @@ def test_c12_random_images_agree_with_all_passes(seed: int) -> None:
                              fail_on_optimizer_errors=True)  # fmt: skip
     after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config)
     same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+
+
+def test_c12_a_session_of_several_devices_gives_the_same() -> None:
+    m = network()
+    devices = {"CPU": 1, "GPU": 1}
+    plain = Session(m.graph, SessionConfig(optimizer="off", device_count=devices))
+    session = Session(m.graph, SessionConfig(optimizer=OptimizerConfig(), device_count=devices))
+    np.testing.assert_allclose(plain.run("y:0", X), session.run("y:0", X), rtol=1e-5, atol=1e-5)
+
+
+def test_c12_a_config_proto_says_what_the_cpu_gets() -> None:
+    proto = RewriterConfig(cpu_layout_conversion=RewriterConfig.NCHW_TO_NHWC)
+    assert OptimizerConfig.from_proto(proto).cpu_layout_conversion == "nchw_to_nhwc"
+    assert OptimizerConfig.from_proto(RewriterConfig()).cpu_layout_conversion == CPU_LAYOUTS[0]
+    with pytest.raises(BadRequest) as caught:
+        OptimizerConfig(cpu_layout_conversion="NHWC")
+    assert "optimizer option 'cpu_layout_conversion' cannot be 'NHWC'" in str(caught.value)
 
 
 def test_c12_off_is_off() -> None:

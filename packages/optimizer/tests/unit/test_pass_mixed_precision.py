@@ -12,6 +12,7 @@ from random_images import draw_images
 
 from drystone_abi.protos import ConfigProto, DataType, FunctionDef, RewriterConfig
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.session import Session, SessionConfig
@@ -257,6 +258,13 @@ def test_c8_overrides_by_environment_and_option(monkeypatch: pytest.MonkeyPatch)
     assert short(after) == {"a", "b"}
     monkeypatch.setenv(f"{PREFIX}ALLOWLIST_REMOVE", "MatMul")
     unchanged(m, F16, ["y:0"], ["x:0"])
+
+
+def test_c8_a_list_that_there_is_not() -> None:
+    with pytest.raises(BadRequest) as caught:
+        OptimizerConfig(mixed_precision_lists={"whitelist_add": ("Exp",)})
+    assert "optimizer option 'mixed_precision_lists' cannot be 'whitelist_add'" in str(caught.value)
+    assert "needed: allowlist_add, allowlist_remove" in str(caught.value)
 
 
 def test_c8_levels_and_simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
