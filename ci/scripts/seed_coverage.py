@@ -19,7 +19,7 @@ from ci.scripts.project import ROOT, load_toml
 __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
-_ID = re.compile(r"\bS[023]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
+_ID = re.compile(r"\bS[0123]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 _ROWS = re.compile(r"\bRows? (B\d+(?:,? (?:and )?B\d+)*)\b")
 _HEAD = """# Paragraphs and their tests
 
@@ -28,6 +28,7 @@ What source documents ask, and the tests that hold it. Written by
 """
 _TITLES = {
     "S0": "S0: RFC 318, pluggable graph optimizers",
+    "S1": "S1: MXNet's subgraph API",
     "S2": "S2: Modular TensorFlow, the C side",
     "S3": "S3: the registry of optimization passes",
     "B": "B: rows of the feature table for plugin optimizers",

@@ -43,6 +43,7 @@ def open_chain() -> Graph:
 
 @pytest.mark.parametrize("executor", ["native", "reference"])
 def test_an_executable_computes_the_region(executor: str) -> None:
+    """S1-operator, S1-engine."""
     backend = Compiling({"AddN"})
     session = session_of(open_chain(), executor)
     for size in (2, 2, 3):
@@ -163,6 +164,7 @@ def variable_graph() -> Graph:
 @pytest.mark.parametrize("executor", ["native", "reference"])
 @pytest.mark.parametrize("make", [Packed, Fixed])
 def test_weights_are_packed_once_for_each_value(make: Any, executor: str) -> None:
+    """S1-weights."""
     backend = Compiling({"AddV2", "Mul"}, make)
     session, one = session_of(variable_graph(), executor), np.ones(2, np.float32)
     session.run("init", {"x:0": one})
@@ -214,6 +216,7 @@ def test_regions_in_bodies_of_loops() -> None:
 
 
 def test_executables_go_with_the_session() -> None:
+    """S1-operator, S1-isolation."""
     Compiling({"AddN"})
     session = session_of(chain(3))
     session.run("n2:0", {"x:0": np.ones(2, np.float32)})

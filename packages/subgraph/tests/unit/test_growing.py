@@ -37,6 +37,7 @@ class Tracer(SubgraphSelector):
 
 
 def test_order_of_calls() -> None:
+    """S1-search, S1-selector."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["n0"], "n2": ["n0"], "z": ["n1", "n2"]})
     tracer = Tracer()
     partitioned(graph, backend("b", Rule(tracer)))
@@ -47,6 +48,7 @@ def test_order_of_calls() -> None:
 
 
 def test_a_chain_is_one_region() -> None:
+    """S1-contain-op, S1-replace."""
     graph = chain(6)
     after, report = partitioned(graph, only("b", {"AddN"}))
     assert regions(report) == [["n0", "n1", "n2", "n3", "n4", "n5"]]
@@ -61,6 +63,7 @@ def test_a_region_grows_against_the_edges_too() -> None:
 
 
 def test_nodes_that_are_not_connected_are_two_regions() -> None:
+    """S1-connected."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["x"]})
     after, report = partitioned(graph, backend("b", starts("n")))
     assert regions(report) == [["n0"], ["n1"]]
@@ -121,6 +124,7 @@ class FirstTwo(Named):
 
 
 def test_what_a_filter_leaves_is_checked_again() -> None:
+    """S1-filter."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["n0"], "n2": ["n0", "n1"]})
     after, report = partitioned(graph, backend("b", Rule(FirstTwo())))
     assert ["n0", "n2"] not in regions(report)
@@ -156,11 +160,13 @@ class Pair(SubgraphSelector):
 
 
 def test_state_of_a_selector() -> None:
+    """S1-selector."""
     _, report = partitioned(chain(6), backend("b", Rule(Pair())))
     assert regions(report) == [["n0", "n1"], ["n2", "n3"], ["n4", "n5"]]
 
 
 def test_several_backends_in_their_order() -> None:
+    """S1-several."""
     graph = chain(4)
     first = backend("first", Rule(Named(lambda name: name in ("n1", "n2"))))
     only("second", {"AddN"})

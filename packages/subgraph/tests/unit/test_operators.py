@@ -25,6 +25,7 @@ from drystone_subgraph import (
 
 
 def test_an_input_that_is_read_often_goes_in_once() -> None:
+    """S1-replace."""
     graph = graph_of({"x": [], "n0": ["x", "x"], "n1": ["n0", "x"]})
     after, report = partitioned(graph, only("b", {"AddN"}))
     operator = after[report.taken[0].node]
@@ -80,6 +81,7 @@ class Looking(ContainOpProperty):
 
 
 def test_a_creator_sees_shapes_and_may_rewrite() -> None:
+    """S1-property, S1-information, S1-customize."""
     rule = Looking()
     after, report = partitioned(chain(3), backend("b", rule))
     inputs, outputs = rule.ends
@@ -115,6 +117,7 @@ class _Second(ContainOpProperty):
 
 
 def test_a_region_may_be_partitioned_again() -> None:
+    """S1-customize."""
     backend("inner", Rule(Named(lambda name: name in ("n1", "n2"))))
     backend("outer", _Second({"AddN"}))
     graph = chain(4)
@@ -160,6 +163,7 @@ def test_a_backend_that_raises() -> None:
 
 
 def test_names_of_backends() -> None:
+    """S1-register."""
     with pytest.raises(BadRequest, match="did you mean default") as caught:
         find_backend("defualt")
     assert caught.value.code == "unknown-subgraph-backend"
@@ -171,6 +175,7 @@ def test_names_of_backends() -> None:
 
 
 def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1-apply."""
     graph, x = chain(3), np.ones(2, np.float32)
 
     def kinds(config: ds.SessionConfig) -> set[str]:
