@@ -99,7 +99,7 @@ class Convolution {
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
            const std::vector<Tensor>& more) {
     Key key;
-    key << x.dims() << w.dims() << follow_host_threads();
+    key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count());
     const void* source = x.data();
     if (kIsDepthwise && g.count != g.channels) {
       const std::int64_t times = g.count / g.channels;

@@ -116,7 +116,8 @@ class InputGradient {
       return;
     }
     Key key;
-    key << DimsView(dims) << w.dims() << follow_host_threads();
+    key << DimsView(dims) << w.dims()
+        << threads_for(g.operations(), dx.count() + w.count() + dy.count());
     plans_.with(
         key, [&] { return plan_input(g, windows_); },
         [&](const Plan& plan) {
@@ -154,7 +155,8 @@ class FilterGradient {
       return;
     }
     Key key;
-    key << x.dims() << DimsView(dims) << follow_host_threads();
+    key << x.dims() << DimsView(dims)
+        << threads_for(g.operations(), x.count() + dw.count() + dy.count());
     plans_.with(
         key, [&] { return plan_filter(g, windows_); },
         [&](const Plan& plan) { run(call, plan, x, dy, dw); });

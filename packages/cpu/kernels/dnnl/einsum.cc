@@ -246,8 +246,11 @@ class Einsum {
  private:
   void multiply(const Call& call, const std::vector<Labels>& terms,
                 const std::vector<Tensor>& operands, const Steps& sizes, const Tensor& y) {
+    std::int64_t operations = 2;
+    for (const auto& [label, size] : sizes) operations *= size;
+    const std::int64_t elements = operands[0].count() + operands[1].count() + y.count();
     Key key;
-    key << operands[0].dims() << operands[1].dims() << follow_host_threads();
+    key << operands[0].dims() << operands[1].dims() << threads_for(operations, elements);
     plans_.with(
         key, [&] { return Planner(terms, operands, y.dims(), sizes).pair(); },
         [&](const Plan& plan) {

@@ -74,8 +74,10 @@ class Multiplier {
       return;
     }
     const bool packs = y.count() <= kFewRows * result.back() && b.rank() == 2 && call.is_constant(1);
+    const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
+    const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
     Key key;
-    key << a.dims() << b.dims() << follow_host_threads() << (packs ? 1 : 0);
+    key << a.dims() << b.dims() << threads << (packs ? 1 : 0);
     plans_.with(
         key,
         [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, packs, fusion_); },

@@ -15,9 +15,12 @@ const dnnl::stream& stream() {
   return out;
 }
 
-int follow_host_threads() {
+int threads_for(std::int64_t operations, std::int64_t elements) {
+  constexpr std::int64_t kPerElement = 5;      // operations in the time that one takes from a cache
+  constexpr std::int64_t kLeast = 4'000'000;   // some 40 us
   thread_local int known = 0;
-  const int now = DS_NumThreads();
+  const bool is_small = operations + kPerElement * elements < kLeast;
+  const int now = is_small ? 1 : DS_NumThreads();
   if (now != known) {
     omp_set_num_threads(now);
     known = now;

@@ -19,8 +19,9 @@ using Shape = dnnl::memory::dims;
 
 const dnnl::engine& engine();
 const dnnl::stream& stream();
-// The host's limit becomes oneDNN's for this thread. How many threads there are.
-int follow_host_threads();
+// Sets how many threads oneDNN takes from this one: the host's limit for what has so many operations
+// on so many elements, else one, as waking another takes 10 us. How many they are.
+int threads_for(std::int64_t operations, std::int64_t elements);
 // Scratch memory of the caller's, float32 that stays float32.
 dnnl::primitive_attr attributes();
 

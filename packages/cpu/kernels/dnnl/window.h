@@ -23,6 +23,10 @@ struct Geometry {
   Shape before;
   Shape after;
 
+  // Multiplications and additions of a convolution.
+  std::int64_t operations() const {
+    return 2 * batch * count * depth * product(out) * product(size);
+  }
   Dims input(bool channels_first) const { return dims(spatial, channels, channels_first); }
   Dims output(bool channels_first) const { return dims(out, count, channels_first); }
   Dims dims(const Dims& inner, std::int64_t channel, bool channels_first) const;
