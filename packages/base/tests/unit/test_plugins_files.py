@@ -37,22 +37,22 @@ def test_elf_of_a_plugin(compile_library: Compile) -> None:
     assert elf.header.target == "64-bit little-endian x86-64"
     assert elf.soname == "libwall.so.3"
     assert elf.needed == ("libc.so.6",)
-    assert elf.exports() == {"TF_InitKernel", "extra_export"}
-    assert elf.imports() >= {"TF_NewStatus", "TF_RegisterOpDefinition"}
+    assert elf.exports == {"TF_InitKernel", "extra_export"}
+    assert elf.imports >= {"TF_NewStatus", "TF_RegisterOpDefinition"}
     assert not elf.is_program
 
 
 @pytest.mark.parametrize("style", ["sysv", "gnu", "both"])
 def test_symbols_are_counted_by_any_hash_table(compile_library: Compile, style: str) -> None:
     elf = read_elf(compile_library(VARIANTS, flags=[f"-Wl,--hash-style={style}"]))
-    assert elf.exports() == {"TF_InitKernel"}
-    assert "TF_NewStatus" in elf.imports()
+    assert elf.exports == {"TF_InitKernel"}
+    assert "TF_NewStatus" in elf.imports
 
 
 def test_symbols_without_any_export_are_counted(compile_library: Compile) -> None:
     elf = read_elf(compile_library(VARIANTS, flags=["-DNO_ENTRY", "-Wl,--hash-style=gnu"]))
-    assert elf.exports() == frozenset()
-    assert "TF_NewStatus" in elf.imports()
+    assert elf.exports == frozenset()
+    assert "TF_NewStatus" in elf.imports
 
 
 @pytest.mark.parametrize(

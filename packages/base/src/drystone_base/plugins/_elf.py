@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["BadElf", "ElfFile", "ElfHeader", "Symbol", "read_elf", "read_header"]
+__all__ = ["BadElf", "ElfFile", "ElfHeader", "read_elf", "read_header"]
 
 _MACHINES: Final = {
     2: "SPARC", 3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
@@ -27,6 +27,7 @@ _NULL, _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ = 0, 1, 4, 5, 6, 10
 _SONAME, _RPATH, _RUNPATH, _GNU_HASH, _FLAGS_1 = 14, 15, 29, 0x6FFFFEF5, 0x6FFFFFFB
 _IS_PROGRAM: Final = 0x08000000
 _DYNAMIC_SYMBOLS: Final = 11
+_WEAK: Final = 2
 _MOST_SEGMENTS, _MOST_ENTRIES, _MOST_SYMBOLS = 512, 65536, 4_000_000
 _LONGEST_NAME: Final = 65536
 
@@ -62,17 +63,12 @@ class ElfHeader:
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """One dynamic symbol."""
-
-    name: str
-    defined: bool
-    weak: bool
-
-
-@dataclass(frozen=True)
 class ElfFile:
-    """A shared object's dynamic section and symbols. ``size`` is the file's."""
+    """A shared object's dynamic section and symbols.
+
+    ``exports`` are names that it defines for others, ``imports`` those that it must find elsewhere;
+    what it can do without (weak symbols) is in neither.
+    """
 
     header: ElfHeader
     soname: str
@@ -80,15 +76,8 @@ class ElfFile:
     rpath: tuple[str, ...]
     runpath: tuple[str, ...]
     is_program: bool
-    symbols: tuple[Symbol, ...]
-
-    def exports(self) -> frozenset[str]:
-        """Names it defines for others."""
-        return frozenset(symbol.name for symbol in self.symbols if symbol.defined)
-
-    def imports(self) -> frozenset[str]:
-        """Names it must find elsewhere; those it can do without (weak ones) are not in it."""
-        return frozenset(s.name for s in self.symbols if not s.defined and not s.weak)
+    exports: frozenset[str]
+    imports: frozenset[str]
 
 
 class _Bytes:
@@ -148,7 +137,7 @@ def parse(data: Any) -> ElfFile:
     held = _Bytes(data)
     header = _header(held)
     if header.bits != 64 or not header.is_library:
-        return ElfFile(header, "", (), (), (), False, ())
+        return ElfFile(header, "", (), (), (), False, frozenset(), frozenset())
     loads, dynamic = _segments(held)
     entries = list(_dynamic_entries(held, *dynamic))
     values = dict(reversed(entries))
@@ -158,10 +147,12 @@ def parse(data: Any) -> ElfFile:
         for tag in (_NEEDED, _SONAME, _RPATH, _RUNPATH)
     }
     paths = {tag: tuple(":".join(texts[tag]).split(":")) if texts[tag] else () for tag in texts}
-    symbols = tuple(_symbols(held, loads, values, strings))
+    exports, imports = _symbols(held, loads, values, strings)
     program = bool(values.get(_FLAGS_1, 0) & _IS_PROGRAM)
     soname = texts[_SONAME][0] if texts[_SONAME] else ""
-    return ElfFile(header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, symbols)
+    return ElfFile(
+        header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, exports, imports
+    )
 
 
 _Loads = list[tuple[int, int, int]]
@@ -225,17 +216,27 @@ def _text(strings: bytes, offset: int) -> str:
 
 def _symbols(
     data: _Bytes, loads: _Loads, values: dict[int, int], strings: bytes
-) -> Iterator[Symbol]:
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Exports and imports. A few libraries have ten thousand symbols, at each start."""
     if _SYMTAB not in values:
-        return
+        return frozenset(), frozenset()
     what = "the table of symbols"
     start = _offset(loads, values[_SYMTAB], what)
     count = _symbol_count(data, loads, values, start)
     table = data.take(start, count * 24, what)
-    for name, info, other, section, _, _ in struct.iter_unpack(data.order + "IBBHQQ", table):
-        binding, hidden = info >> 4, other & 3 in (1, 2)
-        if name and binding and not hidden:
-            yield Symbol(_text(strings, name), section != 0, binding == 2)
+    exports, imports = [], []
+    for name, info, other, section in struct.iter_unpack(data.order + "IBBH16x", table):
+        if not name or info < 16 or other & 3 in (1, 2):  # local or hidden
+            continue
+        if section:
+            exports.append(name)
+        elif info >> 4 != _WEAK:
+            imports.append(name)
+    return _texts(strings, exports), _texts(strings, imports)
+
+
+def _texts(strings: bytes, offsets: list[int]) -> frozenset[str]:
+    return frozenset([_text(strings, offset) for offset in offsets])
 
 
 def _symbol_count(data: _Bytes, loads: _Loads, values: dict[int, int], start: int) -> int:

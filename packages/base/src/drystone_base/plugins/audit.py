@@ -74,8 +74,8 @@ def read(path: str | os.PathLike[str]) -> Audit:
     file = os.path.realpath(path)
     elf = read_elf(file)
     closure = closure_of(file, elf)
-    exports = elf.exports()
-    own = [f.exports() for place, f in closure.files.items() if not place.startswith(_SYSTEM)]
+    exports = elf.exports
+    own = [f.exports for place, f in closure.files.items() if not place.startswith(_SYSTEM)]
     entries = set(entry_symbols()) & exports.union(*own)
     return Audit(
         elf,
@@ -159,13 +159,13 @@ def _undefined(path: str, elf: ElfFile, closure: Closure) -> dict[str, tuple[str
     The system's own libraries are not looked into, and what the process offers to everybody (the
     functions of Python, above all) counts as defined.
     """
-    offered = [_host().exports(), elf.exports()]
-    offered += [file.exports() for file in closure.files.values()]
+    offered = [_host().exports, elf.exports]
+    offered += [file.exports for file in closure.files.values()]
     found = {}
     for place, file in {path: elf, **closure.files}.items():
         if place != path and place.startswith(_SYSTEM):
             continue
-        names = set(file.imports())
+        names = set(file.imports)
         for exports in offered:
             names -= exports
             if not names:
