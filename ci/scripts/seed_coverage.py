@@ -20,7 +20,7 @@ __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[0123]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
-_ROWS = re.compile(r"\bRows? (B\d+(?:,? (?:and )?B\d+)*)\b")
+_ROWS = re.compile(r"\bRows? ([BC]\d+(?:,? (?:and )?[BC]\d+)*)\b")
 _HEAD = """# Paragraphs and their tests
 
 What source documents ask, and the tests that hold it. Written by
@@ -32,6 +32,7 @@ _TITLES = {
     "S2": "S2: Modular TensorFlow, the C side",
     "S3": "S3: the registry of optimization passes",
     "B": "B: rows of the feature table for plugin optimizers",
+    "C": "C: rows of the feature table for the built-in optimizers",
 }
 
 
@@ -63,7 +64,7 @@ def _citations(node: ast.AST, above: str) -> Iterator[tuple[str, str]]:
 
 def _ids(text: str) -> set[str]:
     rows = " ".join(_ROWS.findall(text))
-    return {*_ID.findall(text), *re.findall(r"B\d+", rows)}
+    return {*_ID.findall(text), *re.findall(r"[BC]\d+", rows)}
 
 
 def _test_files(root: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Shape and constant inference: symbols, partial values, branches, loops, functions."""
+"""Row C19: shape and constant inference: symbols, partial values, branches, loops, functions."""
 
 import pytest
 

@@ -53,7 +53,7 @@ def search(
 
 @pytest.mark.parametrize("seed", [5, 8, 21])
 def test_every_amount_of_fuel_gives_a_graph_with_the_same_values(seed: int) -> None:
-    """C0: a run of the optimizer may stop after any rewrite."""
+    """Row C0: a run of the optimizer may stop after any rewrite."""
     made, fetches = draw_arithmetic(seed)
     graph, config = made.m.graph, OptimizerConfig(numeric="exact", min_graph_nodes=-1)
     full = Fuel()

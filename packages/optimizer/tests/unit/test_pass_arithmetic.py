@@ -1,4 +1,4 @@
-"""Arithmetic optimization, stage by stage, each with what it must leave alone."""
+"""Row C11: arithmetic optimization, stage by stage, each with what it must leave alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common subgraph elimination."""
+"""Row C4: common subgraph elimination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependency optimization."""
+"""Row C15: dependency optimization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constant folding: computing what is constant."""
+"""Row C6: constant folding, computing what is constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Function optimization: inlining."""
+"""Row C3: function optimization, inlining."""
 
 from __future__ import annotations
 

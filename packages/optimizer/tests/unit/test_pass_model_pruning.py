@@ -1,4 +1,4 @@
-"""Model pruning."""
+"""Row C1: model pruning."""
 
 from __future__ import annotations
 

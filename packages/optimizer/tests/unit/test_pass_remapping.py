@@ -1,4 +1,4 @@
-"""Remapping: layers with what follows."""
+"""Row C13: remapping, layers with what follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constant folding: nodes that constants make simple. Each rule with what it must leave alone."""
+"""Row C6: constant folding, nodes that constants make simple, each rule with its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Debug stripper, shape optimization and loop optimization."""
+"""Rows C5, C7 and C14: debug stripper, shape optimization, loop optimization."""
 
 from __future__ import annotations
 

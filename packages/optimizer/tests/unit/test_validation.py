@@ -68,7 +68,7 @@ def test_right_passes_are_not_rejected() -> None:
 def test_result_is_held_to_the_class_that_the_rule_claims(
     claimed: Numeric, rejected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """C20: other roundings are allowed to a rule that says so, and to no other."""
+    """Row C20: other roundings are allowed to a rule that says so, and to no other."""
     install(monkeypatch, reorders_sums(claimed))
     m = Maker()
     m.op("AddV2", "s", m.x(shape=(-1, 64)), m.const("c", 0.1), T=FLOAT32)

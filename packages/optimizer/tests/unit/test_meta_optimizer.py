@@ -1,0 +1,127 @@
+"""Row C0, the meta-optimizer: order, iterations, smallest size, deadline, failures, verifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pass_checks import Maker
+from wrong_passes import fails_on_tanh, install
+
+from drystone_base.dtypes import FLOAT32
+from drystone_base.graph import Graph
+from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
+from drystone_optimizer import meta as meta_optimizer
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes import names_of_passes
+from drystone_optimizer.passes._registry import PASSES, BuiltIn
+from drystone_optimizer.rules import Rule
+
+
+def graph() -> Graph:
+    m = Maker()
+    m.op("Mul", "one", m.x(), m.const("c", 1.0), T=FLOAT32)
+    m.op("Tanh", "t", "one", T=FLOAT32)
+    m.op("Neg", "n", "t", T=FLOAT32)
+    m.op("Neg", "y", "n", T=FLOAT32)
+    return m.graph
+
+
+def run(**more: Any) -> tuple[Graph, Report]:
+    return optimize_with_report(graph(), ["y:0"], ["x:0"], OptimizerConfig(**more), ())
+
+
+def names(report: Report, iteration: int = 1) -> list[str]:
+    return [step.name for step in report.steps if step.iteration == iteration]
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, name: str, function: Any) -> None:
+    """Let a pass of that name do something else."""
+    other = BuiltIn(name, name, name, function)
+    monkeypatch.setattr(
+        meta_optimizer, "PASSES", tuple(other if one.name == name else one for one in PASSES)
+    )
+
+
+def test_passes_run_in_the_documented_order() -> None:
+    _, report = run()
+    order = [name for name in names_of_passes() if name in names(report)]
+    assert names(report) == order
+    assert order.index("constant_folding") < order.index("arithmetic_optimization")
+    assert order.index("arithmetic_optimization") < order.index("remapping")
+
+
+def test_iterations_end_when_nothing_changes_and_at_their_number() -> None:
+    _, report = run(meta_optimizer_iterations=9)
+    last = max(step.iteration for step in report.steps)
+    assert 1 < last < 9
+    assert all(s.outcome == "unchanged" for s in report.steps if s.iteration == last)
+    _, report = run(meta_optimizer_iterations=1)
+    assert {step.iteration for step in report.steps} == {1}
+
+
+@pytest.mark.parametrize(("least", "skipped"), [(0, False), (7, True), (6, False), (-1, False)])
+def test_small_graphs_are_left_alone(least: int, skipped: bool) -> None:
+    before = graph()
+    config = OptimizerConfig(min_graph_nodes=least)
+    after, report = optimize_with_report(before, ["y:0"], ["x:0"], config, ())
+    assert (after is before) is skipped
+    if skipped:
+        assert {(s.outcome, s.reason) for s in report.steps} == {
+            ("skipped", "the graph has 6 nodes")
+        }
+
+
+def test_deadline_undoes_the_pass_that_runs_and_keeps_what_finished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(ctx: Context) -> None:
+        ctx.graph.set_op(ctx.graph["t"], "Neg")
+        ctx._ends = 0.0
+        while True:
+            ctx.tick()
+
+    replaced(monkeypatch, "arithmetic_optimization", slow)
+    after, report = run(meta_optimizer_timeout_ms=10**9)
+    assert after["t"].op == "Tanh", "undone"
+    assert "one" not in after, "constant folding had finished"
+    step = report.steps[-1]
+    assert (step.name, step.outcome) == ("arithmetic_optimization", "skipped")
+    assert step.reason == "meta_optimizer exceeded deadline."
+    assert "remapping" not in names(report)
+
+
+def test_pass_that_fails_is_left_out_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, fails_on_tanh)
+    after, report = run()
+    assert "one" not in after
+    (step,) = [s for s in report.steps if s.name == "remapping"]
+    assert step.outcome == "failed"
+    assert step.reason == "ZeroDivisionError: deliberate, at t"
+
+
+def test_failure_can_be_made_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, fails_on_tanh)
+    with pytest.raises(ZeroDivisionError, match="deliberate, at t"):
+        run(fail_on_optimizer_errors=True)
+
+
+def test_verifier_finds_a_graph_that_does_not_hold_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lose(ctx: Context, node: Any, _: Any) -> None:
+        ctx.graph.set_inputs(node, [])
+
+    install(monkeypatch, Rule("lose", ("Tanh",), lambda _, n: True if n.inputs else None, lose))
+    after, report = run(verify_passes=True)
+    assert after["t"].inputs
+    (step,) = [s for s in report.steps if s.name == "remapping"]
+    assert step.outcome == "failed"
+
+
+def test_switch_leaves_everything_alone() -> None:
+    before = graph()
+    config = OptimizerConfig(disable_meta_optimizer=True)
+    after, report = optimize_with_report(before, ["y:0"], ["x:0"], config, ())
+    assert after is before
+    assert report.steps == []
