@@ -336,6 +336,13 @@ def tf_plugins(session: nox.Session) -> None:
 
 
 @nox.session
+def stores(session: nox.Session) -> None:
+    """Stores on real servers that the tests start, and what happens when requests fail."""
+    install_wheels(session, "test", "stores")
+    pytest(session, "stores", "packages/filesystem/tests/stores")
+
+
+@nox.session
 def tf_parity(session: nox.Session) -> None:
     """drystone beside an installed TensorFlow: imports in both orders, same answers."""
     install_wheels(session, "test", "tf_parity")

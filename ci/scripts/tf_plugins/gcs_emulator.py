@@ -2,7 +2,8 @@
 
 Buckets and objects are kept in memory. Metadata, listing, copies and uploads come by the JSON
 interface, downloads and markers of directories by the XML interface, which is what a C++ client
-uses unless it is told otherwise.
+uses unless it is told otherwise. A client that speaks XML alone finds listing, copies and deletion
+there, too, but no uploads in parts.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 __all__ = ["Storage", "served"]
 
@@ -90,7 +93,8 @@ _ROUTES: Final[list[tuple[str, re.Pattern[str], _Handler]]] = []
 
 
 def _route(method: str, pattern: str) -> Callable[[_Handler], _Handler]:
-    """Serve paths that match: ``{b}`` is a part of the path, percent-decoded."""
+    """Serve paths that match: ``{b}`` is a part, ``{b*}`` all that is left, percent-decoded."""
+    pattern = re.sub(r"\{(\w)\*\}", r"(?P<\1>.+)", pattern)
     compiled = re.compile(re.sub(r"\{(\w)\}", r"(?P<\1>[^/]+)", pattern))
 
     def add(handler: _Handler) -> _Handler:
@@ -139,7 +143,11 @@ def _content(request: Request, item: Object) -> Answer:
         "Content-Type": "application/octet-stream",
         "x-goog-generation": str(item.generation),
         "x-goog-stored-content-length": str(len(item.data)),
+        "ETag": f'"{item.generation}"',
+        "Last-Modified": format_datetime(datetime.fromisoformat(item.time), usegmt=True),
     }
+    if request.headers.get("If-Match") not in (None, headers["ETag"]):
+        return Answer(412, b"", headers)
     wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
     if wanted is None:
         return Answer(200, item.data, {**headers, "x-goog-hash": f"md5={item.md5}"})
@@ -256,7 +264,38 @@ def _parts(request: Request) -> tuple[dict[str, Any], bytes]:
     return json.loads(described or b"{}"), head[2][:end].partition(b"\r\n\r\n")[2]
 
 
-@_route("GET", "/{b}/{o}")
+@_route("GET", "/{b}")
+def _list_as_xml(request: Request, b: str) -> Answer:
+    """Keys below a prefix, and with a delimiter the prefixes that follow; all on one page."""
+    prefix, delimiter = request.query.get("prefix", ""), request.query.get("delimiter", "")
+    items, prefixes = [], set()
+    for name, item in sorted(_bucket(request, b).items()):
+        rest = name.removeprefix(prefix)
+        if not name.startswith(prefix):
+            continue
+        if delimiter and delimiter in rest:
+            prefixes.add(prefix + rest.partition(delimiter)[0] + delimiter)
+            continue
+        items.append(
+            f"<Contents><Key>{escape(name)}</Key><LastModified>{item.time}</LastModified>"
+            f'<ETag>"{item.generation}"</ETag><Size>{len(item.data)}</Size></Contents>'
+        )
+    items += [
+        f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>"
+        for one in sorted(prefixes)
+    ]
+    body = f"<ListBucketResult><IsTruncated>false</IsTruncated>{''.join(items)}</ListBucketResult>"
+    return Answer(200, body.encode(), {"Content-Type": "application/xml"})
+
+
+@_route("DELETE", "/{b}/{o}")
+def _delete_as_xml(request: Request, b: str, o: str) -> Answer:
+    _object(request, b, o)
+    del request.storage.buckets[b][o]
+    return Answer(204)
+
+
+@_route("GET", "/{b}/{o*}")
 def _download(request: Request, b: str, o: str) -> Answer:
     return _content(request, _object(request, b, o))
 
@@ -264,8 +303,14 @@ def _download(request: Request, b: str, o: str) -> Answer:
 @_route("PUT", "/{b}/{o}")
 def _put(request: Request, b: str, o: str) -> Answer:
     expected = request.headers.get("x-goog-if-generation-match")
-    made = _store(request, b, o, request.body, expected)
-    headers = {"x-goog-generation": str(made.generation), "x-goog-hash": f"md5={made.md5}"}
+    source = unquote(request.headers.get("x-goog-copy-source") or "").lstrip("/").partition("/")
+    data = _object(request, source[0], source[2]).data if source[2] else request.body
+    made = _store(request, b, o, data, expected)
+    headers = {
+        "x-goog-generation": str(made.generation),
+        "x-goog-hash": f"md5={made.md5}",
+        "ETag": f'"{made.generation}"',
+    }
     return Answer(200, b"", headers)
 
 
@@ -289,14 +334,16 @@ class _Connection(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
-        self.wfile.write(answer.body)
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
 
     def _answer(self, request: Request, path: str) -> Answer:
         for method, pattern, handler in _ROUTES:
             match = pattern.fullmatch(path)
-            if method != self.command or match is None:
+            if method != self.command.replace("HEAD", "GET") or match is None:
                 continue
             try:
                 return handler(request, **{k: unquote(v) for k, v in match.groupdict().items()})
@@ -306,7 +353,7 @@ class _Connection(BaseHTTPRequestHandler):
                 return Refused(400, f"a request that cannot be read: {error}").answer
         return Refused(404, f"{self.command} {path} is not served here").answer
 
-    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - names of http.server
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - names of http.server
 
 
 @contextmanager

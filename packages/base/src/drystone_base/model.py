@@ -101,7 +101,7 @@ class Model:
     def _open_own_files(self) -> None:
         """Let ops read the folder of the model."""
         path = self.loaded.path
-        own = path if path.is_dir() else path.parent
+        own = path if self.loaded.kind == "savedmodel" or path.is_dir() else path.parent
         self.session.access = self.session.access.with_read(own)
 
     def _initialise(self) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn, ca
 if TYPE_CHECKING:
     from drystone_base.errors import HostError
 
-__all__ = ["Ranges", "UriPath", "as_path", "os_error", "uri_of"]
+__all__ = ["NotOffered", "Ranges", "UriPath", "as_path", "os_error", "uri_of"]
 
 PathLike = str | os.PathLike[str]
 
@@ -176,8 +176,12 @@ class UriPath(os.PathLike[str]):
         return iter([path for path in there if fnmatch.fnmatchcase(path.name, pattern)])
 
     def rglob(self, pattern: str) -> Iterator[Path]:
-        """What is in the directory and below."""
-        for path in self.iterdir():
+        """What is in the directory and below; nothing where the store tells no names."""
+        try:
+            there = self.iterdir()
+        except (NotOffered, FileNotFoundError):
+            return
+        for path in there:
             if fnmatch.fnmatchcase(path.name, pattern):
                 yield path
             if path.is_dir():
@@ -280,6 +284,10 @@ class Ranges:
         return memoryview(room).toreadonly()
 
 
+class NotOffered(OSError):
+    """The store has no such function: a web server tells no names."""
+
+
 _BY_STATUS: Final[dict[str, type[OSError]]] = {
     "NOT_FOUND": FileNotFoundError,
     "ALREADY_EXISTS": FileExistsError,
@@ -287,6 +295,7 @@ _BY_STATUS: Final[dict[str, type[OSError]]] = {
     "UNAUTHENTICATED": PermissionError,
     "DEADLINE_EXCEEDED": TimeoutError,
     "UNAVAILABLE": ConnectionError,
+    "UNIMPLEMENTED": NotOffered,
 }
 
 

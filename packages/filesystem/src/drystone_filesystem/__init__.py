@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from drystone_filesystem import gfile as gfile
+    from drystone_filesystem.from_fsspec import FsspecStore as FsspecStore
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
     from drystone_filesystem.objects import retry_options as retry_options
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 # Where each public name lives, "" for one that is itself a module; imported when first asked for.
 _HOME = {
     "DrystoneFileSystem": "to_fsspec",
+    "FsspecStore": "from_fsspec",
     "ObjectStore": "objects",
     "Stat": "store",
     "Store": "store",
@@ -41,6 +43,7 @@ _HOME = {
 
 __all__ = [
     "DrystoneFileSystem",
+    "FsspecStore",
     "ObjectStore",
     "Stat",
     "Store",

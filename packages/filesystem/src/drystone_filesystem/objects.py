@@ -88,13 +88,16 @@ def _asking(path: str) -> Iterator[None]:
 class ObjectStore(Store):
     """Buckets (the first part of a path) of objects, through a client that ``make`` makes of each.
 
-    ``sums`` says that a plain entity tag of the store is the object's MD5 sum.
+    ``sums`` says that a plain entity tag of the store is the object's MD5 sum, ``lists`` that it
+    tells the names of its objects.
     """
 
     implicit_directories = True
 
-    def __init__(self, make: Callable[[str], Any], *, sums: bool = False) -> None:
-        self._make, self._sums = make, sums
+    def __init__(
+        self, make: Callable[[str], Any], *, sums: bool = False, lists: bool = True
+    ) -> None:
+        self._make, self._sums, self._lists = make, sums, lists
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -117,10 +120,10 @@ class ObjectStore(Store):
         if key:
             try:
                 with _asking(path):
-                    meta = obstore.head(client, key)
+                    meta = obstore.get(client, key, options={"head": True}).meta
                 return self._stat(meta)
             except StoreFailure as error:
-                if error.status_name != "NOT_FOUND":
+                if error.status_name != "NOT_FOUND" or not self._lists:
                     raise
         with _asking(path):
             below = next(iter(obstore.list(client, f"{key}/" if key else None, chunk_size=1)), None)
@@ -139,6 +142,8 @@ class ObjectStore(Store):
         import obstore
 
         client, key = self._split(path)
+        if not self._lists:
+            raise NotImplementedError("this store does not tell the names of its objects")
         with _asking(path):
             found = obstore.list_with_delimiter(client, f"{key}/" if key else None)
         keys = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]

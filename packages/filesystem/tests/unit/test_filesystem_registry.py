@@ -1,4 +1,4 @@
-"""Which filesystem serves a scheme."""
+"""Which filesystem serves a scheme (S2-selection, S2-filesystems)."""
 
 from __future__ import annotations
 

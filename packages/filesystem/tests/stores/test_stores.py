@@ -1,0 +1,183 @@
+"""Stores on real servers, and what happens when requests fail: the table of docs/filesystem.md.
+
+S2-filesystems.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from faults import FAULTS
+from servers import Served, put, there
+
+import drystone_base as ds
+from drystone_base.dtypes import FLOAT32
+from drystone_base.errors import HostError
+from drystone_base.host import filesystem as host
+from drystone_filesystem import gfile, progress
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "filesystem.md"
+BEGIN, END = "<!-- faults: begin -->\n", "<!-- faults: end -->\n"
+DATA = random.Random(1).randbytes((3 << 20) + 17)
+SHORT, ALWAYS = 1, 1000
+BOUND = 60.0
+_rows: dict[tuple[str, str, str], str] = {}
+
+
+def outcome(served: Served, action: str, fault: str, times: int) -> str:
+    """What came of it, in words; fails where bytes are lost or half a file shows."""
+    name = f"object-{action}-{fault.replace(' ', '-')}-{times}"
+    start = time.monotonic()
+    if action == "read":
+        put(served, name, DATA)
+        served.proxy.arm(fault, "GET", times)
+        said = _read(served, name)
+    else:
+        put(served, name, b"what was there before")
+        served.proxy.arm(fault, "PUT", times)
+        said = _write(served, name)
+    served.proxy.arm("", "GET", 0)
+    assert time.monotonic() - start < BOUND
+    return said
+
+
+def checked(error: HostError) -> str:
+    """The status of an error that shows no secret."""
+    assert "a-secret-that-must-not-show" not in str(error)
+    return error.status
+
+
+def _read(served: Served, name: str) -> str:
+    try:
+        data = gfile.GFile(f"{served.root}/{name}", "rb").read()
+    except HostError as error:
+        return checked(error)
+    assert served.proxy.hits, "the fault did not happen"
+    return "whole" if data == DATA else "wrong, unnoticed"
+
+
+def _write(served: Served, name: str) -> str:
+    try:
+        with gfile.GFile(f"{served.root}/{name}", "wb") as file:
+            file.write(DATA)
+    except HostError as error:
+        checked(error)
+        assert there(served, name) in (b"what was there before", DATA)
+        return error.status
+    assert served.proxy.hits, "the fault did not happen"
+    assert there(served, name) == DATA
+    return "whole"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("times", [SHORT, ALWAYS], ids=["once", "always"])
+@pytest.mark.parametrize("action", ["read", "write"])
+def test_a_fault(served: Served, action: str, fault: str, times: int) -> None:
+    if action == "write" and (not served.writable or fault == "wrong bytes"):
+        pytest.skip("nothing to write to, or nothing in the answer to spoil")
+    said = outcome(served, action, fault, times)
+    how = "once" if times == SHORT else "always"
+    _rows[f"{served.kind}, {action}", fault, how] = said
+    if times == SHORT and not (fault == "wrong bytes" and served.kind != "s3"):
+        assert said == "whole"
+    if times == ALWAYS and not (fault == "wrong bytes" and served.kind != "s3"):
+        assert said in ({"UNAVAILABLE", "DATA_LOSS"} | ({"whole"} if action == "write" else set()))
+
+
+def test_files(served: Served) -> None:
+    put(served, "some/object", DATA)
+    place = f"{served.root}/some/object"
+    assert gfile.stat(place).length == len(DATA)
+    assert host.read_range(place, 1_000_000, 2_000_000) == DATA[1_000_000:3_000_000]
+    assert host.read_range(place, len(DATA) - 5, 50) == DATA[-5:]
+    with pytest.raises(HostError) as caught:
+        gfile.GFile(f"{served.root}/none")
+    assert caught.value.status == "NOT_FOUND"
+    if not served.writable:
+        return
+    assert gfile.listdir(f"{served.root}/some") == ["object"]
+    gfile.copy(place, f"{served.root}/some/other")
+    gfile.rename(f"{served.root}/some/other", f"{served.root}/some/third")
+    assert gfile.glob(f"{served.root}/some/*") == [place, f"{served.root}/some/third"]
+    assert there(served, "some/third") == DATA
+    with pytest.raises(RuntimeError), gfile.GFile(f"{served.root}/some/half", "wb") as file:  # noqa: PT012
+        file.write(DATA)
+        raise RuntimeError("half way")
+    gfile.rmtree(f"{served.root}/some")
+    assert not gfile.exists(f"{served.root}/some")
+
+
+def test_a_model_is_saved_loaded_and_run(served: Served, tmp_path: Path) -> None:
+    graph, kind = ds.Graph(), {"dtype": FLOAT32, "shape": (2,)}
+    v = graph.add("VarHandleOp", "v", attrs={**kind, "shared_name": "v"})
+    x = graph.add("Placeholder", "x", attrs=kind)
+    graph.add("AssignVariableOp", "put", [v, x], attrs={"dtype": FLOAT32})
+    graph.add("ReadVariableOp", "got", [v], attrs={"dtype": FLOAT32})
+    session = ds.Session(graph)
+    session.run("put", {"x": np.array([3, 4], np.float32)})
+    place = f"{served.root}/model"
+    if served.writable:
+        ds.save(session, place, signatures={"get": ({}, {"y": "got:0"})})
+    else:
+        ds.save(session, tmp_path / "model", signatures={"get": ({}, {"y": "got:0"})})
+        for path in (p for p in tmp_path.rglob("*") if p.is_file()):
+            put(served, path.relative_to(tmp_path).as_posix(), path.read_bytes())
+        place += "/saved_model.pb"
+    np.testing.assert_array_equal(ds.load(place).signatures["get"]()["y"], [3, 4])
+
+
+def test_only_what_is_reached_is_asked_for(served: Served) -> None:
+    put(served, "large/object", DATA * 4)
+    seen: list[int] = []
+    with progress(lambda _path, count, _size: seen.append(count)):
+        assert host.read_range(f"{served.root}/large/object", 0, 100) == DATA[:100]
+    assert sum(seen) == 1 << 20
+
+
+def test_a_cache_on_disk_serves_the_next_process(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that was spoilt on disk is fetched again; a new version of the object is, too."""
+    monkeypatch.setenv("DRYSTONE_FILES_CACHE", str(tmp_path))
+    monkeypatch.setenv("DRYSTONE_FILES_MEMORY_MB", "0")
+    put(served, "cached/object", DATA)
+    place = f"{served.root}/cached/object"
+    assert gfile.GFile(place, "rb").read() == DATA
+    served.proxy.arm("", "GET", 0)
+    assert gfile.GFile(place, "rb").read() == DATA
+    assert served.proxy.requests == 0
+    part = min(tmp_path.glob("*.part"), key=lambda p: p.name)
+    part.write_bytes(part.read_bytes()[:-1] + b"!")
+    assert gfile.GFile(place, "rb").read() == DATA
+    assert served.proxy.requests == 1
+    put(served, "cached/object", DATA[::-1])
+    assert gfile.GFile(place, "rb").read() == DATA[::-1]
+
+
+def table() -> str:
+    """The outcomes, fault by store."""
+    columns = list(dict.fromkeys(column for column, _, _ in _rows))
+    lines = [f"| fault | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    for how in ("once", "always"):
+        for fault in FAULTS:
+            cells = [_rows.get((column, fault, how), "-") for column in columns]
+            lines.append(f"| {fault}, {how} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_says_what_happened() -> None:
+    """Runs last; with DRYSTONE_PUBLISH=1 it writes the table instead."""
+    if len(_rows) < len(FAULTS) * 2:
+        pytest.skip("not all faults were tried in this process")
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    now, after = rest.split(END)
+    if os.environ.get("DRYSTONE_PUBLISH"):
+        PAGE.write_text(f"{before}{BEGIN}{table()}{END}{after}", encoding="utf-8")
+    else:
+        assert now == table()
