@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NoReturn
 
 from drystone_base import dtypes
 from drystone_base.errors import GraphError
-from drystone_base.graph import Graph, Node, conditional_nodes
+from drystone_base.graph import Graph, Node
+from drystone_base.graph.deadness import Deadness, Round, Side, side_of
+from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 from drystone_base.graph.validate import Signatures
 from drystone_base.placement.device import Device, parse_device
 from drystone_base.placement.support import Supports
@@ -15,6 +18,8 @@ from drystone_base.placement.support import Supports
 __all__ = ["Group", "find_groups"]
 
 _PREFIX: Final = "loc:@"
+_ENTERS: Final = frozenset({"Enter", "RefEnter"})
+_SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 
 
 class Group:
@@ -52,8 +57,9 @@ def find_groups(
 ) -> dict[Node, Group]:
     """The group of each of ``nodes``: by ``_class``, by reference edges and by resource edges.
 
-    A branch or a loop of frames is one group with what reads its values. Raises ``GraphError``:
-    ``cannot-colocate`` naming two nodes, ``bad-device``.
+    A branch is one group with what reads its values, and so is what goes into a loop of frames,
+    around it and out of it, value by value. Raises ``GraphError``: ``cannot-colocate`` naming two
+    nodes, ``bad-device``.
     """
     groups = {node: Group(node, supports) for node in nodes}
     for a, b, why in _pairs(graph, nodes):
@@ -81,13 +87,45 @@ def _pairs(graph: Graph, nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, st
             if other is not node:
                 yield node, other, f"colocation {_PREFIX}{name}"
     signatures = Signatures()
-    inside = conditional_nodes(nodes)
+    kept = _not_sent(nodes)
     for node in nodes:
         for source, why in _shared(node, signatures):
             yield node, source, why
         for source in (*(s for s, _ in node.inputs), *node.controls):
-            if source in inside:
+            if source in kept or node.op in ("Exit", "RefExit"):
                 yield node, source, f"the branch or loop of {source.name}"
+        if node.op in MERGE_OPS and any(s.op in NEXT_ITERATION_OPS for s, _ in node.inputs):
+            for source, _ in node.inputs:
+                yield node, source, f"the loop of {node.name}"
+
+
+def _not_sent(nodes: Sequence[Node]) -> set[Node]:
+    """Nodes whose values must stay on their device.
+
+    They may be dead, or are there in some rounds of a loop only: a value is received in every
+    round, or in every one that the condition lets begin.
+    """
+    deadness = Deadness(nodes)
+    conditions = Counter(deadness.frames[n] for n in nodes if n.op == "LoopCond")
+    for node in nodes:
+        if node.op in _ENTERS and not all(map(_rounds, deadness.of(node))):
+            conditions[deadness.frames[node]] = 0  # a loop that may not be entered
+    found = set()
+    for node in nodes:
+        when, path = deadness.of(node), deadness.frames[node]
+        once = node.op in _ENTERS and not node.attr("is_constant")
+        odd = any(conditions[path[:k]] != 1 for k in range(1, len(path) + 1))
+        switch = node.op in _SWITCHES and side_of(node, 1).choice[0].op != "LoopCond"
+        if once or odd or switch or node.op in NEXT_ITERATION_OPS or not all(map(_rounds, when)):
+            found.add(node)
+    return found
+
+
+def _rounds(part: object) -> bool:
+    """Whether a part of a predicate is that a round has begun, or that its condition holds."""
+    if isinstance(part, Round):
+        return part.variable is None
+    return isinstance(part, Side) and part.choice[0].op == "LoopCond" and part.index == 1
 
 
 def _text(value: object) -> str:

@@ -10,9 +10,11 @@ import numpy as np
 
 from drystone_base import dtypes
 from drystone_base.dtypes import DType
-from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.graph import Graph, Node, Output
+from drystone_base.graph.deadness import Predicate
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
+from drystone_base.placement.rounds import Crossing, Rounds
 
 __all__ = ["Partitions", "Transfer", "partition", "whole"]
 
@@ -46,8 +48,9 @@ def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
     becomes a ``_Send`` and a ``_Recv``, one pair for all consumers of a value on a device; a
     control edge sends an empty tensor. The transfers of a device wait for one another in an order
     that holds for all devices, so that parts that run node by node never wait for each other in
-    a circle. Nodes keep names and order. Branches and loops of frames
-    must be on one device each, as :func:`place` puts them. Source: TensorFlow's ``Partition``.
+    a circle. A loop of frames over several devices makes its rounds on all of them
+    (:mod:`drystone_base.placement.rounds`). Nodes keep names and order. Branches must be on one
+    device each, as :func:`place` puts them. Source: TensorFlow's ``Partition``.
     """
     return _Splitter(graph, list(graph if nodes is None else nodes)).run()
 
@@ -66,26 +69,16 @@ class _Splitter:
         self.twins: dict[Node, Node] = {}
         self.received: dict[tuple[Output, str], Node] = {}
         self.awaited: dict[tuple[Node, str], Node] = {}
-        self.pairs: list[tuple[Node, tuple[Node, Node]]] = []
+        self.crossings: list[Crossing] = []
 
     def run(self) -> Partitions:
         for node in self.nodes:
             self.adopt(node)
+        self.rounds = Rounds(self.nodes, self.out.graphs, self.twins, self.receive_any)
         for node in self.nodes:
             self.connect(node)
-        self.put_in_order()
+        self.rounds.put_in_order(self.crossings)
         return self.out
-
-    def put_in_order(self) -> None:
-        """Chain the transfers of each device by where their values are made in the whole graph."""
-        place = {node: k for k, node in enumerate(topological_order(self.nodes))}
-        last: dict[str, Node] = {}
-        for _, ends in sorted(self.pairs, key=lambda pair: place[pair[0]]):
-            for end in ends:
-                before = last.get(end.device)
-                if before is not None:
-                    end.graph.add_control(end, before)
-                last[end.device] = end
 
     def adopt(self, node: Node) -> None:
         """The node's twin on its device, still without inputs."""
@@ -113,6 +106,12 @@ class _Splitter:
 
     def receive(self, output: Output, device: str) -> Node:
         """The node on ``device`` that gives the value of ``output``."""
+        if output[0].op == "LoopCond":
+            return self.rounds.go(output[0], device)
+        return self.receive_any(output, device)
+
+    def receive_any(self, output: Output, device: str) -> Node:
+        """The same, of whatever op it is."""
         known = self.received.get((output, device))
         if known is None:
             source, k = output
@@ -121,7 +120,8 @@ class _Splitter:
             assert types is not None, f"{source.op} has no known dtypes"
             twin = self.twins[source]
             label = f"{source.name}:{k}"
-            known = self.transfer(source, (twin, k), types[k].base, device, label)
+            when = self.rounds.when(source, k)
+            known = self.transfer(source, (twin, k), types[k].base, device, label, when)
             self.received[output, device] = known
         return known
 
@@ -135,15 +135,20 @@ class _Splitter:
             attrs: dict[str, Any] = {"dtype": dtypes.FLOAT32, "value": value}
             name = part.unique_name(f"{before.name}/ran")
             ran = part.add("Const", name, controls=[twin], device=twin.device, attrs=attrs)
-            recv = self.transfer(before, (ran, 0), dtypes.FLOAT32, device, f"^{before.name}")
+            when, label = self.rounds.when(before, None), f"^{before.name}"
+            recv = self.transfer(before, (ran, 0), dtypes.FLOAT32, device, label, when)
             there = recv.graph
             name = there.unique_name(f"{before.name}/ran")
             known = there.add("Identity", name, [recv], device=device, attrs={"T": dtypes.FLOAT32})
             self.awaited[before, device] = known
         return known
 
-    def transfer(self, source: Node, value: Output, dtype: DType, device: str, label: str) -> Node:
+    def transfer(
+        self, source: Node, value: Output, dtype: DType, device: str, label: str,
+        when: Predicate,
+    ) -> Node:  # fmt: skip
         """Add a Send beside ``value``, which ``source`` gives, and its Recv; returns the Recv."""
+        after = self.rounds.trigger(source, when, device)
         twin = value[0]
         sender = twin.device
         key = f"edge_{len(self.out.transfers)}_{label}"
@@ -163,8 +168,8 @@ class _Splitter:
         )  # fmt: skip
         self.out.sends[sender].append(send)
         recv = there.add(
-            "_Recv", there.unique_name(stem.format("recv")), device=device,
+            "_Recv", there.unique_name(stem.format("recv")), controls=after, device=device,
             attrs={"tensor_type": dtype} | attrs,
         )  # fmt: skip
-        self.pairs.append((source, (send, recv)))
+        self.crossings.append(Crossing(source, when, (send, recv)))
         return recv

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import check_time
@@ -31,13 +32,13 @@ class Rendezvous:
     def __init__(self, *, is_shared: bool = False) -> None:
         self.is_shared = is_shared
         self._changed = threading.Condition()
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, deque[Any]] = {}
         self._aborted = False
 
     def send(self, key: str, value: Any) -> None:
-        """Leave a value for whoever receives it."""
+        """Leave a value for whoever receives it; those of one key are received in their order."""
         with self._changed:
-            self._values[key] = value
+            self._values.setdefault(key, deque()).append(value)
             self._changed.notify_all()
 
     def holds(self, key: str) -> bool:
@@ -60,7 +61,11 @@ class Rendezvous:
                 check_time(runtime, what)
             if self._aborted:
                 raise Aborted
-            return self._values.pop(key)
+            values = self._values[key]
+            value = values.popleft()
+            if not values:
+                del self._values[key]
+            return value
 
     def abort(self) -> None:
         """Wake everybody who waits: what they wait for will not come."""
