@@ -8,7 +8,6 @@ would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable
@@ -219,4 +218,6 @@ def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
         near = (n for n in names if abs(len(n) - len(name)) <= 3)
         alike = (n for n in near if n[:3] == name[:3] or n[-3:] == name[-3:])
         names = list(itertools.islice(alike, _COMPARED))
+    import difflib  # only for what went wrong
+
     return difflib.get_close_matches(name, names, n=limit, cutoff=0.6)
