@@ -312,7 +312,8 @@ class _Run:
     def _hold(self, one: BuiltIn, ctx: Context, item: _Item, *, changed: bool) -> None:
         """Raise unless what a pass left may go on."""
         if self.config.verify_passes:
-            verify(item.graph, ctx.graph, item.fetches, ctx.preserve)
+            # Of the other preserved nodes those may go that nothing needs any more.
+            verify(item.graph, ctx.graph, item.fetches, ctx.roots)
         if changed and self.watch.checks is not None:
             self.watch.checks.check(one.name, ctx.numeric, item.whole(ctx.graph))
 

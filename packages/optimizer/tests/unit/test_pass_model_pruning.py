@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from pass_checks import Maker, check, unchanged
+from pass_checks import Maker, as_lines, check, only, unchanged
 
 from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_optimizer import optimize_with_report
 
 F = {"T": FLOAT32}
 X = {"x:0": np.array([[1, -2, 3]], np.float32)}
@@ -86,3 +87,15 @@ def test_an_effect_behind_an_unused_port_stays() -> None:
     m.op("IdentityN", "two", "x", "p", T=[FLOAT32, FLOAT32])
     m.op("Neg", "y", "two:0", **F)
     unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+
+
+def test_a_variable_that_nothing_needs_any_more_goes() -> None:
+    """Only a control edge that orders nothing led there; every pass is checked."""
+    m = Maker()
+    handle = m.op("VarHandleOp", "v", dtype=FLOAT32, shape=(3,), shared_name="v", container="")
+    read = m.op("ReadVariableOp", "r", handle, dtype=FLOAT32)
+    m.op("Neg", "y", m.x(), controls=[read], T=FLOAT32)
+    config = only("model_pruning", "dependency_optimization")
+    after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, available=())
+    assert as_lines(after) == ["x = Placeholder()", "y = Neg(x)"]
+    assert not [step for step in report.steps if step.outcome == "failed"]
