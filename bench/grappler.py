@@ -38,12 +38,20 @@ OURS, PLAIN = OptimizerConfig(), ds.SessionConfig(optimizer="off")
 
 @dataclass
 class Case:
-    """A graph with what is fetched and fed."""
+    """A graph with what is fetched and fed, and the session that holds its variables."""
 
     name: str
     graph: Graph
     fetches: list[str]
     feeds: dict[str, Any]
+    state: ds.Session | None = None
+
+    def session(self, graph: Graph) -> ds.Session:
+        """A session of a graph that an optimizer made of this one."""
+        made = ds.Session(graph, PLAIN)
+        if self.state is not None:
+            made.resources = self.state.resources
+        return made
 
 
 @dataclass
@@ -107,7 +115,7 @@ def count_nodes(graph: Graph, fetches: Sequence[str]) -> int:
 
 def differing(case: Case, graphs: Sequence[Graph]) -> list[str]:
     """Fetches that the graphs do not give alike."""
-    one, other = (ds.Session(graph, PLAIN).run(case.fetches, case.feeds) for graph in graphs)
+    one, other = (case.session(graph).run(case.fetches, case.feeds) for graph in graphs)
     pairs = zip(case.fetches, one, other, strict=True)
     return [name for name, a, b in pairs if not _close(np.asarray(a), np.asarray(b))]
 
@@ -122,7 +130,7 @@ def _close(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 
 def timed(graphs: Sequence[Graph], case: Case) -> list[float]:
     """Least CPU seconds of one run of each graph, the graphs in turn."""
-    sessions = [ds.Session(graph, PLAIN) for graph in graphs]
+    sessions = [case.session(graph) for graph in graphs]
     calls = [partial(session.run, case.fetches, case.feeds) for session in sessions]
     for call in calls:
         call()
@@ -165,7 +173,8 @@ def recorded(folder: Path) -> Iterator[Case]:
         model = ds.load(folder / entry["name"] / entry["file"])
         held = np.load(folder / entry["name"] / refs[0]["file"])
         feeds = {name: held[key] for name, key in refs[0]["inputs"].items()}
-        yield Case(entry["name"], model.graph, list(refs[0]["outputs"]), feeds)
+        fetches = list(refs[0]["outputs"])
+        yield Case(entry["name"], model.graph, fetches, feeds, model.session)
 
 
 def synthetic(count: int) -> Iterator[Case]:
