@@ -116,16 +116,16 @@ def tables(found: Sequence[tuple[Effect, dict[str, Effect], Counter[str], Counte
         *(row(whole.model, [whole]) for whole, *_ in found),
         row("all", [whole for whole, *_ in found]),
         "",
-        "All passes but one, on the models in which that one does something:",
+        "All passes but one, on the models where it does something; its share of all passes' time:",
         "",
-        "| without | models | rewrites | ms | nodes without | left | time | memory |",
+        "| without | models | rewrites | share | nodes without | left | time | memory |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     rewrites = sum((r for _, _, r, _ in found), Counter[str]())
     spent = sum((s for *_, s in found), Counter[str]())
     for name in rewrites:
         chosen = [effects[name] for _, effects, _, _ in found if name in effects]
-        label = f"`{name}` | {len(chosen)} | {rewrites[name]} | {spent[name] / 1e3:.1f}"
+        label = f"`{name}` | {len(chosen)} | {rewrites[name]} | {spent[name] / spent.total():.0%}"
         lines.append(row(label, chosen))
     return "\n".join(lines)
 
