@@ -21,6 +21,8 @@ from ci.scripts.sanitize_plans import write_plans
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 SUITES = ("packages/cpu/tests/golden", "packages/base/tests/unit/test_executors_agree.py")
+# What a sanitizer writes as it ends the process must not be held back: no capture of files.
+PYTEST = ("-q", "--capture=sys", "-p", "no:cacheprovider")
 LEVEL = "v3"
 WORK = ROOT / ".drystone-env"
 INCLUDE = (ROOT / "packages/base/host/include", ROOT / "plugin-abi/include")
@@ -95,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
             if call(*stress, *plans, env=level):
                 failed.append(f"plans under {name}")
             if name == "address":
-                pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SUITES)
+                pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):
                     failed.append(f"suites under {name}")
     print(f"{len(plans)} plans; failed: {', '.join(failed) or 'nothing'}")
