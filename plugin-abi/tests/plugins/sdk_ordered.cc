@@ -1,4 +1,4 @@
-// An optimizer that says where it runs: it turns every Tanh into a Neg, so that passes after it see those.
+// An optimizer that says where it runs: it turns every Tanh into a Neg, which passes after it see.
 #include "drystone/sdk/sdk.hpp"
 
 namespace {

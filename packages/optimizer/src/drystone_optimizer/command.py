@@ -156,7 +156,8 @@ def _show(
             print_table(title, ("node", "what"), [(row["node"], row["what"]) for row in found])
     click.echo(f"{output}: {len(after)} nodes, of {len(before)}, in {duration(report.seconds)}")
     if report.samples:
-        note(f"verified with {report.samples} samples after each pass that changed something")
+        many = "1 sample" if report.samples == 1 else f"{report.samples} samples"
+        note(f"verified with {many} after each pass that changed something")
     outcomes = [(s.outcome, s.reason) for s in report.steps]
     outcomes += [(r.outcome, r.reason) for r in report.runs]
     for outcome, reason in outcomes:

@@ -111,7 +111,7 @@ def test_inputs_of_a_file(model: Path) -> None:
     inputs = model.parent / "in.npz"
     np.savez(inputs, x=np.ones((2, 3), np.float32))
     done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
-    assert "verified with 1 samples" in done.output
+    assert "verified with 1 sample after" in done.output
     np.savez(inputs)
     done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
     assert done.exit_code == 2

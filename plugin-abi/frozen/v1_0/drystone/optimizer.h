@@ -141,8 +141,8 @@ typedef struct TP_OptimizerRegistrationParams {
 
   /* Required. The device type whose graphs this optimizer is for, such as "CPU", "GPU" or a name of
    * the plugin's own: NUL-terminated, copied before TF_InitGraph's caller goes on. Letters, digits
-   * and underscores, the first no digit. One optimizer per device type: the second is refused, unless
-   * it has DS_OrderOptimizer. The device itself need not be a plugin's. */
+   * and underscores, the first no digit. One optimizer per device type: the second is refused,
+   * unless it has DS_OrderOptimizer. The device itself need not be a plugin's. */
   const char* device_type;
 
   /* Each pointer has two names: TensorFlow's and, for sources written to the RFC, `configs`. */
@@ -159,7 +159,7 @@ typedef struct TP_OptimizerRegistrationParams {
  * error to refuse registration (a missing licence, an unfit machine); its message is shown. */
 TF_CAPI_EXPORT extern void TF_InitGraph(TP_OptimizerRegistrationParams* params, TF_Status* status);
 
-/* ---- Order: what TensorFlow does not have ----------------------------------------------------- */
+/* ---- Order: what TensorFlow does not have --------------------------------------------------- */
 
 /* Where an optimizer runs among the host's passes, and among other optimizers. */
 typedef struct DS_OptimizerOrder {
@@ -177,10 +177,10 @@ typedef struct DS_OptimizerOrder {
 } DS_OptimizerOrder;
 #define DS_OPTIMIZER_ORDER_STRUCT_SIZE TF_OFFSET_OF_END(DS_OptimizerOrder, priority)
 
-/* An optional second entry symbol of a library that exports TF_InitGraph: called once, before it. A
- * library that exports it shares its device type with others: the rule of one optimizer per device
- * type holds among those that declare nothing. A status other than OK refuses the registration.
- * TensorFlow does not look for it, so a plugin that has it loads there as well. */
+/* An optional second entry symbol of a library that exports TF_InitGraph: called once, before it.
+ * A library that exports it shares its device type with others: the rule of one optimizer per
+ * device type holds among those that declare nothing. A status other than OK refuses the
+ * registration. TensorFlow does not look for it, so a plugin that has it loads there as well. */
 TF_CAPI_EXPORT extern void DS_OrderOptimizer(DS_OptimizerOrder* order, TF_Status* status);
 
 /* ---- The item: what must not be touched ------------------------------------------------------ */

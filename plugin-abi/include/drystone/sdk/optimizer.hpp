@@ -167,8 +167,8 @@ void register_optimizer(const char* device_type, TP_OptimizerRegistrationParams*
     ::drystone::sdk::register_optimizer<Optimizer>(device_type, params, status);                \
   }
 
-// Beside DRYSTONE_OPTIMIZER, optional: where the optimizer runs, such as ("before remapping", 0), so that
-// it may share its device type with others. See DS_OptimizerOrder.
+// Beside DRYSTONE_OPTIMIZER, optional: where the optimizer runs, such as ("before remapping", 0),
+// so that it may share its device type with others. See DS_OptimizerOrder.
 #define DRYSTONE_OPTIMIZER_ORDER(where, rank)                                                   \
   extern "C" TF_CAPI_EXPORT void DS_OrderOptimizer(DS_OptimizerOrder* order, TF_Status* status) { \
     order->phase = (where);                                                                     \

@@ -58,8 +58,8 @@ TF_CAPI_EXPORT extern void DS_DeleteItem(TF_GrapplerItem* item);
 TF_CAPI_EXPORT extern int DS_RunOptimizer(const char* device_type, const TF_GrapplerItem* item,
                                           TF_Buffer* out, TF_Status* status);
 
-/* The same for one of several optimizers of a device type: that of `library`, the path of its file as
- * DS_ListOptimizers has it. */
+/* The same for one of several optimizers of a device type: that of `library`, the path of its file
+ * as DS_ListOptimizers has it. */
 TF_CAPI_EXPORT extern int DS_RunOptimizerOf(const char* library, const char* device_type,
                                             const TF_GrapplerItem* item, TF_Buffer* out,
                                             TF_Status* status);

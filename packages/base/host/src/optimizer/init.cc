@@ -149,7 +149,8 @@ void take_order(Library& library, const DS_OptimizerOrder& order) {
   if (!is_phase(text)) {
     fail(TF_FAILED_PRECONDITION,
          "DS_OptimizerOrder.phase is \"" + std::string(text) +
-             "\"; it must be \"start\", \"end\", or \"before \" or \"after \" and the name of a pass");
+             "\"; it must be \"start\", \"end\", or \"before \" or \"after \" and the name of "
+             "a pass");
   }
   library.phase = text;
   library.priority = order.priority;

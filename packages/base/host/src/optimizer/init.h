@@ -12,7 +12,8 @@ void init_optimizer(Library& library, void* function);
 // DS_OrderOptimizer: where the library's optimizer runs. Does nothing the second time.
 void init_order(Library& library, void* function);
 
-// The same as init_optimizer for TF_InitGraphPlugin; does nothing for a library that exports TF_InitGraph as well.
+// The same as init_optimizer for TF_InitGraphPlugin; does nothing for a library that exports
+// TF_InitGraph as well.
 void init_optimizer_rfc(Library& library, void* function);
 
 }  // namespace drystone::host

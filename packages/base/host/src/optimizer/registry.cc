@@ -88,7 +88,9 @@ std::shared_ptr<const Optimizer> optimizer_of(std::string_view device, std::stri
     return library.empty() ? !one.has_order : one.library == library;
   };
   auto found = first_of(device, is_wanted);
-  if (found == nullptr && library.empty()) found = first_of(device, [](const auto&) { return true; });
+  if (found == nullptr && library.empty()) {
+    found = first_of(device, [](const auto&) { return true; });
+  }
   if (found != nullptr) return found;
   std::string known;
   for (const auto& [key, _] : registered()) known += (known.empty() ? "" : ", ") + key.first;
