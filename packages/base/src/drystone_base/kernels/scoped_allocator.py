@@ -6,9 +6,13 @@ are copied into it, one after the other, without gaps.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._variants import blank
 
 __all__: list[str] = []
 
@@ -16,15 +20,16 @@ __all__: list[str] = []
 @kernel("_ScopedAllocator")
 def buffer(call: Call) -> Array:
     """Zeros of the buffer's shape, which must hold as many elements as the parts together."""
-    shape, parts = call.attrs["shape"], call.attrs["shapes"]
-    wanted = sum(int(np.prod(part)) for part in parts)
+    dtype = call.attrs["T"]
+    shape = check_size(call, call.attrs["shape"] or (), dtype.np)
+    wanted = sum(math.prod(part or ()) for part in call.attrs["shapes"])
     call.require(
-        int(np.prod(shape)) >= wanted,
+        math.prod(shape) >= wanted,
         "the buffer must hold all of its parts",
         found=list(shape),
         needed=f"{wanted} elements",
     )
-    return np.zeros(shape, call.attrs["T"].np)
+    return blank(shape, dtype)
 
 
 @kernel("_ScopedAllocatorConcat")
