@@ -10,6 +10,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 import drystone_filesystem
+from drystone_base.host import filesystem as host
 
 _numbers = itertools.count()
 
@@ -23,6 +24,13 @@ class OwnMemory(MemoryFileSystem):  # type: ignore[misc]
         super().__init__()
         self.store: dict[str, object] = {}
         self.pseudo_dirs = [""]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_registered() -> Iterator[None]:
+    """The next test of the process, of whichever package, finds the host as it was."""
+    yield
+    host.cleanup()
 
 
 @pytest.fixture
