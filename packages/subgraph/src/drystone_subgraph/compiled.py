@@ -84,6 +84,7 @@ class _Entry:
     executable: Executable | None = None
     held: dict[int, Array] = field(default_factory=dict)
     reason: str = ""
+    told: bool = False
     seconds: float = 0.0
     runs: int = 0
     fallbacks: int = 0
@@ -113,7 +114,10 @@ class CompiledOperator:
             outputs = self._compute(entry, args) if entry.done.is_set() else None
             entry.runs += outputs is not None
             entry.fallbacks += outputs is None
-            return outputs
+            news, entry.told = bool(entry.reason) and not entry.told, bool(entry.reason)
+        if news:
+            self._warn(entry)
+        return outputs
 
     def status(self) -> list[ExecutableStatus]:
         """Every executable that there is, the one used last at the end."""
@@ -152,9 +156,10 @@ class CompiledOperator:
             entry.held = {k: args[k] for k in self.source.weights}
             entry.packs += 1
         except Exception as error:  # a compilation that fails never fails a run
-            self._fail(entry, "cannot compile it", error)
-        entry.seconds = time.perf_counter() - begin
-        entry.done.set()
+            entry.reason = f"cannot compile it: {type(error).__name__}: {error}"
+        finally:
+            entry.seconds = time.perf_counter() - begin
+            entry.done.set()
 
     def _request(self, args: Sequence[Array]) -> CompileRequest:
         source = self.source
@@ -182,7 +187,7 @@ class CompiledOperator:
             return [_checked(*pair) for pair in zip(found, self.output_types, strict=True)]
         except Exception as error:  # the host executor knows what is wrong, or does better
             entry.executable = None
-            self._fail(entry, "failed while it ran", error)
+            entry.reason = f"failed while it ran: {type(error).__name__}: {error}"
             return None
 
     def _repack(self, entry: _Entry, args: Sequence[Array]) -> None:
@@ -199,8 +204,8 @@ class CompiledOperator:
             entry.executable = self.source.backend.compile(self._request(args))
         entry.packs += 1
 
-    def _fail(self, entry: _Entry, what: str, error: Exception) -> None:
-        entry.reason = f"{what}: {type(error).__name__}: {error}"
+    def _warn(self, entry: _Entry) -> None:
+        """Say once that an executable failed, in the thread of a run that went without it."""
         warnings.warn(
             f"subgraph backend {self.source.backend.name!r} and operator {self.source.name!r} for "
             f"inputs {_shown(entry.shapes)}: it {entry.reason}; the host executor runs it",
