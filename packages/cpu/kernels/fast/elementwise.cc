@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "core/broadcast.h"
 #include "fast/fast.h"
@@ -281,19 +283,42 @@ void compute_unary(void* spec, TF_OpKernelContext* context) {
   guarded(context, [spec](const Call& call) { fill_unary(*static_cast<UnarySpec*>(spec), call); });
 }
 
+namespace {
+
+using Known = std::map<std::pair<std::string_view, TF_DataType>, Loops>;  // names are literals
+
+Known& known() {
+  static Known out;
+  return out;
+}
+
+constexpr TF_DataType kAnyType{};  // of ops without a type
+
+}  // namespace
+
+Loops loops_of(std::string_view op, TF_DataType type) {
+  for (const TF_DataType key : {type, kAnyType}) {
+    const auto found = known().find({op, key});
+    if (found != known().end()) return found->second;
+  }
+  return {};
+}
+
 void add_binary(const char* op, TF_DataType type, Create give) {
-  add_kernel(op, {{"T", {type}}}, give, compute_binary, keep);
+  add_binary(op, std::vector<TF_DataType>{type}, give);
 }
 
 void add_unary(const char* op, TF_DataType type, Create give) {
-  add_kernel(op, {{"T", {type}}}, give, compute_unary, keep);
+  add_unary(op, std::vector<TF_DataType>{type}, give);
 }
 
 void add_binary(const char* op, const std::vector<TF_DataType>& types, Create give) {
+  for (const TF_DataType type : types) known()[{op, type}].binary = give;
   add_kernel(op, {{"T", types}}, give, compute_binary, keep);
 }
 
 void add_unary(const char* op, const std::vector<TF_DataType>& types, Create give) {
+  for (const TF_DataType type : types) known()[{op, type}].unary = give;
   add_kernel(op, {{"T", types}}, give, compute_unary, keep);
 }
 
@@ -307,10 +332,14 @@ TF_DataType type_of(TF_OpKernelConstruction* construction) noexcept {
 }
 
 void add_plain_binary(const char* op, Create give) {
+  known()[{op, kAnyType}].binary = give;
   add_kernel(op, {}, give, compute_binary, keep);
 }
 
-void add_plain_unary(const char* op, Create give) { add_kernel(op, {}, give, compute_unary, keep); }
+void add_plain_unary(const char* op, Create give) {
+  known()[{op, kAnyType}].unary = give;
+  add_kernel(op, {}, give, compute_unary, keep);
+}
 
 void add_elementwise() {
   add_arithmetic();
@@ -328,6 +357,7 @@ void add_elementwise() {
   add_filling();
   add_sums();
   add_complex_numbers();
+  add_fused_elementwise();
 }
 
 }  // namespace drystone::cpu

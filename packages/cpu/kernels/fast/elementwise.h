@@ -4,6 +4,7 @@
 #define DRYSTONE_CPU_FAST_ELEMENTWISE_H_
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "core/kernel.h"
@@ -27,6 +28,7 @@ void add_cast();
 void add_filling();
 void add_sums();
 void add_complex_numbers();
+void add_fused_elementwise();
 
 template <class T>
 inline constexpr TF_DataType kType = TF_FLOAT;
@@ -133,6 +135,12 @@ void add_binary(const char* op, TF_DataType type, Create give);
 void add_unary(const char* op, TF_DataType type, Create give);
 void add_binary(const char* op, const std::vector<TF_DataType>& types, Create give);
 void add_unary(const char* op, const std::vector<TF_DataType>& types, Create give);
+// What the functions above registered: the makers of an op's specs for a type, or null.
+struct Loops {
+  Create binary = nullptr;
+  Create unary = nullptr;
+};
+Loops loops_of(std::string_view op, TF_DataType type);
 // The attribute T of a node; noted as the node's failure, and of no known type, without it.
 TF_DataType type_of(TF_OpKernelConstruction* construction) noexcept;
 void add_plain_binary(const char* op, Create give);  // ops without a type

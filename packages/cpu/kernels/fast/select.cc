@@ -6,17 +6,13 @@
 #include "core/broadcast.h"
 #include "core/moving_text.h"
 #include "fast/elementwise.h"
+#include "fast/select.h"
 
 namespace drystone::cpu {
 namespace {
 
 constexpr std::int64_t kBlock = 1024;  // elements that a thread takes at least
 
-using SelectRun = void (*)(void* out, const std::uint8_t* which, const void* a, const void* b,
-                           std::int64_t count, std::int64_t which_step, std::int64_t a_step,
-                           std::int64_t b_step);
-
-// `out` may be `a` or `b` where that one's step is 1.
 template <class T>
 void select_run(void* to, const std::uint8_t* which, const void* left, const void* right,
                 std::int64_t count, std::int64_t which_step, std::int64_t a_step,
@@ -52,7 +48,9 @@ void select_run(void* to, const std::uint8_t* which, const void* left, const voi
   }
 }
 
-SelectRun run_of(std::size_t size) {
+}  // namespace
+
+SelectRun select_run_of(std::size_t size) {
   switch (size) {
     case 1: return select_run<std::uint8_t>;
     case 2: return select_run<std::uint16_t>;
@@ -62,6 +60,8 @@ SelectRun run_of(std::size_t size) {
     default: return select_run<ThreeWords>;
   }
 }
+
+namespace {
 
 // Pieces of the output, by threads where that pays.
 template <class Piece>
@@ -98,7 +98,7 @@ void select_as(const Call& call, DimsView which_dims) {
   const Tensor out = call.output(0, dims, a_full ? 1 : b_full ? 2 : -1);
   if (out.count() == 0) return;
   const auto size = static_cast<std::int64_t>(element_size(out.dtype()));
-  const SelectRun run = run_of(static_cast<std::size_t>(size));
+  const SelectRun run = select_run_of(static_cast<std::size_t>(size));
   over_pieces(shape, out.count(),
               [&](std::int64_t at, const std::array<std::int64_t, 3>& in, std::int64_t count) {
                 run(out.write<char>() + at * size, which.as<std::uint8_t>() + in[0],
