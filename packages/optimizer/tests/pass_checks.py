@@ -12,7 +12,7 @@ from drystone_base.graph import Graph, Node, Output, output_name
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
-from drystone_optimizer.config import PASSES
+from drystone_optimizer.config import OWN, PASSES
 
 __all__ = [
     "Maker", "as_lines", "check", "natively", "only", "run_pass", "same_values", "told",
@@ -52,7 +52,7 @@ class Maker:
 
 def only(*names: str, **more: Any) -> OptimizerConfig:
     """A config in which these passes run, and no others."""
-    toggles: dict[str, Any] = dict.fromkeys(PASSES, "off")
+    toggles: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), "off")
     toggles["disable_model_pruning"] = "off" if "model_pruning" in names else "on"
     toggles |= {name: "on" for name in names if name != "model_pruning"}
     if "common_subgraph_elimination" in names:

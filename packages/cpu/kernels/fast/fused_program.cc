@@ -54,6 +54,10 @@ void Program::parse(const Node& node) {
   for (const std::string& op : node.strings("ops")) add(node, op, operands, at);
   require(!steps_.empty(), "there must be an op");
   require(at == operands.size(), "there must be as many operands as the ops take");
+  for (std::int64_t k = 0; k < inputs_; ++k) {
+    require(std::find(operands.begin(), operands.end(), k) != operands.end(),
+            "every input must be read");
+  }
   require(node.type("Tout") == output_type(), "Tout must be the type of the last op's result");
 }
 

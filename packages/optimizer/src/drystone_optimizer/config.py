@@ -68,17 +68,17 @@ PASSES: Final = (
 )
 """The toggles, in the order of the C struct. All turn a pass on, but the first turns one off."""
 
-OWN: Final = ("auto_mixed_precision_cpu",)
+OWN: Final = ("auto_mixed_precision_cpu", "elementwise_fusion")
 """Toggles that the C struct lacks: plugins have no say in them."""
 
 DEFAULT_OFF: Final = frozenset(
     {
-        *OWN,
         "disable_model_pruning",
         "debug_stripper",
         "auto_mixed_precision",
         "auto_mixed_precision_onednn_bfloat16",
         "auto_mixed_precision_mkl",
+        "auto_mixed_precision_cpu",
         "pin_to_host_optimization",
         "auto_parallel",
         "scoped_allocator_optimization",
@@ -182,6 +182,7 @@ class OptimizerConfig:
     auto_mixed_precision_onednn_bfloat16: Choice = Toggle.DEFAULT
     auto_mixed_precision_mkl: Choice = Toggle.DEFAULT
     auto_mixed_precision_cpu: Choice = Toggle.DEFAULT
+    elementwise_fusion: Choice = Toggle.DEFAULT
     pin_to_host_optimization: Choice = Toggle.DEFAULT
     layout_optimizer: Choice = Toggle.DEFAULT
     remapping: Choice = Toggle.DEFAULT

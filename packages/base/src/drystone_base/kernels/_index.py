@@ -102,6 +102,7 @@ functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
   StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile SymbolicGradient While _If
   _While
 fused _FusedBatchNormEx _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative _FusedMatMul
+fused_elementwise Drystone>FusedElementwise
 gamma_gradient IgammaGradA RandomGammaGrad
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount

@@ -1,4 +1,4 @@
-"""Op definitions: all of TensorFlow's, read from data on first use, and any registered later.
+"""Op definitions: all of TensorFlow's, read from data on first use, ours, and any registered later.
 
 The data is written by ``ci/scripts/opdefs_generate.py`` from an installed TensorFlow.
 Definitions are decoded one by one, when first asked for.
@@ -17,6 +17,7 @@ from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError, UnsupportedOp, near_matches
 from drystone_base.ops.attrs import decode_attr, encode_attr
+from drystone_base.ops.own import OWN
 from drystone_base.plugins import refused_offer
 
 __all__ = [
@@ -269,7 +270,7 @@ class _Registry:
         if self._protos is None:
             data = self._read()
             self.version = data.tensorflow_version
-            self._protos = {op.name: op for op in data.stripped_op_list.op}
+            self._protos = {op.name: op for op in (*data.stripped_op_list.op, *OWN)}
         return self._protos
 
     def find(self, name: str) -> OpDef | None:

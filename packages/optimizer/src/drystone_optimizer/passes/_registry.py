@@ -159,4 +159,11 @@ PASSES: Final = (
         _when_run("scoped_allocator_optimization"),
         last=True,
     ),
+    BuiltIn(
+        "elementwise_fusion",
+        "elementwise_fusion",
+        "elementwise_fusion",
+        _when_run("elementwise_fusion"),
+        last=True,
+    ),
 )

@@ -104,6 +104,7 @@ fractional_pool FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool Fracti
 functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
   StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile SymbolicGradient While _If
   _While
+fused_elementwise Drystone>FusedElementwise
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex
 histogram Bincount Bucketize DenseBincount HistogramFixedWidth RaggedBincount SparseBincount
 identity Const ControlTrigger Copy CopyHost DeepCopy EnsureShape GuaranteeConst HostConst

@@ -1,0 +1,197 @@
+"""Element-wise ops of one node: to the bit what their own kernels give one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import assert_agrees
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from native_ops import run_native
+
+from drystone_base.dtypes import BOOL, DType, as_dtype, from_numpy
+from drystone_base.errors import KernelError
+from drystone_base.ops.defs import op_def
+from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
+
+EXTREMES = [0, -0.0, 1, -1, 2.5, -7.25, 1e-3, 60, -60, np.inf, -np.inf, np.nan]
+Steps = list[tuple[str, tuple[int, ...]]]
+
+
+def fused(inputs: list[Any], steps: Steps, dtype: DType, result: DType) -> Any:
+    """The steps in one node."""
+    return run_native(FUSED_ELEMENTWISE, *inputs, **attributes(inputs, steps, dtype, result))[0]
+
+
+def attributes(inputs: list[Any], steps: Steps, dtype: DType, result: DType) -> dict[str, Any]:
+    return {
+        "Targs": [from_numpy(x.dtype) for x in inputs],
+        "T": dtype,
+        "Tout": result,
+        "ops": [op for op, _ in steps],
+        "operands": [k for _, operands in steps for k in operands],
+    }
+
+
+def apart(inputs: list[Any], steps: Steps) -> Any:
+    """Each step by its own native kernel."""
+    values = list(inputs)
+    for op, operands in steps:
+        values.append(run_native(op, *(values[k] for k in operands))[0])
+    return values[-1]
+
+
+def numbers(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Any:
+    if dtype is BOOL:
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.np.kind == "i":
+        info = np.iinfo(dtype.np)
+        return rng.choice([0, 1, -1, 3, info.min, info.max], shape).astype(dtype.np)
+    drawn = np.where(
+        rng.random(shape) < 0.2, rng.choice(EXTREMES, shape), rng.normal(size=shape) * 3
+    )
+    return drawn.astype(dtype.np)
+
+
+def wanted(op: str, dtype: DType) -> list[DType]:
+    """Dtypes of an op's operands."""
+    if op in LOGIC:
+        return [BOOL] * len(op_def(op).inputs)
+    return [BOOL, dtype, dtype] if op == "SelectV2" else [dtype] * len(op_def(op).inputs)
+
+
+def given_back(op: str, dtype: DType) -> DType:
+    """Dtype of an op's result."""
+    return BOOL if op_def(op).outputs[0].type is BOOL else dtype
+
+
+@pytest.mark.parametrize(
+    ("label", "op"), [(k, op) for k, ops in FUSES.items() for op in sorted(ops)]
+)
+def test_each_op(label: str, op: str) -> None:
+    dtype, rng = as_dtype(label), np.random.default_rng(1)
+    inputs = [numbers(rng, kind, (70,)) for kind in wanted(op, dtype)]
+    steps = [(op, tuple(range(len(inputs))))]
+    found = fused(inputs, steps, dtype, given_back(op, dtype))
+    expected = apart(inputs, steps)
+    assert found.dtype == expected.dtype
+    assert found.tobytes() == expected.tobytes()
+
+
+SHAPES: list[tuple[int, ...]] = [
+    (),
+    (1,),
+    (7,),
+    (0,),
+    (3, 0),
+    (2, 3),
+    (5, 1, 4),
+    (3, 3001),
+    (9000,),
+]
+
+
+def drawn_program(rng: np.random.Generator) -> tuple[list[Any], Steps, DType]:
+    """Inputs, some of them broadcast or bools, and steps that read all that was made before."""
+    dtype = as_dtype(str(rng.choice(list(FUSES))))
+    shape = SHAPES[int(rng.integers(len(SHAPES)))]
+    inputs = [numbers(rng, dtype, shape)]
+    for _ in range(int(rng.integers(0, 3))):
+        kept = [d if rng.random() < 0.6 else 1 for d in shape][
+            int(rng.integers(0, len(shape) + 1)) :
+        ]
+        inputs.append(numbers(rng, dtype if rng.random() < 0.7 else BOOL, tuple(kept)))
+    types = [from_numpy(x.dtype) for x in inputs]
+    ops = sorted(FUSES[dtype.label])
+    steps: Steps = []
+    for _ in range(int(rng.integers(1, 12))):
+        op = str(rng.choice(ops))
+        fit = [[k for k, t in enumerate(types) if t is kind] for kind in wanted(op, dtype)]
+        if not all(fit):
+            continue
+        operands = tuple(
+            int(choices[-1] if rng.random() < 0.5 else rng.choice(choices)) for choices in fit
+        )
+        steps.append((op, operands))
+        types.append(given_back(op, dtype))
+    return *needed(inputs, steps or [("Neg", (0,))]), dtype
+
+
+def needed(inputs: list[Any], steps: Steps) -> tuple[list[Any], Steps]:
+    """The inputs and steps that the last step needs, numbered anew."""
+    count = len(inputs)
+    read, stack = set(), [count + len(steps) - 1]
+    while stack:
+        value = stack.pop()
+        if value not in read:
+            read.add(value)
+            stack.extend(steps[value - count][1] if value >= count else ())
+    number = {value: k for k, value in enumerate(sorted(read))}
+    chosen = [steps[v - count] for v in sorted(read) if v >= count]
+    kept = [inputs[v] for v in sorted(read) if v < count]
+    return kept, [(op, tuple(number[k] for k in operands)) for op, operands in chosen]
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(0, 1 << 30))
+def test_programs(seed: int) -> None:
+    inputs, steps, dtype = drawn_program(np.random.default_rng(seed))
+    found = fused(inputs, steps, dtype, given_back(steps[-1][0], dtype))
+    expected = apart(inputs, steps)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    is_nan = expected != expected  # what NumPy's helpers do not know of bfloat16
+    np.testing.assert_array_equal(found != found, is_nan)
+    np.testing.assert_array_equal(found[~is_nan], expected[~is_nan])
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 1 << 30))
+def test_programs_agree_with_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    inputs = [numbers(rng, as_dtype("int32"), (3, 4)), numbers(rng, as_dtype("int32"), (4,))]
+    steps: Steps = [("Mul", (0, 1)), ("Less", (2, 0)), ("SelectV2", (3, 2, 1)), ("Sub", (4, 0))]
+    attrs = attributes(inputs, steps, as_dtype("int32"), as_dtype("int32"))
+    assert_agrees(FUSED_ELEMENTWISE, *inputs, **attrs)
+
+
+def test_many_results_at_once() -> None:
+    """As many as there are buffers, in tiles that are short for it."""
+    x = np.linspace(-1, 1, 5000)
+    steps: Steps = [("Square", (0,))]
+    steps += [("AddV2", (k, 0)) for k in range(1, 60)]
+    steps.append(("AddV2", (60, 59)))
+    for k in range(58, 0, -1):
+        steps.append(("Mul", (len(steps), k)))
+    np.testing.assert_array_equal(
+        fused([x], steps, as_dtype("float64"), as_dtype("float64")), apart([x], steps)
+    )
+
+
+X = np.ones(3, np.float32)
+MANY = [("Neg", (0,))] * 70 + [("AddV2", (1, 2))] + [("AddV2", (k + 68, k)) for k in range(3, 71)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "inputs", "text"),
+    [
+        ([("MatMul", (0, 0))], [X], "ops must be element-wise ops that can be fused, found MatMul"),
+        ([("AddV2", (0,))], [X], "there must be as many operands as the ops take"),
+        ([("Neg", (0, 0))], [X], "there must be as many operands as the ops take"),
+        ([("Neg", (1,))], [X], "an operand must be an input or an earlier result"),
+        ([("Neg", (-1,))], [X], "an operand must be an input or an earlier result"),
+        ([("LogicalNot", (0,))], [X], "operands must have the type that their op takes"),
+        ([("SelectV2", (0, 0, 0))], [X], "a select takes a bool and two of one type"),
+        ([("Neg", (0,)), ("Exp", (0,))], [X], "the result of every op but the last must be read"),
+        ([("Neg", (0,))], [X, X], "every input must be read"),
+        ([("Less", (0, 0))], [X], "Tout must be the type of the last op's result"),
+        ([("AddV2", (0, 1))], [X, X.astype(np.int32)], "inputs must be of the type T or bool"),
+        (MANY, [X], "there must be no more than 64 results in use at once"),
+        ([("AddV2", (0, 1))], [X, np.ones(2, np.float32)], "Incompatible shapes: [3] vs. [2]"),
+    ],
+)  # fmt: skip
+def test_refusals(steps: Steps, inputs: list[Any], text: str) -> None:
+    with pytest.raises(KernelError) as caught:
+        fused(inputs, steps, as_dtype("float32"), as_dtype("float32"))
+    assert text in str(caught.value)

@@ -1,0 +1,199 @@
+"""Element-wise fusion: neighbours that compute element by element become one node.
+
+The fused kernel goes through the tensor in tiles, so that what one op gives is still in the cache
+when the next one reads it, and a chain of small ops costs one call. Only where a plugin has a
+kernel for the fused op. Each op keeps its own loop, so that values stay the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from drystone_base.dtypes import BOOL, DType
+from drystone_base.graph import Node, Output, topological_order
+from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
+from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.kernels_there import of_plugins
+
+__all__ = ["run"]
+
+_SUMS: Final = frozenset(("float32", "float64", "int32", "int64"))
+"""Labels of the dtypes of which AddN is one sum of two after another: others it rounds once."""
+
+_MOST_STEPS: Final = 2048
+_MOST_INPUTS: Final = 256  # of the kernel in drystone-cpu
+_MOST_RESULTS: Final = 64  # that wait to be read at once: its buffers
+
+
+def run(ctx: Context) -> None:
+    """Fuse each region that ends in one output, consumers first."""
+    if FUSED_ELEMENTWISE not in of_plugins():
+        ctx.decline("no plugin has a kernel for fused element-wise ops")
+        return
+    for node in reversed(topological_order(ctx.graph)):
+        if ctx.graph.get(node.name) is not node or not _is_elementwise(node):
+            continue
+        ctx.tick()
+        if not ctx.may_rewrite(node) or not any(_is_elementwise(s) for s, _ in node.inputs):
+            continue
+        region = _Region.around(ctx, node)
+        if region is not None:
+            _fuse(ctx, region)
+
+
+def _is_elementwise(node: Node) -> bool:
+    return node.op == "AddN" or node.op in FUSES["float32"]
+
+
+@dataclass
+class _Region:
+    """Nodes of which only ``root`` is read from outside, in the order in which they run."""
+
+    root: Node
+    nodes: list[Node]
+    dtype: DType
+
+    @classmethod
+    def around(cls, ctx: Context, root: Node) -> _Region | None:
+        """The region that ends in ``root``; None for one that is not worth a node, or too large."""
+        members = _members(ctx, root)
+        types = {d for n in members if n.op not in LOGIC and (d := _computed_with(n)) is not None}
+        types.discard(BOOL)
+        if len(members) < 2 or len(types) != 1:
+            return None
+        nodes = _in_order(root, members)
+        return None if _waiting(nodes) > _MOST_RESULTS else cls(root, nodes, types.pop())
+
+
+def _computed_with(node: Node) -> DType | None:
+    found = node.attrs.get("T")
+    return found if isinstance(found, DType) else None
+
+
+def _members(ctx: Context, root: Node) -> set[Node]:
+    """``root`` and what only the region reads, in shape and dtype like it."""
+    dtype = None if root.op in LOGIC else _computed_with(root)
+    if dtype is BOOL:
+        dtype = None
+    if dtype is not None and not _known(root, dtype):
+        return set()
+    shape, region = ctx.shape((root, 0)), {root}
+    if not _has_shape(ctx, root, shape):
+        return set()
+    inputs = set(root.inputs)
+    stack = [root]
+    while stack and len(region) < _MOST_STEPS:
+        for source, slot in dict.fromkeys(stack.pop().inputs):
+            if source in region or not _is_elementwise(source):
+                continue
+            kind = dtype if source.op in LOGIC else _computed_with(source)
+            if dtype is None and kind is not BOOL:
+                dtype = kind
+            fits = kind is dtype or (kind is BOOL and source.op == "SelectV2")
+            if not fits or (dtype is not None and not _known(source, dtype)):
+                continue
+            grown = inputs | set(source.inputs)
+            if len(grown) > _MOST_INPUTS or not _is_inner(ctx, source, root, region):
+                continue
+            if not _has_shape(ctx, source, shape):
+                continue
+            inputs = grown - {(source, slot)}
+            region.add(source)
+            stack.append(source)
+    return region
+
+
+def _known(node: Node, dtype: DType) -> bool:
+    if node.op == "AddN":
+        return dtype.label in _SUMS and len(node.inputs) > 1
+    return node.op in FUSES.get(dtype.label, ())
+
+
+def _has_shape(ctx: Context, node: Node, shape: tuple[int, ...] | None) -> bool:
+    """Whether that is the shape of what the node gives, and of all that a sum of many adds up."""
+    needed = [(node, 0), *(node.inputs if node.op == "AddN" else ())]
+    return all(same_shape(ctx.shape(output), shape) for output in needed)
+
+
+def _is_inner(ctx: Context, node: Node, root: Node, region: set[Node]) -> bool:
+    """Whether nothing but the region would miss the node."""
+    if node.controls or ctx.kept(node) or not ctx.may_rewrite(node) or node.device != root.device:
+        return False
+    users = ctx.graph.consumers(node)
+    return not ctx.graph.control_consumers(node) and all(user in region for user, _ in users)
+
+
+def _in_order(root: Node, members: set[Node]) -> list[Node]:
+    """Operands before what reads them, each as late as it can be: few results wait at once."""
+    order: dict[Node, None] = {}
+    stack = [(root, False)]
+    while stack:
+        node, operands_are_done = stack.pop()
+        if operands_are_done:
+            order[node] = None
+        elif node not in order:
+            stack.append((node, True))
+            stack.extend((s, False) for s, _ in reversed(node.inputs) if s in members)
+    return list(order)
+
+
+def _waiting(nodes: Sequence[Node]) -> int:
+    """How many results wait to be read at once, at most."""
+    left = Counter(source for node in nodes for source, _ in node.inputs)
+    members, waiting, most = set(nodes), 0, 0
+    for node in nodes:
+        waiting += 1
+        most = max(most, waiting)
+        for source, _ in node.inputs:
+            left[source] -= 1
+            waiting -= source in members and not left[source]
+    return most
+
+
+def _steps(nodes: Sequence[Node], numbers: dict[Output, int]) -> list[tuple[str, tuple[int, ...]]]:
+    """Ops and the numbers of their operands; a sum of many is one of two after another."""
+    steps: list[tuple[str, tuple[int, ...]]] = []
+    inputs = len(numbers)
+    for node in nodes:
+        operands = tuple(numbers[output] for output in node.inputs)
+        if node.op == "AddN":
+            for number in operands[1:-1]:
+                steps.append(("AddV2", (operands[0], number)))
+                operands = (inputs + len(steps) - 1, *operands[1:])
+            steps.append(("AddV2", (operands[0], operands[-1])))
+        else:
+            steps.append((node.op, operands))
+        numbers[node, 0] = inputs + len(steps) - 1
+    return steps
+
+
+def _fuse(ctx: Context, region: _Region) -> None:
+    root = region.root
+    numbers: dict[Output, int] = {}
+    inner = set(region.nodes)
+    for node in region.nodes:
+        for output in node.inputs:
+            if output[0] not in inner:
+                numbers.setdefault(output, len(numbers))
+    inputs = list(numbers)
+    steps = _steps(region.nodes, numbers)
+    dtypes = [ctx.dtype(output) for output in inputs]
+    result = ctx.dtype((root, 0))
+    if result is None or any(dtype not in (region.dtype, BOOL) for dtype in dtypes):
+        ctx.decline("an input's dtype is not known")
+        return
+    attrs = {
+        "Targs": dtypes,
+        "T": region.dtype,
+        "Tout": result,
+        "ops": [op for op, _ in steps],
+        "operands": [number for _, operands in steps for number in operands],
+    }
+    ctx.become(root, FUSED_ELEMENTWISE, inputs, attrs)
+    for node in reversed(region.nodes[:-1]):  # nothing else read them
+        ctx.graph.remove(node)
+        ctx.forget(node)
+    ctx.count("region")
