@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from drystone_base.dtypes import BOOL, DType
+from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output, topological_order
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
@@ -23,6 +23,7 @@ __all__ = ["run"]
 _SUMS: Final = frozenset(("float32", "float64", "int32", "int64"))
 """Labels of the dtypes of which AddN is one sum of two after another: others it rounds once."""
 
+_BOOL: Final = as_dtype("bool")
 _MOST_STEPS: Final = 2048
 _MOST_INPUTS: Final = 256  # of the kernel in drystone-cpu
 _MOST_RESULTS: Final = 64  # that wait to be read at once: its buffers
@@ -61,7 +62,7 @@ class _Region:
         """The region that ends in ``root``; None for one that is not worth a node, or too large."""
         members = _members(ctx, root)
         types = {d for n in members if n.op not in LOGIC and (d := _computed_with(n)) is not None}
-        types.discard(BOOL)
+        types.discard(_BOOL)
         if len(members) < 2 or len(types) != 1:
             return None
         nodes = _in_order(root, members)
@@ -76,7 +77,7 @@ def _computed_with(node: Node) -> DType | None:
 def _members(ctx: Context, root: Node) -> set[Node]:
     """``root`` and what only the region reads, in shape and dtype like it."""
     dtype = None if root.op in LOGIC else _computed_with(root)
-    if dtype is BOOL:
+    if dtype is _BOOL:
         dtype = None
     if dtype is not None and not _known(root, dtype):
         return set()
@@ -90,9 +91,9 @@ def _members(ctx: Context, root: Node) -> set[Node]:
             if source in region or not _is_elementwise(source):
                 continue
             kind = dtype if source.op in LOGIC else _computed_with(source)
-            if dtype is None and kind is not BOOL:
+            if dtype is None and kind is not _BOOL:
                 dtype = kind
-            fits = kind is dtype or (kind is BOOL and source.op == "SelectV2")
+            fits = kind is dtype or (kind is _BOOL and source.op == "SelectV2")
             if not fits or (dtype is not None and not _known(source, dtype)):
                 continue
             grown = inputs | set(source.inputs)
@@ -182,7 +183,7 @@ def _fuse(ctx: Context, region: _Region) -> None:
     steps = _steps(region.nodes, numbers)
     dtypes = [ctx.dtype(output) for output in inputs]
     result = ctx.dtype((root, 0))
-    if result is None or any(dtype not in (region.dtype, BOOL) for dtype in dtypes):
+    if result is None or any(dtype not in (region.dtype, _BOOL) for dtype in dtypes):
         ctx.decline("an input's dtype is not known")
         return
     attrs = {
