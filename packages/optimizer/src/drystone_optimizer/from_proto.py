@@ -19,7 +19,9 @@ _SAME: Final = (
     "experimental_disable_compressed_tensor_optimization",
     "experimental_disable_folding_quantization_emulation",
 )
-_NO_TOGGLE: Final = ("disable_model_pruning", "auto_parallel", "memory_optimization")
+_NO_TOGGLE: Final = (
+    "disable_model_pruning", "auto_parallel", "memory_optimization", "elementwise_fusion",
+)  # fmt: skip
 
 
 def options_of(proto: RewriterConfig, toggles: Sequence[str]) -> dict[str, Any]:

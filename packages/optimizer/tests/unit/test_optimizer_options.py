@@ -56,7 +56,13 @@ FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
     **{
         name: (RewriterConfig.OFF, {name: Toggle.OFF})
         for name in (*PASSES, *OWN, "use_plugin_optimizers")
-        if name not in ("disable_model_pruning", "memory_optimization", "auto_parallel")
+        if name
+        not in (
+            "disable_model_pruning",
+            "memory_optimization",
+            "auto_parallel",
+            "elementwise_fusion",
+        )
     },
     "disable_model_pruning": (True, {"disable_model_pruning": Toggle.ON}),
     "memory_optimization": (RewriterConfig.MANUAL, {"memory_mode": "manual"}),
