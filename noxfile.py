@@ -287,6 +287,13 @@ def random_graphs(session: nox.Session) -> None:
 
 
 @nox.session
+def model_passes(session: nox.Session) -> None:
+    """Every pass of drystone-base on real models; `-- FOLDER --only PASS --model NAME`."""
+    install_wheels(session, "test", cpu=False)
+    session.run("python", "-m", "ci.scripts.model_passes", *session.posargs)
+
+
+@nox.session
 def sanitize(session: nox.Session) -> None:
     """The executor and drystone-cpu under ASan, UBSan and TSan, from many threads."""
     install_wheels(session, "test")

@@ -178,3 +178,14 @@ def test_random_programs_with_every_node_somewhere(seed: int, executor: Any) -> 
             return
         for name, a, b in zip(fetches, wanted, found, strict=True):
             assert same(a, b, exact=name not in program.inexact), name
+
+
+def test_what_ends_a_round_stays_with_what_waits_for_it() -> None:
+    """A ControlTrigger runs in every round, after the body: nobody elsewhere may wait for it."""
+    graph = doubling()
+    trigger = graph.add("ControlTrigger", "sync", controls=[graph["loop/double"]], device=C)
+    graph.set_controls(graph["loop/next"], [trigger])
+    session = on(graph, "reference")
+    assert session.run("out:0", {"x:0": 3}) == -192
+    where = {d.node: d.device for d in session.placement(["out:0"], ["x:0"])}
+    assert where["sync"] == where["loop/next"]

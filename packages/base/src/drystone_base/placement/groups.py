@@ -116,7 +116,8 @@ def _not_sent(nodes: Sequence[Node]) -> set[Node]:
         once = node.op in _ENTERS and not node.attr("is_constant")
         odd = any(conditions[path[:k]] != 1 for k in range(1, len(path) + 1))
         switch = node.op in _SWITCHES and side_of(node, 1).choice[0].op != "LoopCond"
-        if once or odd or switch or node.op in NEXT_ITERATION_OPS or not all(map(_rounds, when)):
+        late = node.op == "ControlTrigger" or node.op in NEXT_ITERATION_OPS  # after the body
+        if once or odd or switch or late or not all(map(_rounds, when)):
             found.add(node)
     return found
 
