@@ -2,9 +2,9 @@
 
 The host library and the plugin are built with ASan and UBSan, then with TSan: plain and fast
 kernels of one level, without oneDNN, whose threads are no business of ours. plans_stress.cc of the
-host's tests runs plans of recorded models and random programs from many threads. Under ASan the
-golden tests of drystone-cpu and the random programs run in Python, too. Needs an installed
-drystone-cpu, which the plans are made with. Status 1: a finding.
+host's tests runs plans of recorded models and random programs from many threads, together_test.cc
+kernels of one plan at once. Under ASan the golden tests of drystone-cpu and the random programs run
+in Python, too. Needs an installed drystone-cpu, which the plans are made with. Status 1: a finding.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 SUITES = ("packages/cpu/tests/golden", "packages/base/tests/unit/test_executors_agree.py")
 # What a sanitizer writes as it ends the process must not be held back: no capture of files.
 PYTEST = ("-q", "--capture=sys", "-p", "no:cacheprovider")
+PROGRAMS = ("plans_stress", "together_test")
 LEVEL = "v3"
 WORK = ROOT / ".drystone-env"
 INCLUDE = (ROOT / "packages/base/host/include", ROOT / "plugin-abi/include")
@@ -44,7 +45,7 @@ def must(*command: object) -> None:
 
 
 def build(name: str) -> Path:
-    """The host library, the plugin and the program, in the folder that is returned."""
+    """The host library, the plugin and the programs, in the folder that is returned."""
     where, flag = WORK / f"sanitize-{name}", f"-DDRYSTONE_SANITIZE={SANITIZERS[name]}"
     options = [flag, f"-DPython_EXECUTABLE={sys.executable}", "-DDRYSTONE_BINDING=OFF"]
     quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1"]
@@ -55,12 +56,13 @@ def build(name: str) -> Path:
         must("cmake", "--build", where / part, "--parallel", "2")
     must("cmake", "--install", where / "cpu", "--prefix", where / "plugin")
     library = where / "host"
-    must(
-        os.environ.get("CXX", "c++"), "-std=c++20", "-g", "-O1", "-Wall", "-Wextra",
-        f"-fsanitize={SANITIZERS[name]}", *(f"-I{folder}" for folder in INCLUDE),
-        "packages/base/host/tests/plans_stress.cc", "-o", where / "plans_stress",
-        f"-L{library}", "-ldrystone_host", f"-Wl,-rpath,{library}", "-lpthread",
-    )  # fmt: skip
+    for program in PROGRAMS:
+        must(
+            os.environ.get("CXX", "c++"), "-std=c++20", "-g", "-O1", "-Wall", "-Wextra",
+            f"-fsanitize={SANITIZERS[name]}", *(f"-I{folder}" for folder in INCLUDE),
+            f"packages/base/host/tests/{program}.cc", "-o", where / program,
+            f"-L{library}", "-ldrystone_host", f"-Wl,-rpath,{library}", "-lpthread",
+        )  # fmt: skip
     return where
 
 
@@ -96,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
             stress = (where / "plans_stress", plugin, options.seconds, options.threads)
             if call(*stress, *plans, env=level):
                 failed.append(f"plans under {name}")
+            if call(where / "together_test"):
+                failed.append(f"kernels at once under {name}")
             if name == "address":
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):

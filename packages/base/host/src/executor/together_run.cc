@@ -47,7 +47,8 @@ class StretchRun {
  public:
   StretchRun(Run& run, const Block& block, const Stretch& stretch, TF_Tensor** values,
              Recording* recording)
-      : run_(run), block_(block), stretch_(stretch), values_(values), recording_(recording),
+      : run_(run), model_(run.for_another_thread()), block_(block), stretch_(stretch), values_(values),
+        recording_(recording),
         missing_(stretch.missing.size()), uses_(stretch.uses.size()), left_(stretch.missing.size()) {
     for (std::size_t k = 0; k < missing_.size(); ++k) {
       missing_[k].store(stretch.missing[k], std::memory_order_relaxed);
@@ -69,7 +70,7 @@ class StretchRun {
     std::unique_ptr<Run> own;
     Run* run = &run_;
     try {
-      if (!run_.is_on_its_thread()) run = (own = run_.for_another_thread()).get();
+      if (!run_.is_on_its_thread()) run = (own = model_->for_another_thread()).get();
       std::vector<std::int32_t> mine;
       while (take(mine)) {
         const std::int32_t k = mine.back();
@@ -159,6 +160,7 @@ class StretchRun {
   }
 
   Run& run_;
+  std::unique_ptr<const Run> model_;  // what other threads' are made from while run_ is in use
   const Block& block_;
   const Stretch& stretch_;
   TF_Tensor** values_;
