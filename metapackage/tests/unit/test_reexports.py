@@ -12,7 +12,7 @@ import drystone_subgraph
 
 
 def test_names_are_those_of_base_and_the_further_packages() -> None:
-    further = ["io", "optimizer", "subgraph"]
+    further = ["config", "io", "optimizer", "subgraph"]
     assert drystone.__all__ == [*drystone_base.__all__, *further]
     assert set(dir(drystone)) == {*drystone_base.__all__, *further, "__version__"}
     assert drystone.io is drystone_filesystem
