@@ -11,7 +11,7 @@ from drystone_filesystem.store import Stat, Store, Upload
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-__all__ = ["FsspecStore"]
+__all__ = ["FsspecStore", "memory"]
 
 
 class FsspecStore(Store):
@@ -88,6 +88,13 @@ class FsspecStore(Store):
     def forget(self) -> None:
         """Its listings."""
         self.filesystem.invalidate_cache()
+
+
+def memory() -> FsspecStore:
+    """What serves ``memory://``: fsspec's files in memory, the same for all of the process."""
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    return FsspecStore(MemoryFileSystem())
 
 
 class _FsspecUpload(Upload):

@@ -13,7 +13,8 @@ from fsspec.implementations.local import LocalFileSystem
 import drystone_filesystem
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
-from drystone_filesystem import Stat, Store, gfile
+from drystone_base.modules import EntryPoint
+from drystone_filesystem import Stat, Store, gfile, registry
 from drystone_filesystem.registry import VARIABLE, _selected
 
 
@@ -141,6 +142,16 @@ def test_a_variable_that_cannot_be_understood(text: str, monkeypatch: pytest.Mon
     with pytest.raises(BadRequest, match="it must be a list of SCHEME=WHERE") as caught:
         gfile.exists("nobodys://x/y")
     assert caught.value.code == "bad-filesystem-setting"
+
+
+def test_memory_is_there_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("memory", "drystone_filesystem.from_fsspec:memory", "drystone-filesystem")
+    monkeypatch.setattr(registry, "points", lambda _group: [point])
+    with gfile.GFile("memory://drystone-test/a", "w") as file:
+        file.write("kept")
+    assert gfile.GFile("memory://drystone-test/a").read() == "kept"
+    gfile.remove("memory://drystone-test/a")
+    assert not gfile.exists("memory://drystone-test/a")
 
 
 def test_a_folder_of_fsspec(serve: Callable[[object], str], tmp_path: Path) -> None:
