@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from drystone_base.errors import PluginError
@@ -29,7 +30,7 @@ def sync() -> None:
         grouping = _GROUPINGS[found.grouping]
         registry().register(
             Pass(found.name, grouping, found.phase, _runner(found), frozenset(found.ops),
-                 found.is_default, found.library)
+                 found.is_default, Path(found.library).name)
         )  # fmt: skip
         _known.add(found.name)
 
