@@ -59,14 +59,17 @@ static int64_t count(const TF_SubgraphValue* value) {
   return elements;
 }
 
+/* Whether a value has more to say of the outputs' shape than another: one number has least. */
+static int larger(const TF_SubgraphValue* value, const TF_SubgraphValue* than) {
+  if (count(than) == 1) return count(value) != 1 || value->rank > than->rank;
+  return count(value) > 1 && count(value) > count(than);
+}
+
 /* The shape of the outputs is that of the largest input; others must be like it, or one number. */
 static int set_shape(Program* program, const TF_SubgraphRegion* region) {
   const TF_SubgraphValue* largest = region->inputs[0];
   for (int k = 1; k < region->num_inputs; ++k) {
-    const TF_SubgraphValue* value = region->inputs[k];
-    if (count(value) > count(largest) || (count(value) == 1 && value->rank > largest->rank)) {
-      largest = value;
-    }
+    if (larger(region->inputs[k], largest)) largest = region->inputs[k];
   }
   if (largest->rank < 0 || largest->rank > 8) return 0;
   program->rank = largest->rank;

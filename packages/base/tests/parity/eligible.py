@@ -47,6 +47,7 @@ REASONS = {
     "EncodePng": "another encoder's bytes: what they decode to is tested",
     "DecodeAndCropJpeg": "hand-made cases only: colours at a window's edges differ",
     "PyFuncStateless": "calls Python",
+    "Drystone>FusedElementwise": "is our own: held by the kernels of the ops in it",
     "Abort": "ends TensorFlow's process",
     "StochasticCastToInt": "is not among TensorFlow's raw ops: held by scenarios",
     "AudioMicrofrontend": "is not among TensorFlow's raw ops: held by scenarios",

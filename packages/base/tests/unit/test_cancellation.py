@@ -66,9 +66,10 @@ def test_an_op_that_waits_is_stopped() -> None:
     graph.add("QueueDequeueV2", "out", [queue], attrs=attrs)
     for executor in EXECUTORS:
         stop = Cancellation()
-        threading.Timer(0.05, stop.cancel).start()
+        call = session_of(graph, executor, deadline=60).make_callable("out:0", cancellation=stop)
+        threading.Timer(0.3, stop.cancel).start()
         with pytest.raises(KernelError, match="the run was cancelled while node 'out'"):
-            session_of(graph, executor, deadline=60).run("out:0", cancellation=stop)
+            call()
 
 
 PROGRAM = """
