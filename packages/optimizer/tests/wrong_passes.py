@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.graph import Graph, Node
 from drystone_base.passes import Grouping, Pass, PassOptions
 from drystone_optimizer import meta
@@ -13,7 +14,9 @@ from drystone_optimizer.context import Context
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
 from drystone_optimizer.rules import Numeric, Rule, apply_rules
 
-__all__ = ["exchanges_operands", "fails_on_tanh", "install", "negates", "reorders_sums"]
+__all__ = [
+    "exchanges_operands", "fails_on_tanh", "install", "minus_tanh", "negates", "reorders_sums",
+]  # fmt: skip
 
 
 def _sub(_: Context, node: Node) -> bool | None:
@@ -99,3 +102,15 @@ def neg_to_abs(work: Any) -> bytes:
 
 
 neg_to_abs.takes = "work"  # type: ignore[attr-defined]
+
+
+def minus_tanh() -> FunctionDef:
+    """``f(a) = a - tanh(a)``: a function whose body there is something to exchange in."""
+    proto = FunctionDef()
+    proto.signature.name = "f"
+    proto.signature.input_arg.add(name="a", type=1)
+    proto.signature.output_arg.add(name="r", type=1)
+    for name, op, reads in (("h", "Tanh", ["a"]), ("d", "Sub", ["a", "h:y:0"])):
+        proto.node_def.add(name=name, op=op, input=reads).attr["T"].type = DataType.DT_FLOAT
+    proto.ret["r"] = "d:z:0"
+    return proto

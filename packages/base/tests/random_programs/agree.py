@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
 from drystone_base.session import Session, SessionConfig
 from random_programs.draw import Program, draw
 
-__all__ = ["Disagreement", "Failed", "disagreement", "outcome", "outcomes", "same", "smallest"]
+__all__ = [
+    "Disagreement", "Failed", "assert_split_agrees", "disagreement", "outcome", "outcomes", "same",
+    "smallest",
+]  # fmt: skip
 
 NODE = re.compile(r"node '([^']*)'")
 DEADLINE = 30.0
@@ -114,3 +119,17 @@ def smallest(seed: int, optimizer: Any = "off") -> Disagreement | None:
         if found := disagreement(draw(seed, size), optimizer):
             return found
     return None
+
+
+def assert_split_agrees(program: Program, split: Graph, executor: Any) -> None:
+    """A copy of the graph, placed on three devices, gives what the program gives on one."""
+    config = SessionConfig(executor=executor, deadline=DEADLINE, optimizer="off")
+    one = Session(program.graph, config)
+    three = Session(split, replace(config, device_count={"CPU": 3}))
+    for fetches, feeds in program.runs:
+        wanted, found = outcome(one, fetches, feeds), outcome(three, fetches, feeds)
+        if not isinstance(wanted, list):
+            assert wanted.status == found.status
+            return
+        for name, a, b in zip(fetches, wanted, found, strict=True):
+            assert same(a, b, exact=name not in program.inexact), name

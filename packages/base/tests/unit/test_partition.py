@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_programs.agree import outcome, same
+from random_programs.agree import assert_split_agrees
 from random_programs.draw import draw
 
 from drystone_base import Graph, GraphError, KernelError, Session, SessionConfig, dtypes
@@ -143,14 +143,4 @@ def test_random_programs_over_random_devices(seed: int, executor: Any) -> None:
     for node in split:
         if chance.random() < 0.7:
             split.set_device(node, f"/cpu:{chance.randrange(3)}")
-    one, three = (
-        Session(graph, SessionConfig(executor=executor, deadline=30, optimizer="off", **more))
-        for graph, more in ((program.graph, {}), (split, {"device_count": {"CPU": 3}}))
-    )
-    for fetches, feeds in program.runs:
-        wanted, found = outcome(one, fetches, feeds), outcome(three, fetches, feeds)
-        if not isinstance(wanted, list):
-            assert wanted.status == found.status
-            return
-        for name, a, b in zip(fetches, wanted, found, strict=True):
-            assert same(a, b, exact=name not in program.inexact), name
+    assert_split_agrees(program, split, executor)

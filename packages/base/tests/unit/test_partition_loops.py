@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_programs.agree import outcome, same
+from random_programs.agree import assert_split_agrees
 from random_programs.draw import draw
 
 from drystone_base import Graph, Session, SessionConfig, dtypes
@@ -167,17 +167,7 @@ def test_random_programs_with_every_node_somewhere(seed: int, executor: Any) -> 
     split = program.graph.copy()
     for node in split:
         split.set_device(node, f"/cpu:{chance.randrange(3)}")
-    one, three = (
-        Session(graph, SessionConfig(executor=executor, deadline=30, optimizer="off", **more))
-        for graph, more in ((program.graph, {}), (split, {"device_count": {"CPU": 3}}))
-    )
-    for fetches, feeds in program.runs:
-        wanted, found = outcome(one, fetches, feeds), outcome(three, fetches, feeds)
-        if not isinstance(wanted, list):
-            assert wanted.status == found.status
-            return
-        for name, a, b in zip(fetches, wanted, found, strict=True):
-            assert same(a, b, exact=name not in program.inexact), name
+    assert_split_agrees(program, split, executor)
 
 
 def test_what_ends_a_round_stays_with_what_waits_for_it() -> None:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from pass_checks import Maker, same_values
 from random_arithmetic import draw as draw_arithmetic
-from wrong_passes import exchanges_operands, fails_on_tanh, install, negates
+from wrong_passes import exchanges_operands, fails_on_tanh, install, minus_tanh, negates
 
-from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.dtypes import FLOAT32
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph, validate
@@ -136,15 +135,8 @@ def test_registered_pass_is_found() -> None:
 
 def test_rewrite_in_a_function_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, exchanges_operands)
-    proto = FunctionDef()
-    proto.signature.name = "f"
-    proto.signature.input_arg.add(name="a", type=1)
-    proto.signature.output_arg.add(name="r", type=1)
-    for name, op, reads in (("h", "Tanh", ["a"]), ("d", "Sub", ["a", "h:y:0"])):
-        proto.node_def.add(name=name, op=op, input=reads).attr["T"].type = DataType.DT_FLOAT
-    proto.ret["r"] = "d:z:0"
     m = Maker()
-    m.graph.functions.add(proto)
+    m.graph.functions.add(minus_tanh())
     m.op("Tanh", "t", m.x(), T=FLOAT32)
     m.op("f", "call", "t")
     m.op("Neg", "y", "call", T=FLOAT32)

@@ -9,9 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from pass_checks import Maker, same_values
-from wrong_passes import exchanges_operands, install, reorders_sums
+from wrong_passes import exchanges_operands, install, minus_tanh, reorders_sums
 
-from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, Report, optimize_with_report
@@ -79,15 +78,8 @@ def test_result_is_held_to_the_class_that_the_rule_claims(
 
 def test_wrong_rewrite_of_a_body_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, exchanges_operands)
-    proto = FunctionDef()
-    proto.signature.name = "f"
-    proto.signature.input_arg.add(name="a", type=1)
-    proto.signature.output_arg.add(name="r", type=1)
-    for name, op, reads in (("h", "Tanh", ["a"]), ("d", "Sub", ["a", "h:y:0"])):
-        proto.node_def.add(name=name, op=op, input=reads).attr["T"].type = DataType.DT_FLOAT
-    proto.ret["r"] = "d:z:0"
     m = Maker()
-    m.graph.functions.add(proto)
+    m.graph.functions.add(minus_tanh())
     m.x()
     m.op("f", "y", "x")
     after, report = verified(m.graph, function_optimization="off")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from drystone_base.errors import BadRequest, near_matches
+from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
 from drystone_subgraph.executable import CompileRequest, Executable
 from drystone_subgraph.property import SubgraphProperty
@@ -21,7 +22,7 @@ __all__ = ["GROUP", "SubgraphBackend", "backends", "find_backend", "register_bac
 GROUP: Final = "drystone.subgraph_backends"
 
 
-class SubgraphBackend:
+class SubgraphBackend(ABC):
     """Somebody who runs regions of a graph: a name, and properties that run in their order.
 
     With ``compiles = True``, :meth:`compile` is asked for executables of the regions that its
@@ -31,16 +32,23 @@ class SubgraphBackend:
     name = ""
     compiles = False
 
+    @abstractmethod
     def properties(self) -> Sequence[SubgraphProperty]:
         """The rules by which regions are cut out, the first first."""
-        raise NotImplementedError
 
     def compile(self, request: CompileRequest) -> Executable:
         """An executable of a region for inputs of given shapes; called in a thread of its own.
 
         If it raises, the host executor runs the region for these shapes, and a warning says so.
         """
-        raise NotImplementedError
+        raise PluginError(
+            f"subgraph backend {self.name!r} compiles nothing",
+            check="a backend with compiles = True has a compile() of its own",
+            found=f"none for {request.name!r}",
+            needed="a method that gives an executable, or compiles = False",
+            remedy="leave the backend out, and tell its author",
+            code="subgraph-backend-failed",
+        )
 
 
 class _Everything(SubgraphSelector):

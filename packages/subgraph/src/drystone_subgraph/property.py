@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Final
 
@@ -11,7 +12,7 @@ from drystone_subgraph.subgraph import Subgraph, SubgraphNode
 __all__ = ["ContainOpProperty", "SubgraphProperty"]
 
 
-class SubgraphProperty:
+class SubgraphProperty(ABC):
     """One rule of a backend: a selector, and the operator for what it selects.
 
     Source: MXNet's ``SubgraphProperty``. ``name`` is for reports. Regions of fewer nodes than
@@ -21,9 +22,9 @@ class SubgraphProperty:
     name = ""
     minimum_size = 1
 
+    @abstractmethod
     def create_subgraph_selector(self) -> SubgraphSelector:
         """The selector that grows regions, one for each graph."""
-        raise NotImplementedError
 
     def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
         """The operator for a region (default: a call that the host executor runs).

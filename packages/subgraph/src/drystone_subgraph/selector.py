@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 
 from drystone_base.graph import Node
@@ -9,7 +10,7 @@ from drystone_base.graph import Node
 __all__ = ["ContainOpSelector", "SubgraphSelector"]
 
 
-class SubgraphSelector:
+class SubgraphSelector(ABC):
     """Decides, node by node, what belongs to a region. Source: MXNet's ``SubgraphSelector``.
 
     A region begins with a node for which :meth:`select` is true. From each of its nodes on, in the
@@ -22,17 +23,17 @@ class SubgraphSelector:
 
     stateful = True
 
+    @abstractmethod
     def select(self, node: Node) -> bool:
         """Whether a region may begin with ``node``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def select_input(self, node: Node, new_node: Node) -> bool:
         """Whether ``new_node``, which ``node`` of the region reads, comes in, too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def select_output(self, node: Node, new_node: Node) -> bool:
         """Whether ``new_node``, which reads ``node`` of the region, comes in, too."""
-        raise NotImplementedError
 
     def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
         """Which of the nodes make up the region in the end (default: all).
@@ -42,7 +43,7 @@ class SubgraphSelector:
         """
         return candidates
 
-    def reset(self) -> None:
+    def reset(self) -> None:  # noqa: B027 — what has no state has nothing to forget
         """Forget all nodes seen: another region begins."""
 
     def why_not(self, node: Node) -> str:

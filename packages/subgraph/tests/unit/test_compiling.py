@@ -17,11 +17,15 @@ from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (
     CompileRequest,
+    ContainOpProperty,
     Executable,
     PartitionConfig,
+    SubgraphBackend,
+    SubgraphProperty,
     SubgraphWarning,
     executables,
     partition,
+    register_backend,
 )
 
 Array = np.ndarray[Any, Any]
@@ -80,6 +84,24 @@ def test_a_compilation_that_fails_does_not_fail_a_run(executor: str) -> None:
     np.testing.assert_array_equal(session.run("n2:0", {"x:0": x}), x)
     (found,) = executables(session)
     assert (found.state, found.fallbacks) == ("failed", 2)
+
+
+class _Promises(SubgraphBackend):
+    """Says that it compiles, and does not."""
+
+    name, compiles = "fake", True
+
+    def properties(self) -> Sequence[SubgraphProperty]:
+        return [ContainOpProperty({"AddN"})]
+
+
+def test_a_backend_without_compile_does_not_fail_a_run() -> None:
+    register_backend(_Promises())
+    session, x = session_of(chain(3)), np.ones(2, np.float32)
+    text = "subgraph backend 'fake' compiles nothing"
+    with pytest.warns(SubgraphWarning, match=text):
+        np.testing.assert_array_equal(session.run("n2:0", {"x:0": x}), x)
+    assert [one.state for one in executables(session)] == ["failed"]
 
 
 def _raises(_: CompileRequest) -> Executable:

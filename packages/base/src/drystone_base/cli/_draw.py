@@ -10,7 +10,7 @@ from drystone_base.cli._draw_diagram import choose_open, place
 from drystone_base.cli._draw_html import page
 from drystone_base.cli._draw_svg import render
 from drystone_base.cli._draw_tree import Tree
-from drystone_base.errors import BadRequest
+from drystone_base.loaders._files import replace_file
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -27,18 +27,7 @@ def draw(loaded: LoadedModel, path: Path) -> str:
         text, summary = page(loaded)
     else:
         text, summary = picture_of(loaded.graph, loaded.path.name)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadRequest(
-            f"{str(path)!r} cannot be written",
-            check="the drawing must be writable",
-            found=error.strerror or str(error),
-            needed="an existing folder with room",
-            remedy="name another file",
-            code="cannot-write",
-            inner=error,
-        ) from error
+    replace_file(path, [text.encode()])
     return f"drew {summary} into {path}"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
+from drystone_base.loaders._files import writing
 from drystone_base.tensor import string_array
 
 __all__ = ["Array", "made_up", "read_npz", "summary", "write_npz"]
@@ -58,19 +59,8 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     no file holds: resources and variants.
     """
     storable = {name: _storable(name, np.asarray(a)) for name, a in arrays.items()}
-    try:
-        with path.open("wb") as file:
-            np.savez(file, **storable)  # type: ignore[arg-type]
-    except OSError as error:
-        raise BadRequest(
-            f"{str(path)!r} cannot be written",
-            check="the file must be writable",
-            found=error.strerror or str(error),
-            needed="an existing folder with room",
-            remedy="name another file",
-            code="cannot-write",
-            inner=error,
-        ) from error
+    with writing(path), path.open("wb") as file:
+        np.savez(file, **storable)  # type: ignore[arg-type]
 
 
 def _storable(name: str, array: Array) -> Array:

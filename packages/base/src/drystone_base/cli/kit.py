@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
     from drystone_base.cli._values import write_npz as write_npz
+    from drystone_base.loaders._files import replace_file as replace_file
 
 __all__ = [
     "common_options",
@@ -38,6 +39,7 @@ __all__ = [
     "print_table",
     "progress",
     "read_npz",
+    "replace_file",
     "status",
     "wants_json",
     "with_seeds",
@@ -49,6 +51,7 @@ _HOME: Final = {
     "made_up": ("drystone_base.cli._values", "made_up"),
     "picture_of": ("drystone_base.cli._draw", "picture_of"),
     "read_npz": ("drystone_base.cli._values", "read_npz"),
+    "replace_file": ("drystone_base.loaders._files", "replace_file"),
     "with_seeds": ("drystone_base._seeding", "with_seeds"),
     "write_npz": ("drystone_base.cli._values", "write_npz"),
 }

@@ -10,8 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.cli.kit import duration, picture_of
-from drystone_base.errors import BadRequest
+from drystone_base.cli.kit import duration, picture_of, replace_file
 from drystone_base.graph import Graph
 from drystone_optimizer.report import Report
 
@@ -40,18 +39,7 @@ def write_page(
 ) -> None:
     """Write the page; raises ``BadRequest`` (``cannot-write``)."""
     text = page(target.loaded.path.name, target.loaded.graph, after, report, changes)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadRequest(
-            f"{str(path)!r} cannot be written",
-            check="the page must be writable",
-            found=error.strerror or str(error),
-            needed="an existing folder with room",
-            remedy="name another file",
-            code="cannot-write",
-            inner=error,
-        ) from error
+    replace_file(path, [text.encode()])
 
 
 def page(name: str, before: Graph, after: Graph, report: Report, changes: Mapping[str, Any]) -> str:
