@@ -281,7 +281,7 @@ def random_partitions(session: nox.Session) -> None:
 
 @nox.session
 def random_graphs(session: nox.Session) -> None:
-    """100,000 random graphs with and without passes, every pass; `-- --count N --first SEED`."""
+    """100,000 random graphs with and without passes; `-- --count N --first SEED --jobs N`."""
     install_wheels(session, "test")
     session.run("python", "-m", "ci.scripts.random_graphs", *session.posargs)
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 
 import click
 from click.testing import CliRunner
 
-from ci.scripts.project import ROOT
+from ci.scripts.project import ROOT, packages
 from drystone_base.cli._app import EXIT_CODES, app
+from drystone_base.modules import find, register
 
-__all__ = ["main", "outdated", "render"]
+__all__ = ["ModuleMissing", "complete_modules", "main", "outdated", "render"]
 
 PAGE = ROOT / "docs" / "cli.md"
 
@@ -48,8 +50,34 @@ word is `zsh_source`; for fish, `_DRYSTONE_COMPLETE=fish_source drystone | sourc
 """
 
 
+class ModuleMissing(Exception):
+    """A package of this repository whose commands would be missing from the page."""
+
+
+def complete_modules() -> None:
+    """Register the modules of packages of this repository that are there but not installed.
+
+    Raises ``ModuleMissing`` for a package that cannot be imported: a page without its commands
+    would look as if there were none.
+    """
+    for package in packages().values():
+        declared = package.project.get("entry-points", {}).get("drystone.modules", {})
+        for name, place in declared.items():
+            if find(name) is not None:
+                continue
+            module, _, attribute = place.partition(":")
+            try:
+                register(getattr(import_module(module), attribute), package.distribution)
+            except ImportError as error:
+                raise ModuleMissing(
+                    f"the commands of {package.distribution} would be missing: {error}; "
+                    f"pip install ./{package.dir}"
+                ) from error
+
+
 def render() -> str:
-    """The page as text."""
+    """The page as text; raises ``ModuleMissing``."""
+    complete_modules()
     codes = "".join(f"| {code} | {text} |\n" for code, text in EXIT_CODES.items())
     return INTRO + codes + COMPLETION + "".join(_help(*words) for words in _commands(app))
 
@@ -85,7 +113,12 @@ def outdated() -> bool:
 
 def main() -> int:
     """Write the page, or with `--check` exit 1 when it is outdated."""
-    if not outdated():
+    try:
+        is_outdated = outdated()
+    except ModuleMissing as error:
+        print(f"docs/cli.md: left as it is; {error}", file=sys.stderr)
+        return 2
+    if not is_outdated:
         print("docs/cli.md: up to date")
         return 0
     if "--check" in sys.argv[1:]:

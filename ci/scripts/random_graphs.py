@@ -1,9 +1,12 @@
-"""Random graphs with and without passes: random_graphs.py [--count 100000] [--first SEED]
+"""Random graphs with and without passes: random_graphs.py [--count N] [--first SEED] [--jobs N]
 
 Each seed makes a program (branches, loops, functions, state), arithmetic or a network of images,
 and a choice of passes: all of them, all that keep every bit, or one alone. What they leave must be
 valid after each pass and give what the given graph gives, bit for bit or nearly, and the passes
 must find nothing more in it. What differs is printed with its seed; the status is 1 then.
+
+A line of progress on standard error names the first seed that was not looked at: `--first` goes on
+there, also after Ctrl-C. At the end, a table says how often each pass rewrote what.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +24,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-CHUNK, MOST_SHOWN = 200, 20
+CHUNK, MOST_SHOWN = 50, 20
 KINDS = ("arithmetic", "images", "program")
 _OLD_NAME = "auto_mixed_precision_mkl"
+_PROGRESS_SECONDS = 10.0
+_ELEMENTWISE = ("Abs", "Exp", "Identity", "Neg", "Relu", "Sign", "Sqrt", "Square", "Tanh")
+# What passes need to find something to do in graphs of this kind.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "layout_optimizer": {"cpu_layout_conversion": "nchw_to_nhwc"},
+    "memory_optimization": {
+        "memory_mode": "heuristics", "device_memory": {"CPU": 16, "GPU": 16},
+    },
+    "scoped_allocator_optimization": {"scoped_allocator_ops": _ELEMENTWISE},
+}  # fmt: skip
 # Beyond these a rounding may become an infinity or a zero.
 LARGE, SMALL = 1e12, 1e-12
 
@@ -36,6 +50,76 @@ class Found(NamedTuple):
     problem: str
 
 
+class Done(NamedTuple):
+    """A range of seeds, and how many graphs each rewrite of each pass was done in."""
+
+    found: list[Found]
+    fired: Counter[tuple[str, str]]
+
+
+class Tally:
+    """What came of all seeds so far."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.begin, self.printed = time.monotonic(), 0.0
+        self.next, self.last = options.first, options.first + options.count
+        self.seconds = options.seconds
+        self.kinds: Counter[str] = Counter()
+        self.fired: Counter[tuple[str, str]] = Counter()
+        self.shown = 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self.begin
+
+    @property
+    def is_over(self) -> bool:
+        """Whether enough was seen, or time is up."""
+        return self.shown >= MOST_SHOWN or self.elapsed > self.seconds
+
+    def take(self, done: Done) -> None:
+        """Add a range; problems are printed."""
+        self.fired.update(done.fired)
+        for found in done.found:
+            self.kinds[found.kind] += 1
+            self.next = found.seed + 1
+            if found.problem:
+                print(f"seed {found.seed}: {found.kind}, {found.passes}: {found.problem}",
+                      flush=True)  # fmt: skip
+                self.shown += 1
+        if self.elapsed - self.printed >= _PROGRESS_SECONDS:
+            self.printed = self.elapsed
+            print(self.progress(), file=sys.stderr, flush=True)
+
+    def progress(self) -> str:
+        """How far it is, how fast, and where to go on."""
+        rate = self.kinds.total() / max(self.elapsed, 1e-9)
+        left = (self.last - self.next) / rate if rate else float("inf")
+        return (
+            f"{self.kinds.total()} graphs, {rate:.0f}/s, {self.shown} differ, "
+            f"{left / 60:.0f} min left; to go on from here: --first {self.next}"
+        )
+
+    def report(self) -> str:
+        """The whole of it: in how many graphs each pass did what, and a line."""
+        from drystone_optimizer.config import OWN, PASSES
+
+        of_pass: Counter[str] = Counter()
+        for (name, _), count in self.fired.items():
+            of_pass[name] += count
+        lines = []
+        for name in (*(n for n in (*PASSES, *OWN) if n not in of_pass), *sorted(of_pass)):
+            what = sorted(((c, r) for (p, r), c in self.fired.items() if p == name), reverse=True)
+            lines.append(f"{name}: {', '.join(f'{r} {c}' for c, r in what) or 'never'}")
+        drawn = ", ".join(f"{count} of {kind}" for kind, count in sorted(self.kinds.items()))
+        lines.append(
+            f"{self.kinds.total()} graphs ({drawn}), seeds up to {self.next}; {self.shown} differ; "
+            f"{self.elapsed:.0f} s"
+        )
+        return "\n".join(lines)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Draw, optimize, run and compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -44,35 +128,58 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after that long")
     options = parser.parse_args(arguments)
-    begin, shown = time.monotonic(), 0
-    kinds: Counter[str] = Counter()
-    last = options.first + options.count
-    chunks = [range(k, min(k + CHUNK, last)) for k in range(options.first, last, CHUNK)]
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for results in pool.map(_chunk, chunks):
-            for found in results:
-                kinds[found.kind] += 1
-                if found.problem:
-                    print(f"seed {found.seed}: {found.kind}, {found.passes}: {found.problem}",
-                          flush=True)  # fmt: skip
-                    shown += 1
-            if shown >= MOST_SHOWN or time.monotonic() - begin > options.seconds:
-                pool.shutdown(wait=False, cancel_futures=True)
+    tally = Tally(options)
+    chunks = [range(k, min(k + CHUNK, tally.last)) for k in range(tally.next, tally.last, CHUNK)]
+    try:
+        for done in _all(chunks, options.jobs):
+            tally.take(done)
+            if tally.is_over:
                 break
-    drawn = ", ".join(f"{count} of {kind}" for kind, count in sorted(kinds.items()))
-    print(f"{kinds.total()} graphs ({drawn}); {shown} differ; {time.monotonic() - begin:.0f} s")
-    return int(shown > 0)
+    except KeyboardInterrupt:
+        print(tally.progress(), file=sys.stderr)
+    print(tally.report())
+    return int(tally.shown > 0)
 
 
-def _chunk(seeds: range) -> list[Found]:
+def _all(chunks: list[range], jobs: int) -> Iterator[Done]:
+    """What came of each range, in order."""
+    if jobs == 1:
+        yield from map(_chunk, chunks)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        try:
+            yield from pool.map(_chunk, chunks)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _chunk(seeds: range) -> Done:
     os.environ["DRYSTONE_VERIFY_PASSES"] = "1"
     for folder in ("packages/base/tests", "packages/optimizer/tests"):
         if str(ROOT / folder) not in sys.path:
             sys.path.insert(0, str(ROOT / folder))
-    return [one(seed) for seed in seeds]
+    fired: Counter[tuple[str, str]] = Counter()
+    _count_in_sessions(fired)
+    return Done([one(seed, fired) for seed in seeds], fired)
 
 
-def one(seed: int) -> Found:
+def _count_in_sessions(fired: Counter[tuple[str, str]]) -> None:
+    """Note what passes do in the graphs that sessions optimize."""
+    from drystone_optimizer import optimize_with_report, stage
+
+    def optimize(graph: Any, fetches: Any, feeds: Any, config: Any) -> Any:
+        after, report = optimize_with_report(graph, fetches, feeds, config, available=())
+        _note(report, fired)
+        return after
+
+    stage.optimize = optimize  # type: ignore[attr-defined, assignment]
+
+
+def _note(report: Any, fired: Counter[tuple[str, str]]) -> None:
+    fired.update({(step.name, rule) for step in report.steps for rule in step.rewrites})
+
+
+def one(seed: int, fired: Counter[tuple[str, str]] | None = None) -> Found:
     """The outcome of one seed."""
     kind = KINDS[seed % len(KINDS)]
     passes, config = _config(seed // len(KINDS))
@@ -80,7 +187,7 @@ def one(seed: int) -> Found:
         if kind == "program":
             problem = _program(seed, config)
         else:
-            problem = _graph(seed, kind, config, passes)
+            problem = _graph(seed, kind, config, passes, Counter() if fired is None else fired)
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
     return Found(seed, kind, passes, problem)
@@ -89,19 +196,22 @@ def one(seed: int) -> Found:
 def _config(number: int) -> tuple[str, Any]:
     """Of four draws one has all passes, one those that keep every bit, two a pass alone."""
     from drystone_optimizer import OptimizerConfig
-    from drystone_optimizer.config import PASSES
+    from drystone_optimizer.config import OWN, PASSES
 
     strict: Any = {"fail_on_optimizer_errors": True, "min_graph_nodes": -1}
     if number % 4 == 0:
         return "all passes", OptimizerConfig(**strict)
     if number % 4 == 1:
         return "all passes, exact", OptimizerConfig(numeric="exact", **strict)
-    names = [name for name in PASSES if name != _OLD_NAME]
+    names = [name for name in (*PASSES, *OWN) if name != _OLD_NAME]
     name = names[number // 4 % len(names)]
-    toggles: dict[str, Any] = dict.fromkeys(PASSES, "off") | {"disable_model_pruning": "on"}
+    toggles: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), "off") | {
+        "disable_model_pruning": "on"
+    }
     toggles[name] = "off" if name == "disable_model_pruning" else "on"
     if name == "common_subgraph_elimination":
         toggles["arithmetic_optimization"] = "default"
+    toggles |= _SETTINGS.get(name, {})
     numeric = "exact" if number % 4 == 2 else "reassociates"
     return f"{name}, {numeric}", OptimizerConfig(**toggles, numeric=numeric, **strict)
 
@@ -113,7 +223,7 @@ def _program(seed: int, config: Any) -> str:
     return "" if found is None else str(found)
 
 
-def _graph(seed: int, kind: str, config: Any, passes: str) -> str:
+def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[str, str]]) -> str:
     import random_arithmetic
     from random_images import draw_images
 
@@ -123,10 +233,11 @@ def _graph(seed: int, kind: str, config: Any, passes: str) -> str:
     else:
         made, fetches = draw_images(seed, last=bool(seed % 2))
     graph, feeds = made.m.graph, made.feeds
-    problem = _again(graph, fetches, feeds, config)
-    if problem or passes.startswith("auto_mixed_precision"):
+    _place(graph, passes, seed)
+    after, problem = _again(graph, fetches, feeds, config, fired)
+    if problem or passes.startswith("auto_mixed_precision") or after is graph:
         return problem
-    plain, found = _run(graph, fetches, feeds, "off"), _run(graph, fetches, feeds, config)
+    plain, found = _run(graph, fetches, feeds), _run(after, fetches, feeds)
     for name, one, other in zip(fetches, plain, found, strict=True):
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"{name} is {one.dtype}{one.shape}, then {other.dtype}{other.shape}"
@@ -137,24 +248,42 @@ def _graph(seed: int, kind: str, config: Any, passes: str) -> str:
     return ""
 
 
-def _again(graph: Any, fetches: list[str], feeds: Any, config: Any) -> str:
-    """Whether the passes find something in what they left."""
+def _place(graph: Any, passes: str, seed: int) -> None:
+    """Ask for a GPU here and there, and for memory of the host, where a pass looks for that."""
+    devices = passes.startswith("pin_to_host_optimization")
+    swaps = passes.startswith("memory_optimization")
+    for k, node in enumerate(graph):
+        if devices:
+            graph.set_device(node, ("", "/gpu:0", "/cpu:0")[(seed + k) % 3])
+        if swaps and node.op in ("Mul", "AddV2") and k % 2:
+            graph.set_attr(node, "_swap_to_host", [0])
+            graph.set_device(node, "/gpu:0")
+            graph.set_device(node.inputs[0][0], "/gpu:0")
+
+
+def _again(
+    graph: Any, fetches: list[str], feeds: Any, config: Any, fired: Counter[tuple[str, str]]
+) -> tuple[Any, str]:
+    """The graph as the passes leave it, and what they find in that."""
     from dataclasses import replace
 
     from drystone_optimizer import optimize_with_report
 
     more = replace(config, meta_optimizer_iterations=6)
-    after, _ = optimize_with_report(graph, fetches, list(feeds), more, available=())
+    after, report = optimize_with_report(graph, fetches, list(feeds), more, available=())
+    _note(report, fired)
+    if after is graph:
+        return graph, ""
     again, report = optimize_with_report(after, fetches, list(feeds), more, available=())
     if again is after:
-        return ""
-    return f"not at rest: {[(s.name, dict(s.rewrites)) for s in report.steps if s.rewrites]}"
+        return after, ""
+    return after, f"not at rest: {[(s.name, dict(s.rewrites)) for s in report.steps if s.rewrites]}"
 
 
-def _run(graph: Any, fetches: list[str], feeds: Any, optimizer: Any) -> list[Any]:
+def _run(graph: Any, fetches: list[str], feeds: Any) -> list[Any]:
     from drystone_base.session import Session, SessionConfig
 
-    config = SessionConfig(executor="reference", optimizer=optimizer)
+    config = SessionConfig(executor="reference", optimizer="off")
     with np.errstate(all="ignore"):
         return [np.asarray(v) for v in Session(graph, config).run(fetches, feeds)]
 
@@ -170,9 +299,9 @@ def _same(one: Any, other: Any, exact: bool) -> bool:
 def _is_tame(graph: Any, feeds: Any) -> bool:
     """Whether no value on the way is huge, tiny, infinite or no number, and none hangs on a bit."""
     names = [f"{node.name}:0" for node in graph if node.op not in ("Placeholder", "Const")]
-    plain = _run(graph, names, feeds, "off")
+    plain = _run(graph, names, feeds)
     nudged = {k: v * np.float32(1 + 1e-5) for k, v in feeds.items()}
-    for one, other in zip(plain, _run(graph, names, nudged, "off"), strict=True):
+    for one, other in zip(plain, _run(graph, names, nudged), strict=True):
         if one.dtype.kind != "f":
             continue
         sizes = np.abs(one[one != 0])

@@ -21,3 +21,18 @@ def test_a_page_with_other_words_is_outdated(
     assert not cli_page.outdated()
     page.write_text(cli_page.render().replace("--profile", "--profiles"), encoding="utf-8")
     assert cli_page.outdated()
+
+
+def test_a_package_that_is_not_there_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(cli_page, "find", lambda _name: None)
+    monkeypatch.setattr(cli_page, "import_module", fail)
+    assert cli_page.main() == 2
+    told = capsys.readouterr().err
+    assert told.startswith("docs/cli.md: left as it is; the commands of drystone-")
+    assert "would be missing: No module named" in told
+    assert "; pip install ./packages/" in told

@@ -311,7 +311,7 @@ class _Run:
 
     def _hold(self, one: BuiltIn, ctx: Context, item: _Item, *, changed: bool) -> None:
         """Raise unless what a pass left may go on."""
-        if self.config.verify_passes:
+        if changed and self.config.verify_passes:
             # Of the other preserved nodes those may go that nothing needs any more.
             verify(item.graph, ctx.graph, item.fetches, ctx.roots)
         if changed and self.watch.checks is not None:
