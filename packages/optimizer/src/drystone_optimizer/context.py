@@ -330,10 +330,17 @@ class Context:
         node, k = output
         if node.op not in SWITCHES:
             return node
+        found = self.waiting_at(output)
+        if found is not None:
+            return found
+        return self.add("Identity", node, f"anchor_{k}", [output], {"T": self.dtype(output)})
+
+    def waiting_at(self, output: Output) -> Node | None:
+        """An Identity of an output of a Switch that others can wait for, if there is one."""
         for user, _ in self.users(output):
             if user.op == "Identity" and not user.controls and user not in self.fed_nodes:
                 return user
-        return self.add("Identity", node, f"anchor_{k}", [output], {"T": self.dtype(output)})
+        return None
 
 
 def _const_attrs(value: np.ndarray[Any, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Constants among the terms of AddN become one."""
+"""Constants among the terms of AddN, or of AccumulateNV2, become one."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     controls = dict.fromkeys(c for source, _ in constants for c in source.controls)
     total = ctx.add_constant(node, "constants", found.total, list(controls))
     rest = [o for k, o in enumerate(node.inputs) if k not in set(found.at)]
-    attrs = {"T": node.attrs["T"], "N": len(rest) + 1}
-    ctx.become(node, "AddN", [*rest, total], attrs)
+    attrs = {name: node.attrs[name] for name in ("T", "shape") if name in node.attrs}
+    ctx.become(node, node.op, [*rest, total], attrs | {"N": len(rest) + 1})
     for source, _ in constants:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("constant terms", ("AddN",), _match, _apply)
+RULE: Final = Rule("constant terms", ("AddN", "AccumulateNV2"), _match, _apply)
