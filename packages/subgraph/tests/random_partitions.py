@@ -12,6 +12,7 @@ import drystone_base as ds
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.validate import Signatures
 from drystone_subgraph import (
+    NodeSelector,
     PartitionConfig,
     SubgraphBackend,
     SubgraphProperty,
@@ -23,7 +24,7 @@ from drystone_subgraph.grow import Field
 from drystone_subgraph.partitioner import Partitioning
 from drystone_subgraph.report import PartitionReport
 
-__all__ = ["cyclic", "grown", "random_graph", "values_differ"]
+__all__ = ["cyclic", "grown", "parts_differ", "random_graph", "values_differ"]
 
 
 def random_graph(rng: random.Random) -> Graph:
@@ -71,12 +72,34 @@ class _Random(SubgraphSelector):
         return [node for node in candidates if self.rng.random() < 0.7]
 
 
+class _Each(NodeSelector):
+    """Wants nodes drawn beforehand, whatever is next to them."""
+
+    def __init__(self, rng: random.Random) -> None:
+        chance = rng.choice((0.5, 0.8, 1.0))
+        self.names = {f"n{k}" for k in range(16) if rng.random() < chance}
+
+    def wants(self, node: Node) -> bool:
+        return node.name in self.names
+
+
+class _Grown(_Each):
+    """The same, found node by node."""
+
+    def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
+        return candidates
+
+
+def _selector(rng: random.Random) -> SubgraphSelector:
+    return _Each(rng) if rng.random() < 0.3 else _Random(rng)
+
+
 class _Rule(SubgraphProperty):
     def __init__(self, rng: random.Random) -> None:
         self.rng, self.minimum_size = rng, rng.choice((1, 1, 2))
 
     def create_subgraph_selector(self) -> SubgraphSelector:
-        return _Random(self.rng)
+        return _selector(self.rng)
 
 
 class _Backend(SubgraphBackend):
@@ -97,7 +120,7 @@ def grown(seed: int) -> tuple[Graph, list[list[Node]]]:
     field, found = Field(wired, fixed), []
     for _ in range(rng.choice((1, 2, 3))):
         refused = []
-        for region in field.regions(_Random(rng)):
+        for region in field.regions(_selector(rng)):
             if rng.random() < 0.8:
                 field.take(region)
                 found.append([order[k] for k in region])
@@ -105,6 +128,27 @@ def grown(seed: int) -> tuple[Graph, list[list[Node]]]:
                 refused += region
         field.next_pass(refused)
     return graph, found
+
+
+def parts_differ(seed: int) -> str:
+    """How regions found all at once and node by node differ in a graph without control edges."""
+    rng = random.Random(seed)
+    graph = random_graph(rng)
+    for node in graph:
+        graph.set_controls(node, [])
+    wired = wiring(graph)
+    fixed = fixed_reasons(wired.order, (), (), Signatures())
+    start, found = rng.random(), []
+    for kind in (_Each, _Grown):
+        again, field, refused = random.Random(start), Field(wired, fixed), list[int]()
+        for region in field.regions(kind(again)):
+            if again.random() < 0.5:
+                field.take(region)
+            else:
+                refused += region
+        field.next_pass(refused)
+        found.append([field.taken, list(field.regions(kind(again)))])
+    return "" if found[0] == found[1] else f"seed {seed}: {found[0]} and {found[1]}"
 
 
 def cyclic(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:

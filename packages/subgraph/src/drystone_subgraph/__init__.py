@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from drystone_subgraph.report import PartitionReport as PartitionReport
     from drystone_subgraph.report import Segment as Segment
     from drystone_subgraph.selector import ContainOpSelector as ContainOpSelector
+    from drystone_subgraph.selector import NodeSelector as NodeSelector
     from drystone_subgraph.selector import SubgraphSelector as SubgraphSelector
     from drystone_subgraph.status import executables as executables
     from drystone_subgraph.subgraph import Subgraph as Subgraph
@@ -44,6 +45,7 @@ _HOME = {
     "ContainOpSelector": "selector",
     "Executable": "executable",
     "ExecutableStatus": "compiled",
+    "NodeSelector": "selector",
     "PartitionConfig": "config",
     "PartitionReport": "report",
     "Pattern": "patterns",
@@ -74,6 +76,7 @@ __all__ = [
     "ContainOpSelector",
     "Executable",
     "ExecutableStatus",
+    "NodeSelector",
     "PartitionConfig",
     "PartitionReport",
     "Pattern",

@@ -15,7 +15,7 @@ from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
 from drystone_subgraph.executable import CompileRequest, Executable
 from drystone_subgraph.property import SubgraphProperty
-from drystone_subgraph.selector import SubgraphSelector
+from drystone_subgraph.selector import NodeSelector, SubgraphSelector
 
 __all__ = ["GROUP", "SubgraphBackend", "backends", "find_backend", "register_backend"]
 
@@ -51,16 +51,8 @@ class SubgraphBackend(ABC):
         )
 
 
-class _Everything(SubgraphSelector):
-    stateful = False
-
-    def select(self, node: Any) -> bool:  # noqa: ARG002 — the interface's signature
-        return True
-
-    def select_input(self, node: Any, new_node: Any) -> bool:  # noqa: ARG002
-        return True
-
-    def select_output(self, node: Any, new_node: Any) -> bool:  # noqa: ARG002
+class _Everything(NodeSelector):
+    def wants(self, node: Any) -> bool:  # noqa: ARG002 — the interface's signature
         return True
 
 

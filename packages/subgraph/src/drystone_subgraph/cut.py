@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
 from drystone_abi.protos import FunctionDef
@@ -35,7 +35,7 @@ class Region:
 def cut(
     graph: Graph,
     members: Sequence[Node],
-    readers: Callable[[Node], Collection[Node]],
+    readers: Callable[[Node], Iterable[Node]],
     fetched: Collection[Node],
     signatures: Signatures,
     names: tuple[str, str, str],
@@ -51,8 +51,12 @@ def cut(
     seen: dict[Output, None] = {}
     waits: dict[Node, None] = {}
     for node in members:
-        seen.update(dict.fromkeys(o for o in node.inputs if o[0] not in inside))
-        waits.update(dict.fromkeys(c for c in node.controls if c not in inside))
+        for output in node.inputs:
+            if output[0] not in inside:
+                seen[output] = None
+        for source in node.controls:
+            if source not in inside:
+                waits[source] = None
     region.inputs, region.controls = list(seen), list(waits)
     region.outputs = _outputs(members, inside, readers, fetched, signatures)
     maker = _Function(graph, region, inside, signatures)
@@ -67,17 +71,17 @@ def cut(
 def _outputs(
     members: Sequence[Node],
     inside: Collection[Node],
-    readers: Callable[[Node], Collection[Node]],
+    readers: Callable[[Node], Iterable[Node]],
     fetched: Collection[Node],
     signatures: Signatures,
 ) -> list[Output]:
     """Outputs that somebody outside reads, in the order of the nodes, then of their outputs."""
     found: list[Output] = []
     for node in members:
-        used: set[int] = set()
-        for user in readers(node):
-            if user not in inside:
-                used.update(k for source, k in user.inputs if source is node)
+        outside = [user for user in readers(node) if user not in inside]
+        if not outside and node not in fetched:
+            continue
+        used = {k for user in outside for source, k in user.inputs if source is node}
         if node in fetched:
             known = signatures.of(node)
             used.update(range(len(known.outputs or ())) if known is not None else ())
@@ -106,7 +110,7 @@ class _Function:
         name: str,
         sources: Sequence[tuple[Output, DType]],
         results: Sequence[tuple[Output, DType]],
-        readers: Callable[[Node], Collection[Node]],
+        readers: Callable[[Node], Iterable[Node]],
     ) -> FunctionDef:
         stem = self._stem("input")
         signature = OpDefProto(name=name)
@@ -125,7 +129,7 @@ class _Function:
 
     def _stem(self, wanted: str) -> str:
         """The beginning of the arguments' names: no node's name begins so."""
-        names = [node.name for node in self.region.members]
+        names = [node.name for node in self.region.members if node.name.startswith(wanted)]
         stem, k = wanted, 0
         while any(name.startswith(f"{stem}_") for name in names):
             k += 1
@@ -133,12 +137,14 @@ class _Function:
         return stem
 
     def _add(self, proto: FunctionDef, node: Node) -> None:
-        made = node.to_proto()
-        del made.input[:]
-        made.input.extend(self._spell(o) for o in node.inputs)
-        made.input.extend(f"^{c.name}" for c in node.controls if c in self.inside)
-        made.attr.pop(_CLASS, None)  # whom it is placed with may be outside
-        proto.node_def.append(made)
+        spelled, inputs = self.spelled, []
+        for output in node.inputs:
+            text = spelled.get(output)
+            inputs.append(self._spell(output) if text is None else text)
+        inputs += [f"^{c.name}" for c in node.controls if c in self.inside]
+        made = node.to_proto(proto.node_def.add(), inputs)
+        if _CLASS in made.attr:
+            del made.attr[_CLASS]  # whom it is placed with may be outside
 
     def _spell(self, output: Output) -> str:
         text = self.spelled.get(output)
@@ -157,19 +163,13 @@ class _Function:
             self.slots[id(signature)] = found
         return found
 
-    def _effects(self, proto: FunctionDef, readers: Callable[[Node], Collection[Node]]) -> None:
+    def _effects(self, proto: FunctionDef, readers: Callable[[Node], Iterable[Node]]) -> None:
         """Nodes that no result needs run all the same: somebody outside waits for them."""
-        needed: set[Node] = set()
-        todo = [node for node, _ in self.region.outputs]
-        while todo:
-            node = todo.pop()
-            if node in needed or node not in self.inside:
-                continue
-            needed.add(node)
-            todo += [source for source, _ in node.inputs]
-            todo += node.controls
-        for node in self.region.members:
-            if node not in needed and not any(user in self.inside for user in readers(node)):
+        inside = self.inside
+        ends = [n for n in self.region.members if not any(user in inside for user in readers(n))]
+        needed = {node for node, _ in self.region.outputs}
+        for node in ends:
+            if node not in needed:
                 proto.control_ret[f"effect_{len(proto.control_ret)}"] = node.name
                 proto.signature.control_output.append(f"effect_{len(proto.control_ret) - 1}")
 

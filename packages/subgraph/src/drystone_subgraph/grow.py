@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from drystone_base.graph.acyclic import AcyclicGraph
 from drystone_subgraph.context import Wiring
 from drystone_subgraph.pieces import largest_piece
-from drystone_subgraph.selector import SubgraphSelector
+from drystone_subgraph.selector import NodeSelector, SubgraphSelector
+from drystone_subgraph.whole import parts, whole_parts
 
 __all__ = ["Field"]
 
@@ -36,32 +38,47 @@ class Field:
         order = wired.order
         self.nodes, self.contexts, self.wired = order, wired.contexts, wired
         self.free = [not reason for reason in fixed]
-        number = {node: k for k, node in enumerate(order)}
-        self.number = number
-        self.reads: list[list[int]] = []
-        self.readers: list[list[int]] = [[] for _ in order]
-        for k, node in enumerate(order):
-            data = dict.fromkeys(number[s] for s, _ in node.inputs if s in number)
-            self.reads.append(list(data))
-            for source in data:
-                self.readers[source].append(k)
+        self.number = {node: k for k, node in enumerate(order)}
         self.taken: list[list[int]] = []
-        self._begin()
+        known = self.number
+        self.reads: list[list[int]] = [
+            list(dict.fromkeys([known[s] for s, _ in node.inputs if s in known])) for node in order
+        ]
+        self._joined: AcyclicGraph | None = None
 
-    def _begin(self) -> None:
-        """A fresh graph to join nodes in: only what is taken is joined."""
-        number = self.number
-        edges = (
-            (number[source], k)
-            for k, node in enumerate(self.nodes)
-            for source in self.wired.sources(node)
-            if source in number
-        )
-        self.joined = AcyclicGraph(len(self.nodes), edges)
-        for region in self.taken:
-            for member in region[1:]:
-                done = self.joined.contract(region[0], member)
-                assert done, "a region that was taken holds together"
+    @cached_property
+    def readers(self) -> list[list[int]]:
+        """By node, who reads it, ascending."""
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for k, sources in enumerate(self.reads):
+            for source in sources:
+                found[source].append(k)
+        return found
+
+    @cached_property
+    def sources(self) -> list[list[int]]:
+        """By node, what it waits for, back edges of loops left out."""
+        known, waits = self.number, self.wired.sources
+        return [[known[s] for s in waits(node) if s in known] for node in self.nodes]
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """Nodes of one region have equal numbers here: those of one context and device."""
+        known: dict[tuple[int, str], int] = {}
+        pairs = zip(self.contexts, self.nodes, strict=True)
+        return [known.setdefault((id(c), node.device), len(known)) for c, node in pairs]
+
+    @property
+    def joined(self) -> AcyclicGraph:
+        """The graph with what is taken, and what has grown in this pass, joined."""
+        if self._joined is None:
+            edges = ((source, k) for k, found in enumerate(self.sources) for source in found)
+            self._joined = AcyclicGraph(len(self.nodes), edges)
+            for region in self.taken:
+                for member in region[1:]:
+                    done = self._joined.contract(region[0], member)
+                    assert done, "a region that was taken holds together"
+        return self._joined
 
     def regions(self, selector: SubgraphSelector) -> Iterator[list[int]]:
         """Regions that the selector grows, each in ascending order; its nodes are no longer free.
@@ -69,6 +86,11 @@ class Field:
         The caller says which it takes with :meth:`take`, and gives the others to :meth:`next_pass`.
         """
         seeds: Sequence[int] = range(len(self.nodes))
+        if isinstance(selector, NodeSelector):
+            wanted = selector.wanted(self.nodes)
+            if wanted is not None:
+                yield from self._parts(selector, wanted)
+                return
         for _ in range(_ROUNDS):
             dropped: list[int] = []
             for seed in seeds:
@@ -78,10 +100,27 @@ class Field:
                 return
             for k in dropped:
                 self.free[k] = True
-            self._begin()  # what was dropped is joined with what it was dropped from
+            self._joined = None  # what was dropped is joined with what it was dropped from
             if len(dropped) == len(seeds):
                 return
             seeds = sorted(dropped)
+
+    def _parts(self, selector: SubgraphSelector, wanted: Sequence[bool]) -> Iterator[list[int]]:
+        """The regions of a selector that decides about each node by itself."""
+        free = self.free
+        chosen = [k for k, wants in enumerate(wanted) if wants and free[k]]
+        root = parts(chosen, self.reads, self.kinds)
+        whole = whole_parts(root, self.taken, self.sources)
+        for seed in chosen:
+            region = whole.get(seed)
+            if region is not None:
+                for k in region:
+                    free[k] = False
+                yield region
+            elif root[seed] not in whole and free[seed]:
+                yield self._region(selector, seed, [])
+        if whole:
+            self._joined = None  # they were not joined one by one
 
     def take(self, region: list[int]) -> None:
         """The region becomes an operator: its nodes are not free any more, for anyone."""
@@ -92,7 +131,7 @@ class Field:
         for k in given_back:
             self.free[k] = True
         if given_back:
-            self._begin()
+            self._joined = None
 
     def _region(self, selector: SubgraphSelector, seed: int, dropped: list[int]) -> list[int]:
         selector.reset()
@@ -105,13 +144,9 @@ class Field:
         chosen = {self.number[node] for node in left}.intersection(grown)
         if len(chosen) == len(grown):
             return grown
-        piece = largest_piece(self._edges, grown, chosen)
+        piece = largest_piece(self.sources, grown, chosen)
         dropped.extend(set(grown).difference(piece))
         return piece
-
-    def _edges(self, k: int) -> list[int]:
-        number = self.number
-        return [number[s] for s in self.wired.sources(self.nodes[k]) if s in number]
 
 
 class _Growth:

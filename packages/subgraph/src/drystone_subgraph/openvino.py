@@ -52,14 +52,8 @@ _TYPES: Final = frozenset({"float32", "int32", "int64", "bool", "uint8"})
 class _Selector(ContainOpSelector):
     """The ops of the list, of numbers that OpenVINO computes with."""
 
-    def select(self, node: Node) -> bool:
+    def wants(self, node: Node) -> bool:
         return node.op in self.ops and not self._strange(node)
-
-    def select_input(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
-        return self.select(new_node)
-
-    def select_output(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
-        return self.select(new_node)
 
     def why_not(self, node: Node) -> str:
         return self._strange(node) if node.op in self.ops else super().why_not(node)

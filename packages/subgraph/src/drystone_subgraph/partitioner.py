@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from drystone_abi.protos import FunctionDef
@@ -153,7 +152,7 @@ class Partitioning:
         name = self.graph.unique_name(stem)
         function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
         subgraph, region = cut(
-            self.graph, members, self._readers, self.fetched, self.signatures,
+            self.graph, members, self.graph.users, self.fetched, self.signatures,
             (name, function, backend.name), self._shape,
         )  # fmt: skip
         if self.config.gate is not None and (text := self.config.gate(subgraph)):
@@ -182,20 +181,6 @@ class Partitioning:
             "backend": backend.name, "property": rule.name, "where": self.where,
         }  # fmt: skip
         self.report.segments.append(Segment(**{**segment.__dict__, **whose}))
-
-    def _readers(self, node: Node) -> Collection[Node]:
-        return self.users.get(node, ())
-
-    @cached_property
-    def users(self) -> dict[Node, dict[Node, None]]:
-        """Who reads or waits for each node."""
-        found: dict[Node, dict[Node, None]] = {}
-        for node in self.graph:
-            for source, _ in node.inputs:
-                found.setdefault(source, {})[node] = None
-            for source in node.controls:
-                found.setdefault(source, {})[node] = None
-        return found
 
     def _shape(self, output: Output) -> Shape:
         """The inferred shape of an output of the graph as it was; inference runs when asked for."""

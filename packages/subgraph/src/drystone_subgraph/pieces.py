@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 __all__ = ["largest_piece"]
 
 
 def largest_piece(
-    edges: Callable[[int], Sequence[int]],
+    edges: Sequence[Sequence[int]],
     region: Sequence[int],
     chosen: Collection[int],
 ) -> list[int]:
@@ -20,7 +20,7 @@ def largest_piece(
     kept, inside = set(chosen), set(region)
     level: dict[int, int] = {}
     for k in region:  # how often a path to k has left the chosen nodes
-        arriving = [level[s] + (s in kept and k not in kept) for s in edges(k) if s in inside]
+        arriving = [level[s] + (s in kept and k not in kept) for s in edges[k] if s in inside]
         level[k] = max(arriving, default=0)
     root = {k: k for k in kept}
 
@@ -31,7 +31,7 @@ def largest_piece(
         return k
 
     for k in sorted(kept):
-        for s in edges(k):
+        for s in edges[k]:
             if s in kept and level[s] == level[k]:
                 root[max(find(s), find(k))] = min(find(s), find(k))
     parts: dict[int, list[int]] = {}

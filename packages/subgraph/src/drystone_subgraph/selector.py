@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from drystone_base.graph import Node
 
-__all__ = ["ContainOpSelector", "SubgraphSelector"]
+__all__ = ["ContainOpSelector", "NodeSelector", "SubgraphSelector"]
 
 
 class SubgraphSelector(ABC):
@@ -51,25 +51,57 @@ class SubgraphSelector(ABC):
         return f"the backend does not select {node.op}"
 
 
-class ContainOpSelector(SubgraphSelector):
-    """Selects every node whose op is in a list: what most backends need."""
+class NodeSelector(SubgraphSelector):
+    """Decides about each node by itself, whatever is next to it: :meth:`wants` says it all.
+
+    It is asked about a node once, and regions are found all at once.
+    """
 
     stateful = False
+
+    @abstractmethod
+    def wants(self, node: Node) -> bool:
+        """Whether the backend takes ``node``."""
+
+    def select(self, node: Node) -> bool:
+        """Whether the node is wanted."""
+        return self.wants(node)
+
+    def select_input(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
+        """Whether the new node is wanted."""
+        return self.wants(new_node)
+
+    def select_output(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
+        """Whether the new node is wanted."""
+        return self.wants(new_node)
+
+    def wanted(self, nodes: Sequence[Node]) -> Sequence[bool] | None:
+        """The answer for each of the nodes; None where a subclass asks about neighbours, too."""
+        own = type(self)
+        asks = ("select", "select_input", "select_output", "filter")
+        if any(getattr(own, name) is not getattr(NodeSelector, name) for name in asks):
+            return None
+        return self._wanted(nodes)
+
+    def _wanted(self, nodes: Sequence[Node]) -> Sequence[bool]:
+        return [bool(self.wants(node)) for node in nodes]
+
+
+class ContainOpSelector(NodeSelector):
+    """Selects every node whose op is in a list: what most backends need."""
 
     def __init__(self, ops: Collection[str]) -> None:
         self.ops = ops
 
-    def select(self, node: Node) -> bool:
+    def wants(self, node: Node) -> bool:
         """Whether the node's op is in the list."""
         return node.op in self.ops
 
-    def select_input(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
-        """Whether the new node's op is in the list."""
-        return new_node.op in self.ops
-
-    def select_output(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002
-        """Whether the new node's op is in the list."""
-        return new_node.op in self.ops
+    def _wanted(self, nodes: Sequence[Node]) -> Sequence[bool]:
+        if type(self).wants is not ContainOpSelector.wants:
+            return super()._wanted(nodes)
+        ops = frozenset(self.ops)
+        return [node.op in ops for node in nodes]
 
     def why_not(self, node: Node) -> str:
         """That the op is not in the list."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from partitions import graph_of
-from random_partitions import cyclic, grown, values_differ
+from random_partitions import cyclic, grown, parts_differ, values_differ
 
 
 def test_ten_thousand_partitions_have_no_cycle() -> None:
     wrong = [(seed, text) for seed in range(10_000) if (text := cyclic(*grown(seed)))]
     assert wrong == []
+
+
+def test_regions_found_all_at_once_are_those_that_grow_node_by_node() -> None:
+    assert [text for seed in range(2_000) if (text := parts_differ(seed))] == []
 
 
 def test_partitioned_graphs_compute_the_same() -> None:

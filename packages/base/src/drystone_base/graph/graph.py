@@ -381,9 +381,11 @@ class Graph:
     def remove(self, nodes: Node | Iterable[Node]) -> None:
         """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``)."""
         doomed = dict.fromkeys([nodes] if isinstance(nodes, Node) else nodes)
+        index = self._fan_out_index()
         for node in doomed:
-            user = next((u for u in self._users(node) if u not in doomed), None)
-            if user is not None:
+            users = index.get(node)
+            if users and not users.keys() <= doomed.keys():
+                user = next(u for u in users if u not in doomed)
                 raise GraphError(
                     f"node {node.name!r} cannot be removed",
                     check="a removed node must have no fan-out",
@@ -394,11 +396,22 @@ class Graph:
                     status="FAILED_PRECONDITION",
                 )
         for node in doomed:
-            self._connect(node, (), ())
+            index.pop(node, None)
+        for node in doomed:
+            self._disconnect(node, index)
             del self._nodes[node.name]
-        if self._fan_out is not None:
-            for node in doomed:
-                self._fan_out.pop(node, None)
+
+    def _disconnect(self, node: Node, index: dict[Node, dict[Node, int]]) -> None:
+        """Take the fan-in from a node that goes; what goes with it is not in the index any more."""
+        journal = self.journal
+        if journal is not None:
+            journal.append(node)
+        for source in self._sources(node):
+            users = index.get(source)
+            leaves_one = users is not None and bool(users.pop(node, 0)) and len(users) == 1
+            if leaves_one and journal is not None:
+                journal.append(source)
+        node.inputs, node.controls, node.changed = (), (), True
 
     def unique_name(self, stem: str) -> str:
         """``stem``, or ``stem_k`` with the smallest k that no node has."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
@@ -93,34 +93,43 @@ class Node:
             return False
         return mine is others or (mine == others and self._content == other._content)
 
-    def to_proto(self) -> NodeDef:
-        """The node as a NodeDef; an unchanged node gives back what was read."""
-        proto = NodeDef()
+    def to_proto(self, into: NodeDef | None = None, inputs: Iterable[str] | None = None) -> NodeDef:
+        """The node as a NodeDef; an unchanged node gives back what was read.
+
+        ``into``: an empty message to fill. ``inputs``: how inputs are spelled, instead of as here.
+        """
+        proto = NodeDef() if into is None else into
         if self._proto is not None:
             proto.CopyFrom(self._proto)
         if self._content is not None and "value" in proto.attr:
             proto.attr["value"].tensor.tensor_content = bytes(self._content)
-        if not self.changed:
+        if self.changed:
+            proto.name, proto.op, proto.device = self.name, self.op, self.device
+            if self._attrs is not None:
+                self._encode_attrs(proto)
+        elif inputs is None:
             return proto
-        proto.name, proto.op, proto.device = self.name, self.op, self.device
         del proto.input[:]
-        proto.input.extend(output_name(o) for o in self.inputs)
-        proto.input.extend("^" + c.name for c in self.controls)
-        if self._attrs is not None:
-            self._encode_attrs(proto)
+        if inputs is None:
+            inputs = [*map(output_name, self.inputs), *("^" + c.name for c in self.controls)]
+        proto.input.extend(inputs)
         return proto
 
     def _encode_attrs(self, proto: NodeDef) -> None:
         """Write changed attributes; one whose value is what the proto holds keeps its bytes."""
         definition = find(self.op)
+        declared = definition.attrs if definition else {}
         own = self._own_attrs()
-        for name in [n for n in proto.attr if n not in own]:
-            del proto.attr[name]
+        attrs = proto.attr
+        if self._proto is not None:
+            for name in [n for n in attrs if n not in own]:
+                del attrs[name]
         for name, value in own.items():
-            if name in proto.attr and _same(decode_attr(proto.attr[name]), value):
+            if name in attrs and _same(decode_attr(attrs[name]), value):
                 continue
-            declared = definition.attrs.get(name) if definition else None
-            proto.attr[name].CopyFrom(encode_attr(value, declared.type if declared else None))
+            attrs[name].CopyFrom(
+                encode_attr(value, declared[name].type if name in declared else None)
+            )
 
 
 def _same(a: Any, b: Any) -> bool:

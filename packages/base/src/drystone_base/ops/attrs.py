@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,6 +199,13 @@ def decode_attr(value: AttrValue, content: memoryview | None = None) -> Any:
     return _decode_list(value.list)
 
 
+@lru_cache
+def _encoded_type(value: DType) -> AttrValue:
+    """The value of most attributes that there are: nobody changes it."""
+    number: Any = value.number
+    return AttrValue(type=number)
+
+
 def _encode_scalar(value: Any, kind: str | None) -> dict[str, Any]:
     if isinstance(value, bool | np.bool_):
         return {"b": bool(value)}
@@ -240,6 +248,8 @@ def encode_attr(value: Any, kind: str | None = None) -> AttrValue:
         return AttrValue(placeholder=value.name)
     if isinstance(value, np.ndarray):
         return AttrValue(tensor=to_proto(value))
+    if value.__class__ is DType:
+        return _encoded_type(value)
     if not isinstance(value, list):
         return AttrValue(**_encode_scalar(value, kind))
     inner = kind[5:-1] if kind and kind.startswith("list(") else None
