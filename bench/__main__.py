@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rich.console import Console
 from bench import processes, table
 from bench import result as of
 from bench.case import GROUPS, Case
-from bench.cases import all_cases
+from bench.cases import all_cases, networks
 from bench.convert import with_onnx
 from bench.machine import describe
 from bench.peers import HOME, RUNTIMES, TOP, Peer, find
@@ -28,7 +29,7 @@ from bench.rounds import Settings, measure
 __all__ = ["main"]
 
 EXAMPLES = """examples:
-  python -m bench                          all cases, every peer that is installed; about 10 minutes
+  python -m bench                          all cases, every peer that is installed; about 30 minutes
   python -m bench --quick                  a part of the cases, fewer rounds; about 3 minutes
   python -m bench --only loops --only selfie --peers tensorflow
   python -m bench --json now.json          all numbers as data
@@ -138,6 +139,10 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
         needed = chosen | set(first)
         at.update("converting models to ONNX")
         cases = [case for case in known if case.name in needed]
+        at.update("making large networks")
+        if why := networks.make(cases, _tensorflow(peers)):
+            table.line(console, f"large networks are left out: {why}")
+            cases = [case for case in cases if not case.group.startswith("networks")]
         cases = with_onnx(cases, _tensorflow(peers), HOME.parent / "onnx")
         if fresh:
             few = Settings(rounds=2 if quick else rounds, threads=options.threads)
@@ -148,23 +153,26 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
                 )
             )
             for row in result["processes"]:
-                _close(row, result, console)
+                row["threads"] = options.threads
+                _close(row, console)
         cases = [case for case in cases if case.name in chosen]
         for number, case in enumerate(cases):
             at.update(f"{number + 1} of {len(cases)}: {case.name}")
             found: dict[str, dict[str, Any]] = {}
             row = {"name": case.name, "group": case.group, "title": case.title,
-                   "tolerance": case.tolerance, "found": found}  # fmt: skip
+                   "tolerance": case.tolerance, "threads": case.threads or options.threads,
+                   "found": found}  # fmt: skip
             result["cases"].append(row)
             try:
-                measure(case, peers, settings, found)
+                own = replace(settings, threads=row["threads"], least=case.least)
+                measure(case, peers, own, found)
             finally:
-                _close(row, result, console)
+                _close(row, console)
 
 
-def _close(row: dict[str, Any], result: of.Result, console: Console) -> None:
+def _close(row: dict[str, Any], console: Console) -> None:
     """Choose the clock of a row that is measured, and show it."""
-    row["clock"] = of.clock(row, result["threads"])
+    row["clock"] = of.clock(row)
     table.show_row(console, row)
 
 

@@ -14,6 +14,10 @@ GROUPS = {
     "loops": "Loops",
     "text": "Strings and hashes",
     "models": "Models",
+    "networks": "Large networks",
+    "networks-batch": "Large networks, 16 examples at a time",
+    "networks-threads": "Large networks, 2 threads",
+    "networks-bfloat16": "Large networks in bfloat16",
     "training": "Training steps",
 }
 """Groups of cases in the order of the tables, with their headings."""
@@ -28,7 +32,9 @@ class Case:
     ``outputs`` map tensor names to keys in it. A case with ``train_op`` is a training step: its
     inputs have a leading dimension of steps, its one output is the loss of each, and ``init_op``
     brings the variables back. Answers may differ from the recorded ones by ``tolerance``.
-    ``answers`` is the file of the outputs where that is another than ``arrays``.
+    ``answers`` is the file of the outputs where that is another than ``arrays``. ``threads`` and
+    ``precision`` are the case's own (0: those that were asked for), ``least`` the fewest batches of
+    calls of a slot.
     """
 
     name: str
@@ -43,6 +49,9 @@ class Case:
     train_op: str = ""
     init_op: str = ""
     answers: str = ""
+    threads: int = 0
+    precision: str = "float32"
+    least: int = 3
 
     def data(self) -> dict[str, Any]:
         """The case as plain data, for a worker."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def with_onnx(cases: Sequence[Case], tensorflow: Peer, cache: Path) -> list[Case
     jobs = [
         {"source": case.forms["graphdef"], "target": str(targets[case.name]),
          "inputs": list(case.inputs), "outputs": list(case.outputs)}
-        for case in cases if case.name in targets and not _tried(targets[case.name])
+        for case in _first_of_each(cases, targets) if not _tried(targets[case.name])
     ]  # fmt: skip
     if jobs and not tensorflow.absent:
         cache.mkdir(parents=True, exist_ok=True)
@@ -48,13 +48,26 @@ def with_onnx(cases: Sequence[Case], tensorflow: Peer, cache: Path) -> list[Case
     ]  # fmt: skip
 
 
+def _first_of_each(cases: Sequence[Case], targets: Mapping[str, Path]) -> list[Case]:
+    """One case for each file that is to be made."""
+    firsts = {targets[case.name]: case for case in reversed(cases) if case.name in targets}
+    return list(firsts.values())
+
+
 def _convertible(case: Case) -> bool:
-    return "graphdef" in case.forms and "onnx" not in case.forms and case.group != "text"
+    file = case.forms.get("graphdef")
+    return (
+        file is not None
+        and Path(file).exists()
+        and "onnx" not in case.forms
+        and case.group != "text"
+    )
 
 
 def _target(case: Case, cache: Path) -> Path:
-    content = Path(case.forms["graphdef"]).read_bytes()
-    return cache / f"{case.name}-{hashlib.sha256(content).hexdigest()[:12]}-{OPSET}.onnx"
+    file = Path(case.forms["graphdef"])
+    content = file.read_bytes()
+    return cache / f"{file.stem}-{hashlib.sha256(content).hexdigest()[:12]}-{OPSET}.onnx"
 
 
 def _tried(target: Path) -> bool:

@@ -58,13 +58,13 @@ def worth(entry: Mapping[str, Any] | None, tolerance: float = math.inf) -> bool:
     return difference is not None and difference <= tolerance
 
 
-def clock(row: Mapping[str, Any], threads: int) -> str:
+def clock(row: Mapping[str, Any]) -> str:
     """Which clock a row's times are of: ``wall``, or ``cpu`` where others took the cores away.
 
     With one thread both agree on a quiet machine; with more, processor time says nothing.
     """
     others = [entry["others"] for entry in row["found"].values() if "others" in entry]
-    return "cpu" if threads == 1 and max(others, default=0.0) > QUIET else "wall"
+    return "cpu" if row.get("threads", 1) == 1 and max(others, default=0.0) > QUIET else "wall"
 
 
 def times(row: Mapping[str, Any], name: str) -> list[float]:

@@ -28,7 +28,7 @@ class Settings:
     seconds: float = 0.2
     least: int = 3
     threads: int = 1
-    start_limit: float = 120.0
+    start_limit: float = 300.0
     slot_limit: float = 60.0
 
 

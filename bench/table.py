@@ -11,7 +11,7 @@ from rich.table import Table
 from bench import result as of
 from bench.case import GROUPS
 
-__all__ = ["cell", "show", "show_row", "why_not"]
+__all__ = ["cell", "line", "show", "show_row", "why_not"]
 
 
 def show(console: Console, result: of.Result) -> None:
@@ -19,14 +19,14 @@ def show(console: Console, result: of.Result) -> None:
     names = of.peers(result)
     for name, facts in result["peers"].items():
         if "absent" in facts:
-            _line(console, f"{name}: absent: {facts['absent']}")
+            line(console, f"{name}: absent: {facts['absent']}")
     _show(console, "Processes", result["processes"], names)
     _sizes(console, result, names)
     for group, heading in GROUPS.items():
         _show(console, heading, list(of.rows_of(result, group)), names)
     _memory(console, result, names)
-    for line in why_not(result):
-        _line(console, line)
+    for reason in why_not(result):
+        line(console, reason)
 
 
 def _show(console: Console, heading: str, rows: list[Mapping[str, Any]], names: list[str]) -> None:
@@ -62,7 +62,7 @@ def _sizes(console: Console, result: of.Result, names: list[str]) -> None:
     known = {name: result["peers"][name].get("bytes") for name in names}
     if any(known.values()):
         texts = [f"{name} {of.size(value)}" for name, value in known.items() if value]
-        _line(console, "installed size, with all that it needs: " + ", ".join(texts))
+        line(console, "installed size, with all that it needs: " + ", ".join(texts))
 
 
 def _memory(console: Console, result: of.Result, names: list[str]) -> None:
@@ -102,8 +102,9 @@ def show_row(console: Console, row: Mapping[str, Any]) -> None:
     cells = [
         f"{name} {cell(row, name)}" for name in row["found"] if "none" not in row["found"][name]
     ]
-    _line(console, f"{row['name']}: " + ", ".join(cells))
+    line(console, f"{row['name']}: " + ", ".join(cells))
 
 
-def _line(console: Console, text: str) -> None:
+def line(console: Console, text: str) -> None:
+    """One line of plain text, of any length."""
     console.print(text, highlight=False, markup=False, soft_wrap=True)

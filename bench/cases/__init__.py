@@ -1,10 +1,11 @@
-"""All cases: graphs made here, recorded models and recorded training runs."""
+"""All cases: graphs made here, recorded models and training runs, large networks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from bench.case import Case
+from bench.cases.networks import networks as large
 from bench.cases.recorded import recorded
 from bench.cases.synthetic import synthetic
 
@@ -16,4 +17,4 @@ def all_cases(work: Path, models: Path | None) -> list[Case]:
 
     Without that folder, or where it is not there, the models of ``integration_tests/data``.
     """
-    return [*synthetic(work), *recorded(models)]
+    return [*synthetic(work), *recorded(models), *large()]

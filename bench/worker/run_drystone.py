@@ -22,6 +22,8 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     del threads
     import drystone as ds
 
+    if case["precision"] == "bfloat16":
+        ds.config.optimizer.set_experimental_options({"auto_mixed_precision_onednn_bfloat16": True})
     _, file = choose(case, "graphdef", "savedmodel", "metagraph")
     model = ds.load(file)
     fetches = [*case["outputs"], *filter(None, [case["train_op"]])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.worker._form import Prepared, choose
+from bench.worker._form import NoForm, Prepared, choose
 
 __all__ = ["prepare", "start"]
 
@@ -20,6 +20,8 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     import onnxruntime
 
     _, file = choose(case, "onnx")
+    if case["precision"] != "float32":
+        raise NoForm(f"computes in float32 on processors like this one, not {case['precision']}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

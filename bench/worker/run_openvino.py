@@ -1,4 +1,4 @@
-"""OpenVINO: TensorFlow's file where its own frontend takes it, else ONNX; float32, one stream."""
+"""OpenVINO: TensorFlow's file where its own frontend takes it, else ONNX; one stream."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 from bench.worker._form import Array, NoForm, Prepared, choose
 
 __all__ = ["prepare", "start"]
+
+
+PRECISION = {"float32": "f32", "bfloat16": "bf16"}
 
 
 def start() -> None:
@@ -33,7 +36,7 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
         pairs = zip(inputs, shapes, strict=True)
         model.reshape({port: openvino.PartialShape(list(shape)) for port, shape in pairs})
     settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False,
-                "INFERENCE_PRECISION_HINT": "f32"}  # fmt: skip
+                "INFERENCE_PRECISION_HINT": PRECISION[case["precision"]]}  # fmt: skip
     order = [model.inputs.index(port) for port in inputs]
     wanted = [model.outputs.index(port) for port in outputs]
     request = core.compile_model(model, "CPU", settings).create_infer_request()

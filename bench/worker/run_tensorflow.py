@@ -29,6 +29,9 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
         intra_op_parallelism_threads=threads,
         inter_op_parallelism_threads=-1 if threads == 1 else threads,
     )
+    if case["precision"] == "bfloat16":
+        rewriting = settings.graph_options.rewrite_options
+        rewriting.auto_mixed_precision_onednn_bfloat16 = type(rewriting).ON
     with tf.Graph().as_default() as graph:
         session = v1.Session(graph=graph, config=settings)
         _load(v1, session, form, file)

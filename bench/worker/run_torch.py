@@ -1,4 +1,4 @@
-"""PyTorch: the synthetic cases as its users write them; chains and loops as TorchScript."""
+"""PyTorch: small graphs as its users write them (TorchScript), large networks by torch.compile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.worker._form import Array, Prepared, choose
+from bench.worker._onnx_torch import module
 
 __all__ = ["prepare", "start"]
 
@@ -20,13 +21,12 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     import numpy as np
     import torch
 
-    _, name = choose(case, "torch")
     torch.set_num_threads(threads)
     torch.set_num_interop_threads(1)
     with np.load(case["arrays"], allow_pickle=False) as data:
         example = [torch.from_numpy(np.array(data[key])) for key in case["inputs"].values()]
     with torch.inference_mode():
-        function = BUILDERS[name](torch, example)
+        function = _function(torch, case, example)
     ready = torch.inference_mode()(
         lambda *arrays: [function(*map(torch.from_numpy, arrays)).numpy()]
     )
@@ -35,6 +35,20 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
         return list(ready(*arrays))
 
     return run, None
+
+
+def _function(torch: Any, case: Mapping[str, Any], example: list[Any]) -> Callable[..., Any]:
+    if not case["group"].startswith("networks"):
+        return BUILDERS[choose(case, "torch")[1]](torch, example)
+    compiled = torch.compile(module(torch, choose(case, "onnx")[1], example))
+    if case["precision"] == "float32":
+        return compiled  # type: ignore[no-any-return]
+
+    def call(*inputs: Any) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return compiled(*inputs).float()
+
+    return call
 
 
 def _add(torch: Any, example: list[Any]) -> Callable[..., Any]:

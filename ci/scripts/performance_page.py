@@ -37,9 +37,12 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
   which other programs kept more than 0.15 cores busy (with one thread the two are the same on a
   quiet machine, and only the second can be trusted on a shared one).
 - The peers get the same graph in the form they take: TensorFlow and OpenVINO TensorFlow's file,
-  onnxruntime a conversion by tf2onnx, PyTorch (the small graphs only) the same calculation as its
-  users write it, chains and loops as TorchScript. A dash: there is no such form.
-- All compute in float32, NumPy arrays in and out, with the same number of threads. TensorFlow runs
+  onnxruntime a conversion by tf2onnx, PyTorch the same calculation as its users write it: chains
+  and loops as TorchScript, large networks by `torch.compile`. A dash: there is no such form.
+- All take and give NumPy arrays in float32, and compute in float32 with the same number of threads
+  where the heading says nothing else. For bfloat16, TensorFlow and drystone are told
+  `auto_mixed_precision_onednn_bfloat16`, OpenVINO its precision hint, PyTorch `autocast`. The large
+  networks have random weights (`bench/networks.py` makes them). TensorFlow runs
   with its default optimizers and oneDNN, with one thread in the calling thread; onnxruntime with
   all optimizations; OpenVINO with fixed shapes and one stream; drystone with what
   `pip install drystone drystone-cpu` gives.

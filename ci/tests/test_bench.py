@@ -17,6 +17,7 @@ import pytest
 import bench.__main__ as program
 from bench import environments, peers, rounds, size
 from bench.case import Case
+from bench.cases import networks
 from bench.peers import RUNTIMES, Peer
 from ci.scripts.project import ROOT
 
@@ -89,6 +90,22 @@ def test_an_environment_is_kept_and_a_failure_leaves_its_reason(
     assert environments.install("x", tmp_path, wanted) == ""  # tried again, and installed
     assert environments.install("x", tmp_path, wanted) == ""  # kept
     assert not (tmp_path / "x" / "absent.txt").exists()
+
+
+def test_large_networks_are_made_by_tensorflow_or_left_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = list(networks.networks(tmp_path))
+    absent = Peer(RUNTIMES[1], absent="not installed")
+    assert "bert-base" in networks.make(cases, absent)
+    said = subprocess.CompletedProcess([], 1, "", "Traceback\nMemoryError: too large\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
+    assert networks.make(cases, Peer(RUNTIMES[1], sys.executable)) == "MemoryError: too large"
+    for case in cases:
+        Path(case.forms["graphdef"]).touch()
+    assert networks.make(cases, absent) == ""  # all are there
+    assert {case.threads for case in cases if case.group == "networks-threads"} == {2}
+    assert {case.precision for case in cases if case.name.endswith("-bf16")} == {"bfloat16"}
 
 
 class Fake:

@@ -56,9 +56,9 @@ def test_a_ratio_is_the_median_over_rounds_and_needs_right_answers() -> None:
 
 def test_the_clock_is_the_processors_where_others_took_the_cores_away() -> None:
     quiet, busy = {"others": 0.05}, {"others": 1.2}
-    assert of.clock({"found": {"a": quiet, "b": quiet}}, 1) == "wall"
-    assert of.clock({"found": {"a": quiet, "b": busy, "c": {"none": "x"}}}, 1) == "cpu"
-    assert of.clock({"found": {"a": busy}}, 2) == "wall"
+    assert of.clock({"found": {"a": quiet, "b": quiet}, "threads": 1}) == "wall"
+    assert of.clock({"found": {"a": quiet, "b": busy, "c": {"none": "x"}}, "threads": 1}) == "cpu"
+    assert of.clock({"found": {"a": busy}, "threads": 2}) == "wall"
 
 
 @pytest.mark.parametrize(
