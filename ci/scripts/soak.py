@@ -2,14 +2,19 @@
 
 soak.py [--minutes 120] [--threads 4] [--seed 0] [--models FOLDER] [--out FOLDER]
 
-Threads take jobs at random. Every few seconds all of them wait while memory, live objects of the
-host library, threads and open files are counted: in that silence nothing is under way. The log has
-a line of JSON per sample; summary.json and memory.svg say how it went, and so does the status.
+Threads take jobs at random. After each turn of a few minutes all of them wait at a door, the turn's
+sessions are closed, garbage is collected, and the allocator gives back what nobody uses; then
+memory, live objects, threads and open files are counted. Nothing is under way and nothing of the
+turn is left, so a count does not depend on how many runs a busy machine let overlap. The next turn
+opens new sessions, which must give the first turn's answers. Some sessions stay open for all of the
+soak. The log has a line of JSON per turn; summary.json and memory.svg say how it went, and so does
+the status.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import os
@@ -18,12 +23,15 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from ci.scripts.soak_jobs import Job, jobs
-from ci.scripts.soak_report import sparkline, svg, verdict
+from ci.scripts.soak_jobs import Job, lasting_jobs, turn_jobs
+from ci.scripts.soak_report import Bounds, sparkline, svg, verdict
 from drystone_base import plugins
 from drystone_base.host.live import live_objects
 
@@ -31,18 +39,22 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "integration_tests" / "data"
 SHARED = ROOT.parent / "shared" / "models"
 
+MakeJobs: TypeAlias = Callable[[ExitStack], dict[str, Job]]
+
 
 @dataclass
 class Soak:
-    """The threads, what they found, and the door that they wait at."""
+    """The threads, what they found, and the door that they wait at between turns."""
 
-    jobs: dict[str, Job]
+    make: MakeJobs
     seed: int
+    lasting: dict[str, Job] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     first: dict[str, bytes] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)
     found: list[str] = field(default_factory=list)
     over: bool = False
-    closed: bool = False
+    closed: bool = True
     busy: int = 0
 
     def __post_init__(self) -> None:
@@ -66,10 +78,12 @@ class Soak:
 
     def work(self, number: int) -> None:
         """What one thread does."""
-        rng = random.Random(self.seed * 1000 + number)
-        names = list(self.jobs)
+        rng, deck = random.Random(self.seed * 1000 + number), list[str]()
         while self.enter():
-            name = rng.choice(names)
+            if not deck:  # each thread comes to every job: its own scratch memory finds its size
+                deck = sorted(self.jobs)
+                rng.shuffle(deck)
+            name = deck.pop()
             self.leave(name, self.check(name))
 
     def check(self, name: str) -> str:
@@ -81,15 +95,25 @@ class Soak:
         same = answer == self.first.setdefault(name, answer)
         return "" if same else f"{name}: {answer!r}, first {self.first[name]!r}"
 
-    def silence(self) -> dict[str, Any]:
-        """Close the door, wait for the jobs under way, count, and open it."""
+    def turn(self, seconds: float, least: int) -> dict[str, Any]:
+        """Open sessions, let the threads work for that time and many runs, close all, count."""
+        with ExitStack() as sessions:
+            self.jobs = self.lasting | self.make(sessions)
+            self.found += filter(None, map(self.check, self.jobs))
+            self._work(seconds, least)
+            self.jobs = {}
+        return measure() | {"runs": self.runs.total(), "findings": len(self.found)}
+
+    def _work(self, seconds: float, least: int) -> None:
+        end, enough = time.monotonic() + seconds, self.runs.total() + least
         with self.door:
-            self.closed = True
-            self.door.wait_for(lambda: self.busy == 0)
-            sample = measure() | {"runs": self.runs.total(), "findings": len(self.found)}
             self.closed = False
             self.door.notify_all()
-            return sample
+            while (left := end - time.monotonic()) > 0:
+                self.door.wait(left)
+            self.door.wait_for(lambda: self.runs.total() >= enough)
+            self.closed = True
+            self.door.wait_for(lambda: self.busy == 0)
 
     def end(self) -> None:
         """Let the threads go."""
@@ -98,14 +122,32 @@ class Soak:
             self.door.notify_all()
 
 
+def keep_little() -> None:
+    """Have the allocator give back what is free: large blocks at once, and of one heap, which
+    `malloc_trim` can trim. What stays then is what the program holds."""
+    libc = ctypes.CDLL(None)
+    for option, value in ((-8, 1), (-3, 1 << 17), (-1, 1 << 17)):  # arenas, mapped from, trimmed
+        libc.mallopt(option, value)
+
+
 def measure() -> dict[str, Any]:
-    """What this process holds: memory in MiB, live objects, threads, open files."""
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    """What this process holds: memory in MiB, live objects, threads, open and mapped files.
+
+    ``mib`` is memory of its own, which neither the page cache nor other processes change.
+    """
+    while gc.collect():
+        pass
+    ctypes.CDLL(None).malloc_trim(0)
+    lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
+    kib = {name.rstrip(":"): int(value) for name, value, _ in map(str.split, lines)}
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     return {
-        "mib": round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 3),
+        "mib": round((kib["Anonymous"] + kib["Swap"]) / 1024, 3),
+        "rss": round(kib["Rss"] / 1024, 3),
+        "pss": round(kib["Pss"] / 1024, 3),
         "threads": len(os.listdir("/proc/self/task")),
         "files": len(os.listdir("/proc/self/fd")),
+        "maps": sum("/" in line for line in maps),
         "objects": len(gc.get_objects()),
         **{f"live_{kind}": count for kind, count in live_objects().items()},
     }
@@ -117,8 +159,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--every", type=float, default=10.0, help="seconds between samples")
-    parser.add_argument("--slope", type=float, default=8.0, help="MiB an hour that are flat")
+    parser.add_argument("--turn", type=float, default=90.0, help="least seconds of a turn")
+    parser.add_argument("--turn-runs", type=int, default=60, help="least runs of a turn")
+    parser.add_argument("--rate", type=float, default=2.0, help="MiB in 10,000 runs that are flat")
+    parser.add_argument("--total", type=float, default=4.0, help="MiB in all that are flat")
     parser.add_argument("--models", type=Path, default=SHARED, help="folder of more models")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=ROOT / ".drystone-env" / "reports" / "soak")
@@ -126,34 +170,35 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def run(options: argparse.Namespace) -> tuple[Soak, list[dict[str, Any]]]:
-    """Soak for the time that was asked for; the samples."""
-    soak = Soak(jobs(options.data, options.models), options.seed)
-    for name in soak.jobs:  # everything is prepared, and has its first answer
-        if wrong := soak.check(name):
-            soak.found.append(wrong)
+def turns(soak: Soak, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Soak for the time that was asked for; what was counted after each turn."""
     threads = [threading.Thread(target=soak.work, args=(k,)) for k in range(options.threads)]
     for thread in threads:
         thread.start()
     samples, start = [], time.monotonic()
     with (options.out / "samples.jsonl").open("w", encoding="utf-8") as log:
-        while (now := time.monotonic() - start) < options.minutes * 60:
-            time.sleep(min(options.every, max(0.0, options.minutes * 60 - now)))
-            seconds = round(time.monotonic() - start, 1)
-            samples.append({"seconds": seconds, **soak.silence()})
+        while (gone := time.monotonic() - start) < options.minutes * 60:
+            left = options.minutes * 60 - gone
+            counted = soak.turn(min(options.turn, left), options.turn_runs)
+            samples.append({"seconds": round(time.monotonic() - start, 1), **counted})
             print(json.dumps(samples[-1]), file=log, flush=True)
     soak.end()
     for thread in threads:
         thread.join()
-    return soak, samples
+    return samples
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Soak, write the report, and say how it went."""
     options = parse(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    soak, samples = run(options)
-    summary = verdict(samples, options.slope) | {
+    keep_little()
+    with ExitStack() as sessions:
+        lasting = lasting_jobs(options.data, sessions)
+        make = partial(turn_jobs, options.data, options.models)
+        soak = Soak(make, options.seed, lasting)
+        samples = turns(soak, options)
+    summary = verdict(samples, Bounds(options.rate, options.total)) | {
         "plugins": [plugin.name for plugin in plugins.report().plugins],
         "jobs": dict(sorted(soak.runs.items())),
         "first_findings": soak.found[:20],

@@ -1,6 +1,7 @@
 """What a soak runs: jobs that give the same answer every time, or fail in the same way.
 
-A job is called from many threads at once. It returns bytes that must be equal from call to call.
+A job is called from many threads at once. It returns bytes that must be equal from call to call,
+and from one turn's sessions to the next one's.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,11 +24,13 @@ from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 from drystone_base.session import Session, SessionConfig
 
-__all__ = ["Job", "jobs"]
+__all__ = ["Job", "lasting_jobs", "turn_jobs"]
 
 Job: TypeAlias = Callable[[], bytes]
+Executor: TypeAlias = Literal["native", "reference"]
 
 STEPS: Final = 3
+LASTING: Final = ("guesslang", "textgenrnn-v2cf")
 FLOATS: Final = np.arange(1024, dtype=np.float32)
 
 
@@ -43,12 +47,17 @@ def digest(values: Any) -> bytes:
 # ---- models ----------------------------------------------------------------------------------
 
 
-def shared_session(folder: Path) -> Iterator[tuple[str, Job]]:
+def shared_session(folder: Path, sessions: ExitStack, executor: Executor) -> dict[str, Job]:
     """A job for each case of a model: all threads run it on one session."""
     facts = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
-    model = ds.load(folder / facts["model"])
-    for number, case in enumerate(facts["cases"]):
-        yield f"{folder.name} {number}", model_case(model, folder / case["inputs"], case["fetches"])
+    model = ds.load(folder / facts["model"], config=SessionConfig(executor=executor))
+    sessions.enter_context(model.session)
+    return {
+        f"{folder.name} {number}, {executor}": model_case(
+            model, folder / case["inputs"], case["fetches"]
+        )
+        for number, case in enumerate(facts["cases"])
+    }
 
 
 def model_case(model: ds.Model, inputs: Path, fetches: list[str]) -> Job:
@@ -73,12 +82,13 @@ def reloaded(folder: Path) -> tuple[str, Job]:
     return f"load and close {folder.name}", job
 
 
-def training(folder: Path) -> Iterator[tuple[str, Job]]:
+def training(folder: Path, sessions: ExitStack) -> Iterator[tuple[str, Job]]:
     """Steps from the initial state, in a session of the call's own; and one that all share."""
     ref = json.loads((folder / "train.json").read_text(encoding="utf-8"))
     with np.load(folder / ref["file"], allow_pickle=True) as data:
         batches = list(zip(data["x"], data["y"], strict=True))
     model, lock = ds.load(folder / "metagraph"), threading.Lock()
+    sessions.enter_context(model.session)
 
     def steps(session: Session) -> Iterator[Any]:
         for x, y in batches[:STEPS]:
@@ -98,12 +108,13 @@ def training(folder: Path) -> Iterator[tuple[str, Job]]:
     yield f"train {folder.name}, kept session", kept
 
 
-def racing(folder: Path) -> tuple[str, Job]:
+def racing(folder: Path, sessions: ExitStack) -> tuple[str, Job]:
     """Training steps of many threads at once on one session: losses stay finite."""
     ref = json.loads((folder / "train.json").read_text(encoding="utf-8"))
     with np.load(folder / ref["file"], allow_pickle=True) as data:
         feeds = {ref["x"]: data["x"][0], ref["y"]: data["y"][0]}
     model = ds.load(folder / "metagraph")
+    sessions.enter_context(model.session)
 
     def job() -> bytes:
         loss, _ = model.run([ref["loss"], ref["train_op"]], feeds)
@@ -159,9 +170,9 @@ def failure_of(session: Session, fetch: str, feeds: Any) -> bytes:
     return b"no error"
 
 
-def timed_out() -> tuple[str, Job]:
+def timed_out(sessions: ExitStack) -> tuple[str, Job]:
     """A run stopped by its deadline, then one that ends, in the same session."""
-    session = Session(_endless(), SessionConfig(deadline=0.05))
+    session = sessions.enter_context(Session(_endless(), SessionConfig(deadline=0.05)))
 
     def job() -> bytes:
         said = failure_of(session, "loop:0", {"x:0": FLOATS})
@@ -177,7 +188,7 @@ def timed_out() -> tuple[str, Job]:
     return "deadline", job
 
 
-def failing() -> tuple[str, Job]:
+def failing(sessions: ExitStack) -> tuple[str, Job]:
     """Runs that fail for their feeds, in a kernel and before any; then one that does not."""
     graph = Graph()
     a, b = (
@@ -185,7 +196,7 @@ def failing() -> tuple[str, Job]:
         for name in "ab"
     )
     graph.add("MatMul", "product", [a, b], attrs={"T": FLOAT32})
-    session = Session(graph)
+    session = sessions.enter_context(Session(graph))
     square = np.ones((8, 8), np.float32)
 
     def job() -> bytes:
@@ -223,21 +234,31 @@ def counting() -> tuple[str, Job]:
     return "count", job
 
 
-def jobs(data: Path, models: Path | None) -> dict[str, Job]:
-    """All jobs, by name: of the models in ``data`` and, where there are more, in ``models``."""
-    made: dict[str, Job] = dict([timed_out(), failing(), counting()])
-    for facts in sorted(data.glob("*/cases.json")):
-        made.update(shared_session(facts.parent))
-    made.update(reloaded(data / name) for name in ("textgenrnn-v2cf", "guesslang"))
+def lasting_jobs(data: Path, sessions: ExitStack) -> dict[str, Job]:
+    """Jobs on sessions that stay open for all of the soak: what a session hoards is seen."""
+    made = dict([timed_out(sessions), failing(sessions)])
+    for name in LASTING:
+        made.update(shared_session(data / name, sessions, "native"))
     for facts in sorted(data.glob("*/train.json")):
-        made.update(training(facts.parent))
-        made.update([racing(facts.parent)])
+        made.update(training(facts.parent, sessions))
+    return {f"{name}, lasting": job for name, job in made.items()}
+
+
+def turn_jobs(data: Path, models: Path | None, sessions: ExitStack) -> dict[str, Job]:
+    """Jobs on sessions of a turn: of the models in ``data``, on both executors, and ``models``."""
+    made: dict[str, Job] = dict([counting(), *(reloaded(data / name) for name in LASTING)])
+    folders = [facts.parent for facts in sorted(data.glob("*/cases.json"))]
+    for folder in folders:
+        made.update(shared_session(folder, sessions, "native"))
+        made.update(shared_session(folder, sessions, "reference"))
+    for facts in sorted(data.glob("*/train.json")):
+        made.update([racing(facts.parent, sessions)])
     if models is not None and (models / "index.json").exists():
-        made.update(recorded(models, {name.split(" ")[0] for name in made}))
+        made.update(recorded(models, {folder.name for folder in folders}, sessions))
     return made
 
 
-def recorded(models: Path, known: set[str]) -> Iterator[tuple[str, Job]]:
+def recorded(models: Path, known: set[str], sessions: ExitStack) -> Iterator[tuple[str, Job]]:
     """A job for the first case of each further model."""
     rows = json.loads((models / "index.json").read_text(encoding="utf-8"))["models"]
     for row in rows:
@@ -247,7 +268,9 @@ def recorded(models: Path, known: set[str]) -> Iterator[tuple[str, Job]]:
         folder = models / row["name"]
         with np.load(folder / refs[0]["file"], allow_pickle=True) as data:
             feeds = {tensor: data[key] for tensor, key in refs[0]["inputs"].items()}
-        yield row["name"], fetching(ds.load(folder / row["file"]), list(refs[0]["outputs"]), feeds)
+        model = ds.load(folder / row["file"])
+        sessions.enter_context(model.session)
+        yield row["name"], fetching(model, list(refs[0]["outputs"]), feeds)
 
 
 def fetching(model: ds.Model, fetches: list[str], feeds: dict[str, Any]) -> Job:

@@ -1,51 +1,103 @@
-"""Whether the samples of a soak are flat, and what they look like."""
+"""Whether the samples of a soak are flat, and what they look like.
+
+A line is laid through memory by Theil and Sen: the median of the slopes of all pairs of samples,
+which samples far off do not move, and an interval of slopes from Kendall's test, which says how
+much the samples can tell. Source: P. K. Sen, "Estimates of the regression coefficient based on
+Kendall's tau", J. Am. Stat. Assoc. 63 (1968).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
 from typing import Any, Final
 
-__all__ = ["slope", "sparkline", "svg", "verdict"]
+__all__ = ["Bounds", "slopes", "sparkline", "svg", "verdict"]
 
-WARM: Final = 0.2  # of the time, not judged: caches fill, the allocator finds its size
-STEADY: Final = ("threads", "files", "live_")
+WARM: Final = 0.3  # of the turns, not judged: caches fill, the allocator finds its size
+LEAST: Final = 8  # turns that are judged: fewer decide nothing
+NORMAL: Final = 1.96  # of the normal distribution, for an interval that holds 95 in 100
+STEADY: Final = ("threads", "files", "maps", "live_")
 BARS: Final = "▁▂▃▄▅▆▇█"
+PER: Final = 10_000  # runs
 
 
-def slope(times: Sequence[float], values: Sequence[float]) -> float:
-    """Of the line of least squares through the points; 0.0 for less than two times."""
-    mean_t, mean_v = sum(times) / len(times), sum(values) / len(values)
-    spread = sum((t - mean_t) ** 2 for t in times)
-    along = sum((t - mean_t) * (v - mean_v) for t, v in zip(times, values, strict=True))
-    return along / spread if spread else 0.0
+@dataclass(frozen=True)
+class Bounds:
+    """How much memory may rise: MiB in 10,000 runs, and MiB over all that is judged."""
+
+    rate: float
+    total: float
 
 
-def verdict(samples: Sequence[dict[str, Any]], bound: float) -> dict[str, Any]:
-    """``flat``: memory rises by at most ``bound`` MiB an hour and no count is above the warm one.
-
-    A count may not be above its greatest value in the first half of what is judged.
-    """
-    judged = [s for s in samples if s["seconds"] >= WARM * samples[-1]["seconds"]]
-    hours = [s["seconds"] / 3600 for s in judged]
-    rise = slope(hours, [s["mib"] for s in judged])
-    half = max(1, len(judged) // 2)
-    ends = f"{judged[0]['mib']:.1f} MiB warm, {judged[-1]['mib']:.1f} MiB at the end"
-    lines = [f"memory: {ends}, {rise:+.2f} MiB an hour (flat: at most {bound:g})"]
-    grown = []
-    for key in (k for k in judged[0] if k.startswith(STEADY)):
-        before = max(s[key] for s in judged[:half])
-        after = max(s[key] for s in judged[half:] or judged)
-        lines.append(f"{key}: at most {before}, then at most {after}")
-        grown += [key] if after > before else []
-    last = samples[-1]
-    flat = rise <= bound and not grown
-    lines.append(
-        f"{'FLAT' if flat else 'NOT FLAT'}: {last['runs']} runs in {last['seconds'] / 3600:.2f} h, "
-        f"{last['findings']} findings{'; grown: ' + ', '.join(grown) if grown else ''}"
+def slopes(places: Sequence[float], values: Sequence[float]) -> tuple[float, float, float]:
+    """Of the line through the points: the least that they allow, the median, and the greatest."""
+    points = list(zip(places, values, strict=True))
+    found = sorted((w - v) / (q - p) for (p, v), (q, w) in combinations(points, 2) if q > p)
+    if not found:
+        return -math.inf, 0.0, math.inf
+    n, many = len(points), len(found)
+    spread = NORMAL * math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    low, high = math.floor((many - spread) / 2), math.ceil((many + spread) / 2)
+    return (
+        found[low - 1] if low >= 1 else -math.inf,
+        median(found),
+        found[high] if high < many else math.inf,
     )
-    return {"flat": flat, "mib_an_hour": round(rise, 3), "grown": grown, "lines": lines} | {
-        key: last[key] for key in ("seconds", "runs", "findings")
-    }
+
+
+def verdict(samples: Sequence[dict[str, Any]], bounds: Bounds) -> dict[str, Any]:
+    """``flat``: memory does not rise by more than ``bounds``, and no count is above the warm one.
+
+    The rise in all, between the medians of the first and the last third of the judged turns, must
+    be within ``bounds.total``; the greatest slope that the samples allow, within ``bounds.rate``.
+    Where only a part of the slopes that they allow is above it, or few turns are judged, the soak
+    was too short to tell. A count may not be above its greatest value in the first half.
+    """
+    judged = samples[int(WARM * len(samples)) :]
+    runs, mib = [s["runs"] for s in judged], [s["mib"] for s in judged]
+    low, rate, high = (PER * slope for slope in slopes(runs, mib))
+    third = max(1, len(mib) // 3)
+    total = median(mib[-third:]) - median(mib[:third])
+    grown = _grown(judged)
+    said = "FLAT"
+    if high > bounds.rate or len(judged) < LEAST:
+        said = "UNDECIDED, soak for longer"
+    if grown or low > bounds.rate or total > bounds.total:
+        said = "NOT FLAT"
+    last, more = samples[-1], f"; grown: {', '.join(grown)}" if grown else ""
+    in_all = f"{last['runs']} runs in {last['seconds'] / 3600:.2f} h, {last['findings']} findings"
+    lines = [
+        f"memory at rest: {mib[0]:.1f} MiB warm, {mib[-1]:.1f} MiB at the end",
+        f"rise: {total:+.2f} MiB over {len(judged)} turns (flat: at most {bounds.total:g})",
+        f"rise in {PER:,} runs: {rate:+.3f} MiB (flat: at most {bounds.rate:g})",
+        f"at 95 in 100 between {low:+.3f} and {high:+.3f} MiB",
+        *_counts(judged),
+        f"{said}: {in_all}{more}",
+    ]
+    facts = {"said": said, "flat": said == "FLAT", "rate": rate, "total": total, "grown": grown}
+    return facts | {"lines": lines} | {key: last[key] for key in ("seconds", "runs", "findings")}
+
+
+def _halves(judged: Sequence[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    """For each count the greatest value of the first half and of the second one."""
+    half = max(1, len(judged) // 2)
+    return [
+        (key, max(s[key] for s in judged[:half]), max(s[key] for s in judged[half:] or judged))
+        for key in judged[0]
+        if key.startswith(STEADY)
+    ]
+
+
+def _grown(judged: Sequence[dict[str, Any]]) -> list[str]:
+    return [key for key, before, after in _halves(judged) if after > before]
+
+
+def _counts(judged: Sequence[dict[str, Any]]) -> list[str]:
+    return [f"{key}: at most {a}, then at most {b}" for key, a, b in _halves(judged)]
 
 
 def sparkline(values: Sequence[float], width: int = 72) -> str:
