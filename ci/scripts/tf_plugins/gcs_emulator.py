@@ -2,8 +2,8 @@
 
 Buckets and objects are kept in memory. Metadata, listing, copies and uploads come by the JSON
 interface, downloads and markers of directories by the XML interface, which is what a C++ client
-uses unless it is told otherwise. A client that speaks XML alone finds listing, copies and deletion
-there, too, but no uploads in parts.
+uses unless it is told otherwise. A client that speaks XML alone finds listing, copies, deletion and
+uploads in parts there, too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
@@ -36,12 +37,22 @@ class Object:
     data: bytes
     generation: int
     time: str
+    parts: bool = False
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The MD5 sum."""
+        return hashlib.md5(self.data, usedforsecurity=False).digest()
 
     @property
     def md5(self) -> str:
-        """The MD5 sum as the interface writes it."""
-        digest = hashlib.md5(self.data, usedforsecurity=False).digest()
-        return base64.b64encode(digest).decode()
+        """The MD5 sum as the interfaces write it."""
+        return base64.b64encode(self.digest).decode()
+
+    @property
+    def tag(self) -> str:
+        """The entity tag of the XML interface: the MD5 sum, but of objects uploaded in parts."""
+        return f'"{self.generation}-parts"' if self.parts else f'"{self.digest.hex()}"'
 
 
 @dataclass
@@ -52,12 +63,13 @@ class Storage:
     requests: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0
+    uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
-    def put(self, bucket: str, name: str, data: bytes) -> Object:
+    def put(self, bucket: str, name: str, data: bytes, *, parts: bool = False) -> Object:
         """Store a new version."""
         self.generation += 1
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        made = self.buckets[bucket][name] = Object(data, self.generation, time)
+        made = self.buckets[bucket][name] = Object(data, self.generation, time, parts)
         return made
 
 
@@ -88,6 +100,7 @@ class Refused(Exception):
 
 
 _JSON: Final = {"Content-Type": "application/json"}
+_XML: Final = {"Content-Type": "application/xml"}
 _Handler = Callable[..., Answer]
 _ROUTES: Final[list[tuple[str, re.Pattern[str], _Handler]]] = []
 
@@ -143,7 +156,7 @@ def _content(request: Request, item: Object) -> Answer:
         "Content-Type": "application/octet-stream",
         "x-goog-generation": str(item.generation),
         "x-goog-stored-content-length": str(len(item.data)),
-        "ETag": f'"{item.generation}"',
+        "ETag": item.tag,
         "Last-Modified": format_datetime(datetime.fromisoformat(item.time), usegmt=True),
     }
     if request.headers.get("If-Match") not in (None, headers["ETag"]):
@@ -278,18 +291,21 @@ def _list_as_xml(request: Request, b: str) -> Answer:
             continue
         items.append(
             f"<Contents><Key>{escape(name)}</Key><LastModified>{item.time}</LastModified>"
-            f'<ETag>"{item.generation}"</ETag><Size>{len(item.data)}</Size></Contents>'
+            f"<ETag>{item.tag}</ETag><Size>{len(item.data)}</Size></Contents>"
         )
     items += [
         f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>"
         for one in sorted(prefixes)
     ]
     body = f"<ListBucketResult><IsTruncated>false</IsTruncated>{''.join(items)}</ListBucketResult>"
-    return Answer(200, body.encode(), {"Content-Type": "application/xml"})
+    return Answer(200, body.encode(), _XML)
 
 
-@_route("DELETE", "/{b}/{o}")
+@_route("DELETE", "/{b}/{o*}")
 def _delete_as_xml(request: Request, b: str, o: str) -> Answer:
+    if "uploadId" in request.query:
+        request.storage.uploads.pop(request.query["uploadId"], None)
+        return Answer(204)
     _object(request, b, o)
     del request.storage.buckets[b][o]
     return Answer(204)
@@ -300,8 +316,37 @@ def _download(request: Request, b: str, o: str) -> Answer:
     return _content(request, _object(request, b, o))
 
 
-@_route("PUT", "/{b}/{o}")
+@_route("POST", "/{b}/{o*}")
+def _upload_in_parts(request: Request, b: str, o: str) -> Answer:
+    """Begin an upload in parts, or make its parts an object."""
+    uploads = request.storage.uploads
+    if "uploads" in request.query:
+        _bucket(request, b)
+        number = f"upload-{len(request.storage.requests)}"
+        uploads[number] = {}
+        name = "InitiateMultipartUploadResult"
+        inside = f"<Bucket>{b}</Bucket><Key>{escape(o)}</Key><UploadId>{number}</UploadId>"
+        return Answer(200, f"<{name}>{inside}</{name}>".encode(), _XML)
+    parts = uploads.pop(request.query.get("uploadId", ""), None)
+    if parts is None:
+        raise Refused(404, "there is no such upload")
+    wanted = [int(n) for n in re.findall(rb"<PartNumber>(\d+)</PartNumber>", request.body)]
+    data = b"".join(parts[n] for n in wanted)
+    made = request.storage.put(b, o, data, parts=True)
+    name = "CompleteMultipartUploadResult"
+    body = f"<{name}><Bucket>{b}</Bucket><Key>{escape(o)}</Key><ETag>{made.tag}</ETag></{name}>"
+    return Answer(200, body.encode(), {**_XML, "x-goog-generation": str(made.generation)})
+
+
+@_route("PUT", "/{b}/{o*}")
 def _put(request: Request, b: str, o: str) -> Answer:
+    upload = request.query.get("uploadId")
+    if upload is not None:
+        if upload not in request.storage.uploads:
+            raise Refused(404, "there is no such upload")
+        request.storage.uploads[upload][int(request.query["partNumber"])] = request.body
+        digest = hashlib.md5(request.body, usedforsecurity=False).hexdigest()
+        return Answer(200, b"", {"ETag": f'"{digest}"'})
     expected = request.headers.get("x-goog-if-generation-match")
     source = unquote(request.headers.get("x-goog-copy-source") or "").lstrip("/").partition("/")
     data = _object(request, source[0], source[2]).data if source[2] else request.body
@@ -309,7 +354,7 @@ def _put(request: Request, b: str, o: str) -> Answer:
     headers = {
         "x-goog-generation": str(made.generation),
         "x-goog-hash": f"md5={made.md5}",
-        "ETag": f'"{made.generation}"',
+        "ETag": made.tag,
     }
     return Answer(200, b"", headers)
 
@@ -325,7 +370,8 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         url = urlsplit(self.path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        found = parse_qs(url.query, keep_blank_values=True)
+        query = {key: values[0] for key, values in found.items()}
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         request = Request(self.storage, query, self.headers, body)
         with self.storage.lock:

@@ -35,6 +35,8 @@ _BY_CODE: Final = {
     "416": "OUT_OF_RANGE",
 }
 _IN_MEMORY: Final = 32 << 20
+_PIECE: Final = 1 << 20
+_CHANGED: Final = "was changed while it was read: open it again"
 _STATUS: Final = {
     "NotFoundError": "NOT_FOUND",
     "AlreadyExistsError": "ALREADY_EXISTS",
@@ -82,6 +84,8 @@ def _asking(path: str) -> Iterator[None]:
         text = str(error).partition("\n\nDebug source:")[0]  # what follows repeats it, at length
         said = _SAID.search(text)
         status = _STATUS.get(name) or _BY_CODE.get(said[1] if said else "", "UNAVAILABLE")
+        if name == "PreconditionError":
+            text = f"{_CHANGED}; {text}"
         raise StoreFailure(status, f"{path}: {text}") from error
 
 
@@ -149,18 +153,36 @@ class ObjectStore(Store):
         keys = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         return sorted({one.rstrip("/").rsplit("/", 1)[-1] for one in keys})
 
-    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
-        """One ranged request, of the version that was opened."""
+    def _get(self, path: str, offset: int, size: int, version: str) -> Any:
+        """The answer to a ranged request, of the version that was opened."""
         import obstore
 
         client, key = self._split(path)
-        options: Any = {"range": (offset, offset + len(buffer))}
+        options: Any = {"range": (offset, offset + size)}
         if version and not version.startswith("W/"):
             options["if_match"] = version
+        found = obstore.get(client, key, options=options)
+        if version and (found.meta["e_tag"] or "") != version:  # it knows no If-Match
+            raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
+        return found
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """One ranged request."""
         with _asking(path):
-            data = memoryview(obstore.get(client, key, options=options).bytes())
+            data = memoryview(self._get(path, offset, len(buffer), version).bytes())
         buffer[: len(data)] = data
         return len(data)
+
+    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+        """One ranged request, in pieces that fit a processor's cache."""
+        with _asking(path):
+            pieces = iter(self._get(path, offset, size, version).stream(min_chunk_size=_PIECE))
+        while True:
+            with _asking(path):
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield memoryview(piece)
 
     def write(self, path: str) -> Upload:
         """Collected here, and uploaded when it is closed, in parts if it is large."""

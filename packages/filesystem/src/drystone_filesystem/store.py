@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import abc
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import ClassVar, Final, NamedTuple
 
 __all__ = ["Stat", "Store", "Upload"]
+
+_PIECE: Final = 8 << 20
 
 
 class Stat(NamedTuple):
@@ -64,6 +67,19 @@ class Store(abc.ABC):
         ``version`` is what ``stat`` said when the file was opened: another one's bytes must not
         come. Called for several parts of a file at once.
         """
+
+    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+        """The same bytes in pieces as they arrive; by default of one ``read_into`` each.
+
+        What is given up early is not asked for: the reader may take only the first pieces.
+        """
+        while size > 0:
+            room = memoryview(bytearray(min(size, _PIECE)))
+            got = self.read_into(path, offset, room, version)
+            if got <= 0:
+                return
+            yield room[:got]
+            offset, size = offset + got, size - got
 
     def write(self, path: str) -> Upload:
         """Begin a file that takes the place of one that exists."""

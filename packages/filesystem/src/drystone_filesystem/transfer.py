@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from drystone_filesystem._failures import StoreFailure, status_of
 from drystone_filesystem.cache import Blocks, blocks
+from drystone_filesystem.spans import Fetch, Span
 from drystone_filesystem.store import Stat, Store
 
 __all__ = ["Plan", "Reader", "plan", "progress", "retried"]
@@ -76,19 +77,24 @@ def tell(path: str, count: int, size: int) -> None:
         watcher(path, count, size)
 
 
-def retried(call: Callable[[], T], how: Plan) -> T:
-    """What ``call`` answers; again, after a wait that doubles, while its failure may pass."""
-    end, wait = time.monotonic() + how.seconds, how.first_wait
-    for attempt in range(1, how.attempts + 1):
+def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda: 0) -> T:
+    """What ``call`` answers; again, after a wait that doubles, while its failure may pass.
+
+    Attempts and seconds are those of a part: they begin anew when ``place()`` moved on by one.
+    """
+    begin, attempt, before, wait = time.monotonic(), 0, place(), how.first_wait
+    while True:
         try:
             return call()
         except Exception as error:
-            left = end - time.monotonic()
-            if status_of(error) not in _AGAIN or attempt == how.attempts or left < wait:
+            attempt += 1
+            if place() - before >= how.part:
+                begin, attempt, before, wait = time.monotonic(), 1, place(), how.first_wait
+            left = begin + how.seconds - time.monotonic()
+            if status_of(error) not in _AGAIN or attempt >= how.attempts or left < wait:
                 raise
         time.sleep(wait * (0.5 + random.random()))
         wait *= 2
-    raise AssertionError("unreachable")
 
 
 _pools: Final[dict[tuple[int, int], ThreadPoolExecutor]] = {}
@@ -134,39 +140,52 @@ class Reader:
 
     # ---- large reads ---------------------------------------------------------------------------
 
-    def _large(self, offset: int, view: memoryview) -> None:
-        """Each part by itself, several at once, straight to its place."""
-        part, place, jobs = self._how.part, offset, []
-        while place < offset + len(view):
-            end = min((place // part + 1) * part, offset + len(view))
-            jobs.append((place, view[place - offset : end - offset]))
-            place = end
-        if len(jobs) == 1:
-            self._part(*jobs[0])
-            return
-        pool = _pool(self._how.threads)
-        futures = [pool.submit(self._part, *job) for job in jobs]
-        try:
-            for future in futures:
-                future.result()
-        finally:
-            for future in futures:
-                future.cancel()
-            for future in futures:
-                if not future.cancelled():
-                    future.exception()  # nothing may write into the buffer any more
+    def _large(self, offset: int, view: memoryview, total: Any = None) -> None:
+        """By few long requests, straight to its place; parts that are cached are not asked for."""
+        fetch = Fetch(
+            view,
+            lambda start, end: self._store.stream(
+                self._path, offset + start, end - start, self._stat.version
+            ),
+            lambda call, place: retried(call, self._how, place),
+            step=self._how.part,
+            threads=self._how.threads,
+        )
+        for start, end, part in self._pieces(offset, len(view)):
+            if part is not None:
+                view[start:end] = part
+            fetch.add(start, end, there=part is not None)
+        fetch.arrived = lambda span, before: self._arrived(offset, view, span, before)
+        fetch.run(_pool(self._how.threads), total)
 
-    def _part(self, offset: int, view: memoryview) -> None:
-        cached = self._cached(offset // self._how.part)
-        if cached is not None:
-            start = offset % self._how.part
-            view[:] = cached[start : start + len(view)]
+    def _pieces(self, offset: int, size: int) -> Iterator[tuple[int, int, memoryview | None]]:
+        """Ranges of a read in order: cached parts with their bytes, and what is between."""
+        part, start = self._how.part, 0
+        for index in range(offset // part, -(-(offset + size) // part)):
+            block = self._cached(index)
+            if block is None:
+                continue
+            first = max(index * part - offset, 0)
+            end = min((index + 1) * part - offset, size)
+            if start < first:
+                yield start, first, None
+            skipped = offset + first - index * part
+            yield first, end, memoryview(block)[skipped : skipped + end - first]
+            start = end
+        if start < size:
+            yield start, size, None
+
+    def _arrived(self, offset: int, view: memoryview, span: Span, before: int) -> None:
+        """Keep the parts that are whole now, and tell who watches."""
+        part = self._how.part
+        tell(self._path, span.place - before, self._stat.length)
+        if not self._shared:
             return
-        self._fetch(offset, view)
-        if self._shared and offset % self._how.part == 0:
-            whole = len(view) == min(self._how.part, self._stat.length - offset)
-            if whole:
-                blocks().keep(self._key, offset // self._how.part, view, memory=False)
+        for index in range((offset + before) // part, (offset + span.place) // part + 1):
+            start, end = index * part, min((index + 1) * part, self._stat.length)
+            fresh = offset + before < end <= offset + span.place
+            if fresh and offset + span.start <= start < end:
+                blocks().keep(self._key, index, view[start - offset : end - offset], memory=False)
 
     def _fetch(self, offset: int, view: memoryview) -> None:
         """Read a range; where it breaks off, only the rest is asked for again."""
@@ -185,7 +204,7 @@ class Reader:
                 done += got
                 tell(self._path, got, self._stat.length)
 
-        retried(rest, self._how)
+        retried(rest, self._how, lambda: done)
 
     def _whole(self, view: memoryview) -> None:
         """The whole file, held against its MD5 sum.
@@ -195,8 +214,9 @@ class Reader:
         """
         seen = set()
         for _ in range(self._how.attempts):
-            self._large(0, view)
-            digest = hashlib.md5(view, usedforsecurity=False).hexdigest()
+            total = hashlib.md5(usedforsecurity=False)
+            self._large(0, view, total)
+            digest = total.hexdigest()
             if digest == self._stat.md5 or digest in seen:
                 return
             seen.add(digest)

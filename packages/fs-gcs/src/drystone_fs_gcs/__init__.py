@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 def store() -> ObjectStore:
     """The store of all buckets; places and credentials are those of the environment."""
-    return ObjectStore(_client)
+    return ObjectStore(_client, sums=True)
 
 
 def _client(bucket: str) -> Any:
