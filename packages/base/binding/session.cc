@@ -64,6 +64,7 @@ bool set_outputs(PyObject* results, PyObject* dtypes, TF_Tensor** outputs, int c
     return false;
   }
   for (int k = 0; k < count; ++k) {
+    if (PyTuple_GetItem(items.get(), k) == Py_None) continue;  // a dead value
     const long dtype = PyLong_AsLong(PyTuple_GetItem(dtypes, k));
     outputs[k] = tensor_of(PyTuple_GetItem(items.get(), k), static_cast<TF_DataType>(dtype), false, false);
     if (outputs[k] == nullptr) return false;
@@ -78,7 +79,8 @@ void compute(void*, void*, std::int32_t kernel, TF_Tensor* const* inputs, int nu
   collect();
   const Ref values(PyList_New(num_inputs));
   for (int k = 0; k < num_inputs && values; ++k) {
-    PyObject* value = array_of(host.DS_ShareTensor(inputs[k]));
+    PyObject* value = inputs[k] == nullptr ? Ref::borrow(Py_None).release()
+                                           : array_of(host.DS_ShareTensor(inputs[k]));
     if (value == nullptr || PyList_SetItem(values.get(), k, value) != 0) return keep_error(run, status);
   }
   const Ref number(PyLong_FromLong(kernel));

@@ -13,7 +13,7 @@ from typing import Final
 
 from drystone_base.errors import GraphError
 from drystone_base.graph import Node, topological_order
-from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
+from drystone_base.graph.topology import DEAD_WITH, MERGE_OPS, NEXT_ITERATION_OPS
 
 __all__ = ["FRAME_OPS", "Context", "Wiring", "wiring"]
 
@@ -113,7 +113,7 @@ def _reordered(wired: Wiring) -> Wiring:
 def _contexts(order: Sequence[Node]) -> list[Context]:
     """The context of each node of a topological order; equal ones are the same object."""
     root = Context()
-    if not any(node.op in FRAME_OPS for node in order):
+    if not any(node.op in FRAME_OPS or _is_received(node) for node in order):
         return [root] * len(order)
     found: dict[Node, Context] = {}
     known = {root: root}
@@ -125,6 +125,11 @@ def _contexts(order: Sequence[Node]) -> list[Context]:
 
 def _context(node: Node, found: dict[Node, Context], root: Context) -> Context:
     arriving = list(_arriving(node, found, root))
+    if _is_received(node):
+        received = (node.op, node.attr(DEAD_WITH))
+        frames = [c.frame for c in arriving]
+        conditions = frozenset().union(*(c.conditions for c in arriving), {received})
+        return Context(max(frames, key=_depth, default=None), conditions)
     if not arriving:
         return root
     if node.op in MERGE_OPS and not any(s.op in NEXT_ITERATION_OPS for s, _ in node.inputs):
@@ -141,6 +146,11 @@ def _context(node: Node, found: dict[Node, Context], root: Context) -> Context:
     if node.op in _EXITS and together.frame is not None:
         return together.frame.outside
     return together
+
+
+def _is_received(node: Node) -> bool:
+    """Whether a node gives what another device sends, which may be dead."""
+    return node.op == "_Recv" and node.states(DEAD_WITH)
 
 
 def _arriving(node: Node, found: dict[Node, Context], root: Context) -> Iterator[Context]:

@@ -24,6 +24,7 @@ class PlanKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PLAN_WHILE: _ClassVar[PlanKind]
     PLAN_STEADY: _ClassVar[PlanKind]
     PLAN_LOOP: _ClassVar[PlanKind]
+    PLAN_TRANSFER: _ClassVar[PlanKind]
 PLAN_KERNEL: PlanKind
 PLAN_SWITCH: PlanKind
 PLAN_MERGE: PlanKind
@@ -40,6 +41,7 @@ PLAN_CASE: PlanKind
 PLAN_WHILE: PlanKind
 PLAN_STEADY: PlanKind
 PLAN_LOOP: PlanKind
+PLAN_TRANSFER: PlanKind
 
 class InstructionDef(_message.Message):
     __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref")

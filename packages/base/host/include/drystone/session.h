@@ -40,7 +40,8 @@ typedef struct DS_Callbacks {
   void* context; /* the first argument of all of them */
   /* Compute a node: `kernel` is the number that the plan has for it (InstructionDef.callback - 1),
    * `run_context` what DS_RunOptions has. Inputs are borrowed. Every output must be set to a new
-   * handle, or the status to a failure. */
+   * handle, or the status to a failure. Of a PLAN_TRANSFER a NULL input is a dead value, and an
+   * output that stays NULL is one. */
   void (*compute)(void* context, void* run_context, int32_t kernel, TF_Tensor* const* inputs,
                   int num_inputs, TF_Tensor** outputs, int num_outputs, TF_Status* status);
   /* A kernel of a library needs the value of an opaque tensor: a new tensor of that dtype, or NULL

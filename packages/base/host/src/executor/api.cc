@@ -126,7 +126,7 @@ void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from
 void describe(const Program& program, Json* json) {
   static constexpr const char* kNames[] = {
       "kernel", "switch", "merge", "enter", "exit", "next_iteration", "trigger", "nothing",
-      "forward", "constant", "call", "if", "case", "while", "steady", "loop"};
+      "forward", "constant", "call", "if", "case", "while", "steady", "loop", "transfer"};
   json->object();
   json->key("blocks");
   json->array();

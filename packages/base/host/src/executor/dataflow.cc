@@ -167,7 +167,8 @@ class DataflowRun {
   // its iteration, so that a loop would hold as many as it has gone round.
   void complete(std::int32_t k, const Arrivals& arrived, Frame& frame, std::int32_t at) {
     const Kind kind = instruction(k).kind;
-    const bool is_dead = kind == Kind::merge ? arrived.live < 0 : arrived.dead > 0 && kind != Kind::trigger;
+    const bool is_dead = kind == Kind::merge ? arrived.live < 0 : arrived.dead > 0 && kind != Kind::trigger &&
+                                                                     kind != Kind::transfer;
     ++frame.iteration(at)->running;
     (is_dead ? dead_ready_ : ready_).push_back({k, at, &frame});
   }
@@ -239,6 +240,7 @@ class DataflowRun {
       std::memcpy(outputs_[1]->memory->data, &arrived.live, sizeof arrived.live);
       return false;
     }
+    if (in.kind == Kind::transfer) return transfer(in, arrived, inputs);
     if (arrived.dead > 0 && in.kind != Kind::trigger) return true;
     switch (in.kind) {
       case Kind::switch_: choose(in, inputs); break;
@@ -254,6 +256,13 @@ class DataflowRun {
       default: work(in, inputs);
     }
     return false;
+  }
+
+  // A dead value is sent and received as none; the node itself is dead where what it waits for is.
+  bool transfer(const Instruction& in, const Arrivals& arrived, TF_Tensor** inputs) {
+    if (arrived.dead > std::count(inputs, inputs + in.inputs.count, nullptr)) return true;
+    work(in, inputs);
+    return in.outputs.count > 0 && outputs_[0] == nullptr;
   }
 
   void work(const Instruction& in, TF_Tensor** inputs) {

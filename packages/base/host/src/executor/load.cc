@@ -81,7 +81,9 @@ Slice append(std::vector<std::int32_t>* array, const std::vector<std::int32_t>& 
   return out;
 }
 
-bool needs_kernel(Kind kind) { return kind == Kind::kernel || kind == Kind::steady; }
+bool needs_kernel(Kind kind) {
+  return kind == Kind::kernel || kind == Kind::steady || kind == Kind::transfer;
+}
 
 std::int32_t blocks_of(Kind kind) {
   switch (kind) {
@@ -155,7 +157,8 @@ class BlockLoader {
     in.node = node.name();
     in.op = node.op();
     block_.initial.resize(block_.initial.size() + static_cast<std::size_t>(fields.outputs));
-    if (in.kind >= Kind::switch_ && in.kind <= Kind::next_iteration) block_.has_frames = true;
+    const bool is_frame = in.kind >= Kind::switch_ && in.kind <= Kind::next_iteration;
+    if (is_frame || in.kind == Kind::transfer) block_.has_frames = true;
     if (in.kind == Kind::enter) in.frame = frame(fields.frame);
     if (in.kind == Kind::constant) constant(in, fields);
     if (needs_kernel(in.kind)) kernel(in, fields);
@@ -238,6 +241,7 @@ class BlockLoader {
     const std::int32_t inputs = in.inputs.count;
     const std::int32_t outputs = in.outputs.count;
     switch (in.kind) {
+      case Kind::transfer: need(in.callback >= 0, "only the loader has a kernel for it"); break;
       case Kind::switch_: need(inputs == 2 && outputs >= 1, "a switch takes data and a choice"); break;
       case Kind::merge: need(inputs >= 1 && outputs == 2, "a merge has two outputs"); break;
       case Kind::enter: case Kind::exit: case Kind::next_iteration:

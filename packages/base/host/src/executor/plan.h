@@ -17,7 +17,7 @@ namespace drystone::host::executor {
 // PlanKind of plan.proto.
 enum class Kind : std::uint8_t {
   kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
-  if_, case_, while_, steady, loop, count
+  if_, case_, while_, steady, loop, transfer, count
 };
 
 // Whether an instruction runs blocks.

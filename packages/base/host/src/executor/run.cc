@@ -236,6 +236,7 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
   if (in.deref.count > 0 && reads) read_variables(block, in, inputs, &read.tensors);
   switch (in.kind) {
     case Kind::kernel: kernel(in, inputs, given_up, outputs); break;
+    case Kind::transfer: callback(in, in.callback, inputs, outputs); break;
     case Kind::steady: steady(in, inputs, outputs); break;
     case Kind::forward:
       for (std::int32_t k = 0; k < in.inputs.count; ++k) outputs[k] = hold(inputs[k]);

@@ -11,7 +11,8 @@ __all__ = ["NEVER", "Causes", "Deadness"]
 
 Causes = frozenset[tuple[int, int, int]]
 """Dead as soon as one of these is: a side of the Switch nodes on a value (the value, the side), a
-Merge (its number, -1, -1), a loop that may be entered in part (an Enter's number, -2, -2)."""
+Merge (its number, -1, -1), a loop that may be entered in part (an Enter's number, -2, -2), what is
+received (the number of the node that does, -3, -3)."""
 
 NEVER: Final[Causes] = frozenset()
 
@@ -68,7 +69,8 @@ class Deadness:
 
     def _of_condition(self, frame: Frame) -> Causes:
         """What surely makes the condition dead when the loop is entered."""
-        waiting = [k for k in frame.members if self._nodes[k].instruction.op == "LoopCond"]
+        own = [k for k in frame.members if k in self._nodes]  # not loops that were replaced in it
+        waiting = [k for k in own if self._nodes[k].instruction.op == "LoopCond"]
         seen, found = set(waiting), NEVER
         while waiting:
             node = self._nodes[waiting.pop()]
@@ -98,8 +100,10 @@ class Deadness:
             return NEVER
         if node.kind is Kind.MERGE:
             return self._merge(k, node)
-        out = NEVER
-        for causes in (*map(self.value, node.inputs), *map(self.control, node.controls)):
+        out, inputs = NEVER, node.inputs
+        if node.kind is Kind.TRANSFER:
+            out, inputs = frozenset({(k, -3, -3)}), []
+        for causes in (*map(self.value, inputs), *map(self.control, node.controls)):
             out = out if causes <= out else out | causes
         return out
 

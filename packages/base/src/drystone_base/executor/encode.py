@@ -170,6 +170,9 @@ class _Encoder:
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
         elif instruction.loop is not None:
             self._loop(out, instruction.loop)
+        elif instruction.kind is Kind.TRANSFER:
+            out.kind = PlanKind.PLAN_TRANSFER
+            out.callback = self._callback(instruction)
         elif op == "NoOp":
             out.kind = PlanKind.PLAN_NOTHING
         elif op == "Const" and not instruction.on_library and self._constant(out, instruction):

@@ -73,6 +73,8 @@ class _Loop:
         frame.members = [k for k in frame.members if k in flow.nodes]  # not those of inner loops
         entering = deadness.entering(frame)
         self.causes = deadness.frame(frame)
+        if any(flow.nodes[k].kind is Kind.TRANSFER for k in frame.members):
+            _mismatch()  # its blocks have no dead values
         if self.causes != Causes().union(*entering):
             _mismatch()  # parts of it may run while others are dead
         self.enters_in_part = len(entering) > 1  # its condition may begin, and will be dead

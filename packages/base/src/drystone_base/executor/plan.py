@@ -11,6 +11,7 @@ from typing import Any, Final
 from drystone_base.dtypes import DType
 from drystone_base.errors import UnsupportedOp, near_matches
 from drystone_base.graph import Graph, Node, Output, output_name, reachable, topological_order
+from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.ops.defs import OpDef, find, names
@@ -31,6 +32,7 @@ class Kind(enum.IntEnum):
     TRIGGER = 6
     FETCH = 7
     LOOP = 8  # a loop of frames as one instruction, for the native executor
+    TRANSFER = 9  # sends or receives a value that may be dead; a dead one is None for its kernel
 
 
 _KINDS: Final[dict[str, Kind]] = {
@@ -221,8 +223,9 @@ class _Lowering:
             )
             for _ in range(part.stop - part.start)
         ]
+        transfers = node.op in TRANSFER_OPS and node.states(DEAD_WITH)
         return Instruction(
-            _KINDS.get(node.op, Kind.PLAIN),
+            Kind.TRANSFER if transfers else _KINDS.get(node.op, Kind.PLAIN),
             kernel,
             node.name,
             node.op,

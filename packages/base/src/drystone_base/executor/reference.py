@@ -152,6 +152,8 @@ class _Run:
                 return _DEAD
             value, arrived.values = arrived.values[arrived.index], []
             return [value, np.array(arrived.index, np.int32)]
+        if kind is Kind.TRANSFER:
+            return self.transfer(instruction, arrived)
         if arrived is not None and arrived.dead and kind is not Kind.TRIGGER:
             return _DEAD
         values = arrived.values if arrived is not None else []
@@ -166,6 +168,14 @@ class _Run:
             self.fetched[index] = values[0]
             return []
         return values  # enter, exit, next iteration, trigger
+
+    def transfer(self, instruction: Instruction, arrived: _Arrivals | None) -> Any:
+        """A Send or a Recv, which runs unless what it waits for is dead: values may be."""
+        values = arrived.values if arrived is not None else []
+        if arrived is not None and arrived.dead > sum(value is None for value in values):
+            return _DEAD
+        outputs = call_kernel(instruction, values, self.runtime, self.runtime.record)
+        return _DEAD if any(value is None for value in outputs) else outputs
 
     # ---- handing on its outputs ----------------------------------------------------------------
 
@@ -364,6 +374,8 @@ def call_kernel(
         raise _unexpected(
             instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs")
         )
+    if instruction.kind is Kind.TRANSFER:
+        return list(outputs)  # a dead value is None
     return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from drystone_base.graph.node import Node, Output
-from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS, frame_paths
+from drystone_base.graph.topology import DEAD_WITH, MERGE_OPS, NEXT_ITERATION_OPS, frame_paths
 
-__all__ = ["ALIVE", "Deadness", "Either", "Predicate", "Round", "Side"]
+__all__ = ["ALIVE", "Deadness", "Either", "Predicate", "Received", "Round", "Side"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,15 @@ class Either:
     of: frozenset[frozenset[Any]]
 
 
-Predicate: TypeAlias = "frozenset[Side | Round | Either]"
+@dataclass(frozen=True)
+class Received:
+    """What another device sends in the loop ``path`` is alive; values of one ``group`` together."""
+
+    path: tuple[str, ...]
+    group: str
+
+
+Predicate: TypeAlias = "frozenset[Side | Round | Either | Received]"
 """All of it must hold."""
 ALIVE: Final[Predicate] = frozenset()
 _SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
@@ -58,6 +66,7 @@ class Deadness:
         self._found: dict[Node, Predicate] = {}
         self._alone: set[Node] = set()
         self._kept: dict[Predicate, Predicate] = {}
+        self._goes = {self.frames[n]: n for n in self.frames if n.op == "LoopCond"}
         self._settle()
 
     def of(self, node: Node) -> Predicate:
@@ -97,8 +106,10 @@ class Deadness:
             *(self.of_output(o) for o in node.inputs),
             *(self._found.get(c, ALIVE) for c in node.controls),
         )
+        if node.op == "_Recv" and node.states(DEAD_WITH):
+            return found | {Received(self.frames[node], str(node.attr(DEAD_WITH)))}
         if node.op in ("Exit", "RefExit"):
-            return self._outside(found, self.frames.get(node.inputs[0][0], ()))
+            return self._outside(node, found)
         return found
 
     def _merge(self, node: Node) -> Predicate:
@@ -120,6 +131,8 @@ class Deadness:
         if node.op not in MERGE_OPS or not back:
             return False
         path = self.frames[node]
+        if not self._is_there_when_going_on(self._found[node], path):
+            return True
         for source in back:
             sides = self._found.get(source, ALIVE) - self._found[node]
             for side in sides:
@@ -129,16 +142,31 @@ class Deadness:
                     return True
         return False
 
-    def _outside(self, found: Predicate, path: tuple[str, ...]) -> Predicate:
-        """What is left of a predicate outside of a loop that ends; else nothing is known."""
-        if any(self.frames[node] == path for node in self._alone):
-            return found
-        return frozenset(p for p in found if not self._is_in(p, path))
+    def _is_there_when_going_on(self, found: Predicate, path: tuple[str, ...]) -> bool:
+        """Whether what depends on what enters the loop ``path`` is there whenever that goes round.
 
-    def _is_in(self, part: Side | Round | Either, path: tuple[str, ...]) -> bool:
+        What enters dead does not come again, and what waits for it does not even die.
+        """
+        condition = self._goes.get(path)
+        going = ALIVE if condition is None else self._found.get(condition, ALIVE)
+        return all(part in going for part in found if not self._is_in(part, path))
+
+    def _outside(self, leaving: Node, found: Predicate) -> Predicate:
+        """What is left of an Exit's predicate outside of its loop."""
+        path = self.frames.get(leaving.inputs[0][0], ())
+        outside = frozenset(p for p in found if not self._is_in(p, path))
+        if any(self.frames[node] == path for node in self._alone):
+            return found  # nothing is known
+        if not self._is_there_when_going_on(outside, path):
+            return outside | {Round(path, leaving)}
+        return outside
+
+    def _is_in(self, part: Side | Round | Either | Received, path: tuple[str, ...]) -> bool:
         if isinstance(part, Either):
             return any(self._is_in(p, path) for parts in part.of for p in parts)
-        own = part.path if isinstance(part, Round) else self.frames.get(part.choice[0], ())
+        own = (
+            part.path if isinstance(part, Round | Received) else self.frames.get(part.choice[0], ())
+        )
         return own[: len(path)] == path
 
 

@@ -9,8 +9,10 @@ from drystone_base.errors import GraphError
 from drystone_base.graph.node import Node, Output
 
 __all__ = [
+    "DEAD_WITH",
     "MERGE_OPS",
     "NEXT_ITERATION_OPS",
+    "TRANSFER_OPS",
     "conditional_nodes",
     "frame_nodes",
     "frame_paths",
@@ -21,6 +23,9 @@ __all__ = [
 
 NEXT_ITERATION_OPS: Final = frozenset({"NextIteration", "RefNextIteration"})
 MERGE_OPS: Final = frozenset({"Merge", "RefMerge", "_XlaMerge"})
+TRANSFER_OPS: Final = frozenset({"_Send", "_Recv"})
+DEAD_WITH: Final = "_dead_with"
+"""The attribute of Sends and Recvs of values that may be dead; those of one name die together."""
 
 
 def waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:

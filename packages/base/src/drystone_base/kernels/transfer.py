@@ -21,20 +21,20 @@ def _rendezvous(call: Call) -> Rendezvous:
 
 
 @kernel("_Send", "_HostSend")
-def send(call: Call, value: Array) -> tuple[()]:
-    """Leaves the value for the Recv of the same ``tensor_name``."""
+def send(call: Call, value: Array | None) -> tuple[()]:
+    """Leaves the value for the Recv of the same ``tensor_name``; None is a dead one."""
     _rendezvous(call).send(_key(call), value)
     return ()
 
 
 @kernel("_Recv", "_HostRecv")
-def recv(call: Call) -> Array:
-    """The value that the Send of the same ``tensor_name`` leaves; waits for it."""
+def recv(call: Call) -> Array | None:
+    """The value that the Send of the same ``tensor_name`` leaves, None if dead; waits for it."""
     meeting = _rendezvous(call)
     if not meeting.is_shared and not meeting.holds(_key(call)):
         raise _nobody(call)
     try:
-        value: Array = meeting.receive(_key(call), call.runtime, f"at node {call.node!r}")
+        value: Array | None = meeting.receive(_key(call), call.runtime, f"at node {call.node!r}")
     except Aborted:
         raise KernelError(
             f"node {call.node!r} ({call.op}) waits for what will not come",

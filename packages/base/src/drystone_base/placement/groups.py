@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from drystone_base import dtypes
 from drystone_base.errors import GraphError
 from drystone_base.graph import Graph, Node
-from drystone_base.graph.deadness import Deadness, Round, Side, side_of
+from drystone_base.graph.deadness import Deadness, Either, Predicate, Round
 from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 from drystone_base.graph.validate import Signatures
 from drystone_base.placement.device import Device, parse_device
@@ -19,7 +19,6 @@ __all__ = ["Group", "find_groups"]
 
 _PREFIX: Final = "loc:@"
 _ENTERS: Final = frozenset({"Enter", "RefEnter"})
-_SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 
 
 class Group:
@@ -57,9 +56,8 @@ def find_groups(
 ) -> dict[Node, Group]:
     """The group of each of ``nodes``: by ``_class``, by reference edges and by resource edges.
 
-    A branch is one group with what reads its values, and so is what goes into a loop of frames,
-    around it and out of it, value by value. Raises ``GraphError``: ``cannot-colocate`` naming two
-    nodes, ``bad-device``.
+    What goes into a loop of frames, around it and out of it is one group, value by value. Raises
+    ``GraphError``: ``cannot-colocate`` naming two nodes, ``bad-device``.
     """
     groups = {node: Group(node, supports) for node in nodes}
     for a, b, why in _pairs(graph, nodes):
@@ -93,7 +91,7 @@ def _pairs(graph: Graph, nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, st
             yield node, source, why
         for source in (*(s for s, _ in node.inputs), *node.controls):
             if source in kept or node.op in ("Exit", "RefExit"):
-                yield node, source, f"the branch or loop of {source.name}"
+                yield node, source, f"the loop of {source.name}"
         if node.op in MERGE_OPS and any(s.op in NEXT_ITERATION_OPS for s, _ in node.inputs):
             for source, _ in node.inputs:
                 yield node, source, f"the loop of {node.name}"
@@ -102,31 +100,34 @@ def _pairs(graph: Graph, nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, st
 def _not_sent(nodes: Sequence[Node]) -> set[Node]:
     """Nodes whose values must stay on their device.
 
-    They may be dead, or are there in some rounds of a loop only: a value is received in every
-    round, or in every one that the condition lets begin.
+    They are there in some rounds of a loop only, or after its body: a value is sent, dead or alive,
+    in every round, or in every one that the condition lets begin. Of a loop that may be entered in
+    part nothing is sent.
     """
     deadness = Deadness(nodes)
     conditions = Counter(deadness.frames[n] for n in nodes if n.op == "LoopCond")
+    entered: dict[tuple[str, ...], Predicate] = {}
     for node in nodes:
-        if node.op in _ENTERS and not all(map(_rounds, deadness.of(node))):
-            conditions[deadness.frames[node]] = 0  # a loop that may not be entered
+        if node.op in _ENTERS:
+            path = deadness.frames[node]
+            if entered.setdefault(path, deadness.of(node)) != deadness.of(node):
+                conditions[path] = 0
     found = set()
     for node in nodes:
-        when, path = deadness.of(node), deadness.frames[node]
+        path = deadness.frames[node]
         once = node.op in _ENTERS and not node.attr("is_constant")
         odd = any(conditions[path[:k]] != 1 for k in range(1, len(path) + 1))
-        switch = node.op in _SWITCHES and side_of(node, 1).choice[0].op != "LoopCond"
         late = node.op == "ControlTrigger" or node.op in NEXT_ITERATION_OPS  # after the body
-        if once or odd or switch or late or not all(map(_rounds, when)):
+        if once or odd or late or any(map(_comes_alone, deadness.of(node))):
             found.add(node)
     return found
 
 
-def _rounds(part: object) -> bool:
-    """Whether a part of a predicate is that a round has begun, or that its condition holds."""
-    if isinstance(part, Round):
-        return part.variable is None
-    return isinstance(part, Side) and part.choice[0].op == "LoopCond" and part.index == 1
+def _comes_alone(part: object) -> bool:
+    """Whether a part of a predicate is that one value of a loop has come round."""
+    if isinstance(part, Either):
+        return any(_comes_alone(p) for parts in part.of for p in parts)
+    return isinstance(part, Round) and part.variable is not None
 
 
 def _text(value: object) -> str:

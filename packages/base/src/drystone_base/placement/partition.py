@@ -12,6 +12,7 @@ from drystone_base import dtypes
 from drystone_base.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.deadness import Predicate
+from drystone_base.graph.topology import DEAD_WITH
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.placement.rounds import Crossing, Rounds
@@ -49,8 +50,9 @@ def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
     control edge sends an empty tensor. The transfers of a device wait for one another in an order
     that holds for all devices, so that parts that run node by node never wait for each other in
     a circle. A loop of frames over several devices makes its rounds on all of them
-    (:mod:`drystone_base.placement.rounds`). Nodes keep names and order. Branches must be on one
-    device each, as :func:`place` puts them. Source: TensorFlow's ``Partition``.
+    (:mod:`drystone_base.placement.rounds`). A value of a branch is sent dead or alive. Nodes keep
+    names and order. What goes round in a loop must be on one device, as :func:`place` puts it.
+    Source: TensorFlow's ``Partition``.
     """
     return _Splitter(graph, list(graph if nodes is None else nodes)).run()
 
@@ -149,6 +151,7 @@ class _Splitter:
     ) -> Node:  # fmt: skip
         """Add a Send beside ``value``, which ``source`` gives, and its Recv; returns the Recv."""
         after = self.rounds.trigger(source, when, device)
+        group = self.rounds.dead_with(when)
         twin = value[0]
         sender = twin.device
         key = f"edge_{len(self.out.transfers)}_{label}"
@@ -160,10 +163,14 @@ class _Splitter:
             "recv_device": device,
             "client_terminated": False,
         }
+        before: list[Node] = []
+        if group:
+            attrs[DEAD_WITH] = group
+            before = self.rounds.trigger(source, when, sender)
         stem = f"{twin.name}/{{}}_{len(self.out.transfers) - 1}"
         part, there = twin.graph, self.out.graphs[device]
         send = part.add(
-            "_Send", part.unique_name(stem.format("send")), [value],
+            "_Send", part.unique_name(stem.format("send")), [value], controls=before,
             device=sender, attrs={"T": dtype} | attrs,
         )  # fmt: skip
         self.out.sends[sender].append(send)

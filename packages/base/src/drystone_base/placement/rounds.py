@@ -6,6 +6,10 @@ round, and what it receives waits for it, so that a value is awaited in the roun
 sent. All transfers of a device in one round come before the next round, in an order that holds for
 all devices; a loop as a whole is one place in the order around it. So whatever two devices do to
 each other they do in the same order, and values need no number of the round.
+
+A value that may be dead in a round that begins, because it belongs to a branch, is sent and
+received dead or alive. What comes after it in the order waits for a ControlTrigger, which does not
+die.
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ import numpy as np
 
 from drystone_base import dtypes
 from drystone_base.graph import Graph, Node, Output, topological_order
-from drystone_base.graph.deadness import Deadness, Predicate, Side
-from drystone_base.graph.topology import waits_for
+from drystone_base.graph.deadness import Deadness, Predicate, Round, Side
+from drystone_base.graph.topology import DEAD_WITH, waits_for
 from drystone_base.ops.attrs import TensorAttr
 
 __all__ = ["Crossing", "Rounds", "in_blocks"]
@@ -29,7 +33,7 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Crossing:
-    """A transfer: the node that it is for, when it is made, and the two nodes that make it."""
+    """A transfer: the node that it is for, when it is alive, and the two nodes that make it."""
 
     source: Node
     when: Predicate
@@ -69,6 +73,13 @@ class _Round:
         return self.part.add(op, name, inputs, controls=controls, device=self.device, attrs=attrs)
 
 
+def _of_rounds(part: object) -> bool:
+    """Whether a part of a predicate is that a round has begun, or that its condition holds."""
+    if isinstance(part, Round):
+        return part.variable is None
+    return isinstance(part, Side) and part.choice[0].op == "LoopCond" and part.index == 1
+
+
 class Rounds:
     """The control loops of all loops that take part in transfers, made where they are needed.
 
@@ -81,6 +92,9 @@ class Rounds:
         receive: Callable[[Output, str], Node],
     ) -> None:  # fmt: skip
         self.deadness = Deadness(nodes)
+        self._passed: dict[Node, Node] = {}
+        self._skipped: set[Node] = set()
+        self._groups: dict[Predicate, str] = {}
         self.parts, self.twins, self.receive = parts, twins, receive
         self.found: dict[tuple[Path, str], _Round] = {}
         self.goes = {self.path(n): n for n in self.deadness.frames if n.op == "LoopCond"}
@@ -106,13 +120,22 @@ class Rounds:
         return self.deadness.of_output((source, output))
 
     def trigger(self, source: Node, when: Predicate, device: str) -> list[Node]:
-        """What a receiver waits for, so that it runs in the rounds in which a value is sent."""
+        """What a transfer waits for on a device, so that both ends run in the same rounds."""
         path = self.path(source)
         if not path:
             return []
         self.of(path, source.device)  # whoever sends takes part, too
         made = self.of(path, device)
         return [made.pivot if self._in_body(when, path) else made.merge]
+
+    def dead_with(self, when: Predicate) -> str:
+        """A name for values that die together in rounds that begin; "" for those that never do.
+
+        These are sent and received in every such round, dead or alive.
+        """
+        if all(map(_of_rounds, when)):
+            return ""
+        return self._groups.setdefault(when, f"when_{len(self._groups)}")
 
     def of(self, path: Path, device: str) -> _Round:
         """The control loop of a loop on a device."""
@@ -165,7 +188,7 @@ class Rounds:
             self._link(item, last)
         for (found, device), made in self.found.items():
             if found == path and last[device] is not made.merge:
-                made.part.add_control(made.switch, last[device])  # the loop may be over then
+                made.part.add_control(made.switch, self.passed(last[device]))  # it may be over then
         for item in sorted((i for i in items if keys[id(i)][0]), key=lambda i: keys[id(i)]):
             self._link(item, last)
 
@@ -175,8 +198,20 @@ class Rounds:
             return
         for end in item.ends:
             if end.device in last:
-                end.graph.add_control(end, last[end.device])
+                end.graph.add_control(end, self.passed(last[end.device]))
             last[end.device] = end
+
+    def passed(self, end: Node) -> Node:
+        """What runs after ``end``, also where that is dead: received so, or of no round."""
+        is_received = end.op == "_Recv" and end.states(DEAD_WITH)
+        if not is_received and end not in self._skipped:
+            return end
+        known = self._passed.get(end)
+        if known is None:
+            name = end.graph.unique_name(f"{end.name}/passed")
+            known = end.graph.add("ControlTrigger", name, controls=[end], device=end.device)
+            self._passed[end] = known
+        return known
 
     def _key(self, item: Crossing | Path, path: Path) -> tuple[bool, int]:
         if isinstance(item, Crossing):
@@ -189,12 +224,14 @@ class Rounds:
         within: dict[str, Node] = {}
         for device, made in loops.items():
             if device in last:
-                made.part.add_control(made.start, last[device])
+                made.part.add_control(made.start, self.passed(last[device]))
             within[device], last[device] = made.merge, made.leave
+            if self.dead_with(self.deadness.of(self.goes[path])):
+                self._skipped.add(made.leave)
         self._chain(path, within)
         for device, made in loops.items():
             if within[device] is not made.merge:
-                made.part.add_control(made.back, within[device])
+                made.part.add_control(made.back, self.passed(within[device]))
 
 
 def in_blocks(nodes: Sequence[Node], frames: Mapping[Node, Path], depth: int = 0) -> list[Node]:
