@@ -8,12 +8,26 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.remapping import activation, batch_norm, bias, residual
+from drystone_optimizer.passes.remapping import (
+    activation,
+    batch_norm,
+    bias,
+    padding,
+    residual,
+    strides,
+)
 from drystone_optimizer.rules import apply_rules
 
 __all__ = ["RULES", "run"]
 
-RULES: Final = (bias.RULE, batch_norm.RULE, residual.RULE, activation.RULE)
+RULES: Final = (
+    bias.RULE,
+    batch_norm.RULE,
+    residual.RULE,
+    activation.RULE,
+    padding.RULE,
+    strides.RULE,
+)
 
 
 def run(ctx: Context) -> None:

@@ -1,0 +1,57 @@
+"""Zeros around an image become the padding of the convolution that reads it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from drystone_base.graph import Node
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes.remapping._windows import (
+    CONVOLUTIONS,
+    become_windows,
+    image_axes,
+    integers,
+    paddings_of,
+)
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULE"]
+
+
+class _Found(NamedTuple):
+    pad: Node
+    paddings: list[tuple[int, int]]
+
+
+def _match(ctx: Context, node: Node) -> _Found | None:
+    pad, slot = node.inputs[0]
+    if pad.op != "Pad" or slot or pad in ctx.fed_nodes or pad.controls or ctx.noticed(pad):
+        return None
+    if node.attr("padding") == "SAME" or not ctx.may_rewrite(pad):
+        return None
+    known, more = paddings_of(ctx, node), ctx.ints(pad.inputs[1])
+    if known is None or more is None or len(more) != 8 or min(more) < 0:
+        return None
+    added = list(zip(more[::2], more[1::2], strict=True))
+    if any(pair != (0, 0) for k, pair in enumerate(added) if k not in image_axes(node)):
+        return None
+    if not _are_finite(ctx, node):
+        return None
+    return _Found(pad, [(a + c, b + d) for (a, b), (c, d) in zip(known, added, strict=True)])
+
+
+def _are_finite(ctx: Context, node: Node) -> bool:
+    """Whether zeros times weights are zeros: a kernel leaves padding out."""
+    weights = ctx.constant(node.inputs[1])
+    return weights is not None and bool(np.isfinite(weights.astype(np.float32, copy=False)).all())
+
+
+def _apply(ctx: Context, node: Node, found: _Found) -> None:
+    inputs = [found.pad.inputs[0], *node.inputs[1:]]
+    become_windows(ctx, node, inputs, found.paddings, integers(node, "strides"))
+    ctx.drop_unused(found.pad)
+
+
+RULE: Final = Rule("padding", CONVOLUTIONS, _match, _apply, Numeric.REASSOCIATES)
