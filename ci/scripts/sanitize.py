@@ -3,8 +3,10 @@
 The host library and the plugin are built with ASan and UBSan, then with TSan: plain and fast
 kernels of one level, without oneDNN, whose threads are no business of ours. plans_stress.cc of the
 host's tests runs plans of recorded models and random programs from many threads, together_test.cc
-kernels of one plan at once. Under ASan the golden tests of drystone-cpu and the random programs run
-in Python, too. Needs an installed drystone-cpu, which the plans are made with. Status 1: a finding.
+kernels of one plan at once. posix:// and ram:// of drystone-filesystem are hammered, too: by
+threads, and with paths of any bytes. Under ASan the golden tests of drystone-cpu and the random
+programs run in Python, too. Needs an installed drystone-cpu, which the plans are made with. Status
+1: a finding.
 """
 
 from __future__ import annotations
@@ -66,6 +68,20 @@ def build(name: str) -> Path:
     return where
 
 
+def hammer_files(name: str, where: Path) -> int:
+    """The tables of drystone-filesystem's library, without a host; the status."""
+    source = ROOT / "packages/filesystem"
+    program = where / "hammer"
+    must(
+        os.environ.get("CXX", "c++"), "-std=c++20", "-g", "-O1", "-Wall", "-Wextra",
+        f"-fsanitize={SANITIZERS[name]}", "-fno-sanitize=enum", f"-I{INCLUDE[1]}",
+        f"-I{source / 'native'}", *sorted((source / "native").glob("*.cc")),
+        source / "tests/native/hammer.cc", "-o", program, "-lpthread",
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        return call(program, folder, 20)
+
+
 def settings(name: str, where: Path) -> dict[str, str]:
     """What a process needs that runs Python with the sanitized libraries."""
     runtime = subprocess.run(
@@ -100,6 +116,8 @@ def main(arguments: list[str] | None = None) -> int:
                 failed.append(f"plans under {name}")
             if call(where / "together_test"):
                 failed.append(f"kernels at once under {name}")
+            if hammer_files(name, where):
+                failed.append(f"files under {name}")
             if name == "address":
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):

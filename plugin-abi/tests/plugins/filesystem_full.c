@@ -316,8 +316,8 @@ static void set_configuration(const TF_Filesystem* filesystem, const TF_Filesyst
 }
 static void get_option(const TF_Filesystem* filesystem, const char* key,
                        TF_Filesystem_Option** option, TF_Status* status) {
-  (void)filesystem, (void)key, (void)status;
-  *option = options;
+  (void)filesystem;
+  if (fine("get_filesystem_configuration_option", key, status)) *option = options;
 }
 static void set_option(const TF_Filesystem* filesystem, const TF_Filesystem_Option* option,
                        TF_Status* status) {
@@ -326,9 +326,12 @@ static void set_option(const TF_Filesystem* filesystem, const TF_Filesystem_Opti
 }
 static void get_keys(const TF_Filesystem* filesystem, char** keys, int* num_keys,
                      TF_Status* status) {
+  static const char names[] = "retries\0share";
   (void)filesystem, (void)status;
-  *keys = NULL;
-  *num_keys = 0;
+  note("get_filesystem_configuration_keys");
+  *keys = memcpy(allocate(sizeof names), names, sizeof names);
+  *num_keys = 2;
+  ON_KEYS
 }
 
 static const TF_FilesystemOps kFilesystem = {

@@ -41,6 +41,9 @@
 #ifndef ON_TRANSACTION
 #define ON_TRANSACTION
 #endif
+#ifndef ON_KEYS
+#define ON_KEYS
+#endif
 #ifndef ON_OPTIONS
 #define ON_OPTIONS
 #endif

@@ -12,6 +12,7 @@ import pytest
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as fs
+from drystone_base.host import filesystem_options
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.library import HostLibrary, open_library
@@ -458,6 +459,25 @@ def test_options(full: Callable[..., Full]) -> None:
         {"name": "key", "description": "secret", "per_file": False, "values": ["bytes"]},
         {"name": "", "description": "", "per_file": False, "values": []},
     ]
+    found = ("retries", "how often", False, (-3, 9))
+    assert filesystem_options.options(plugin.scheme)[0] == found
+    plugin.notes()
+    assert filesystem_options.get_option(plugin.scheme, "retries") == found
+    assert filesystem_options.option_names(plugin.scheme) == ["retries", "share"]
+    filesystem_options.set_option(plugin.scheme, "share", [0.5, 1.5])
+    filesystem_options.set_options(plugin.scheme, {"retries": 3, "key": "bytes"})
+    assert plugin.notes() == [
+        "get_filesystem_configuration_option retries",
+        "get_filesystem_configuration_keys",
+        "set_filesystem_configuration_option share",
+        "set_filesystem_configuration 2",
+    ]
+    assert plugin.blocks() == 0
+    with pytest.raises(HostError, match="it is missing"):
+        filesystem_options.get_option(plugin.scheme, "missing")
+    none = full(ON_KEYS="release(*keys); *keys = NULL; *num_keys = 1;").scheme
+    with pytest.raises(HostError, match="answered 1 keys and no block"):
+        filesystem_options.option_names(none)
     bad = full(ON_OPTIONS="*num_options = -4;").scheme.encode()
     with pytest.raises(HostError, match="answered -4 options and no array"):
         answer("options", lambda out, s: _OPTIONS(bad, out, s))

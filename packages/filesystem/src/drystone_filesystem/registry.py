@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_base.errors import BadRequest, HostError
@@ -25,7 +26,8 @@ GROUP: Final = "drystone.filesystems"
 VARIABLE: Final = "DRYSTONE_FILESYSTEMS"
 FSSPEC: Final = "fsspec"
 
-Source: TypeAlias = "Store | AbstractFileSystem | Callable[[], Store | AbstractFileSystem]"
+Source: TypeAlias = "Made | Callable[[], Made]"
+Made: TypeAlias = "Store | AbstractFileSystem | Path"
 
 _lock: Final = threading.RLock()
 _given: Final[dict[str, tuple[Any, str]]] = {}
@@ -35,8 +37,9 @@ _selected: Final[dict[str, str]] = {}
 def register(scheme: str, filesystem: Source, origin: str = "the program") -> None:
     """Have ``filesystem`` serve ``scheme://`` from now on.
 
-    It is a :class:`Store`, an fsspec filesystem, or a function that makes one when the scheme is
-    first used. Raises ``HostError`` (``ALREADY_EXISTS``) for a scheme that is being served.
+    It is a :class:`Store`, an fsspec filesystem, the ``Path`` of a plugin library, or a function
+    that answers one of these when the scheme is first used. Raises ``HostError``
+    (``ALREADY_EXISTS``) for a scheme that is being served.
     """
     from drystone_base.host.filesystem import filesystems
 
@@ -133,9 +136,14 @@ def _serve_chosen(scheme: str, where: str) -> bool:
 
 def _serve_made(scheme: str, source: Any, origin: str) -> None:
     """Make the filesystem where ``source`` is a function, and put it behind the C tables."""
+    made = source() if callable(source) and not hasattr(source, "protocol") else source
+    if isinstance(made, Path):
+        from drystone_filesystem.native import serve_library
+
+        serve_library(scheme, made)
+        return
     from drystone_filesystem.bridge import register_store
     from drystone_filesystem.from_fsspec import FsspecStore
 
-    made = source() if callable(source) and not hasattr(source, "protocol") else source
     store = made if isinstance(made, Store) else FsspecStore(made)
     register_store(scheme, store, origin)

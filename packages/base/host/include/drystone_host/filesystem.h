@@ -168,6 +168,19 @@ TF_CAPI_EXPORT extern void DS_SetFilesystemOption(const char* scheme,
                                                   const TF_Filesystem_Option* option,
                                                   TF_Status* status);
 
+/* Set several at once; all or none. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_SetFilesystemOptions(const char* scheme,
+                                                   const TF_Filesystem_Option* options,
+                                                   int num_options, TF_Status* status);
+
+/* One option by its name, as an element of the list that DS_GetFilesystemOptions gives. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_GetFilesystemOption(const char* scheme, const char* key,
+                                                  TF_Buffer* json, TF_Status* status);
+
+/* The names of the options, as a JSON list of texts. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_ListFilesystemOptions(const char* scheme, TF_Buffer* json,
+                                                    TF_Status* status);
+
 /* The options of a scheme's filesystem, as a JSON list: {"name", "description", "per_file",
  * "values"}; values are numbers, and buffers as text. What the plugin allocated for it stays its
  * own: the interface does not say how deep to free. */

@@ -1,4 +1,6 @@
 // Transactions and options in the embedding interface: drystone_host/filesystem.h.
+#include <cstring>
+
 #include "core/buffer.h"
 #include "core/json.h"
 #include "drystone_host/filesystem.h"
@@ -143,6 +145,63 @@ void DS_SetFilesystemOption(const char* scheme, const TF_Filesystem_Option* opti
     state->plugin.need(
         std::string(scheme) + "://", "set_filesystem_configuration_option", member,
         [&](TF_Status* plugin_status) { member(state->handle(), option, plugin_status); });
+  });
+}
+
+void DS_SetFilesystemOptions(const char* scheme, const TF_Filesystem_Option* options,
+                             int num_options, TF_Status* status) {
+  guarded(status, "DS_SetFilesystemOptions", [&] {
+    require(options, "options");
+    const auto state = state_of_scheme(scheme);
+    const auto member = state->plugin.tables.filesystem.set_filesystem_configuration;
+    state->plugin.need(std::string(scheme) + "://", "set_filesystem_configuration", member,
+                       [&](TF_Status* plugin_status) {
+                         member(state->handle(), options, num_options, plugin_status);
+                       });
+  });
+}
+
+void DS_GetFilesystemOption(const char* scheme, const char* key, TF_Buffer* json,
+                            TF_Status* status) {
+  guarded(status, "DS_GetFilesystemOption", [&] {
+    require(key, "key");
+    const auto state = state_of_scheme(scheme);
+    const auto member = state->plugin.tables.filesystem.get_filesystem_configuration_option;
+    const char* name = "get_filesystem_configuration_option";
+    const std::string path = std::string(scheme) + "://";
+    TF_Filesystem_Option* option = nullptr;
+    state->plugin.need(path, name, member, [&](TF_Status* plugin_status) {
+      member(state->handle(), key, &option, plugin_status);
+    });
+    if (option == nullptr) fail(TF_INTERNAL, state->plugin.told(path, name, "answered no option"));
+    Json out;
+    write_option(*option, &out);
+    fill(json, out.str());
+  });
+}
+
+void DS_ListFilesystemOptions(const char* scheme, TF_Buffer* json, TF_Status* status) {
+  guarded(status, "DS_ListFilesystemOptions", [&] {
+    const auto state = state_of_scheme(scheme);
+    const auto member = state->plugin.tables.filesystem.get_filesystem_configuration_keys;
+    const char* name = "get_filesystem_configuration_keys";
+    const std::string path = std::string(scheme) + "://";
+    char* keys = nullptr;
+    int count = 0;
+    state->plugin.need(path, name, member, [&](TF_Status* plugin_status) {
+      member(state->handle(), &keys, &count, plugin_status);
+    });
+    if (count < 0 || (count > 0 && keys == nullptr)) {
+      const std::string text = "answered " + std::to_string(count) + " keys and no block";
+      fail(TF_INTERNAL, state->plugin.told(path, name, text));
+    }
+    Json out;
+    out.array();
+    const char* at = keys;
+    for (int k = 0; k < count; ++k, at += std::strlen(at) + 1) out.text(at);
+    out.close();
+    if (keys != nullptr) state->plugin.release(keys);
+    fill(json, out.str());
   });
 }
 
