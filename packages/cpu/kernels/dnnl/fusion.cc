@@ -25,6 +25,7 @@ float softplus(float x, float) {
 float softsign(float x, float) { return x / (std::fabs(x) + 1); }
 float sigmoid(float x, float) { return 1 / (1 + std::exp(-x)); }
 float tangent(float x, float) { return std::tanh(x); }
+float gelu_exact(float x, float) { return 0.5F * x * (1 + std::erf(x * 0.70710678F)); }
 float gelu(float x, float) {
   const float inner = 0.7978845608028654F * (x + 0.044715F * x * x * x);
   return x * (std::tanh(inner) + 1) * 0.5F;
@@ -34,7 +35,7 @@ Function function(const std::string& name) {
   static const std::pair<const char*, Function> table[] = {
       {"Relu", relu},    {"Relu6", relu6},         {"LeakyRelu", leaky},   {"Elu", elu},
       {"Selu", selu},    {"Softplus", softplus},   {"Softsign", softsign}, {"Sigmoid", sigmoid},
-      {"Tanh", tangent}, {"GeluApproximate", gelu}};
+      {"Tanh", tangent}, {"GeluApproximate", gelu}, {"GeluExact", gelu_exact}};
   for (const auto& [known, out] : table) {
     if (name == known) return out;
   }
@@ -43,7 +44,7 @@ Function function(const std::string& name) {
 
 // What oneDNN calculates as exactly as we want it.
 bool is_exact(const std::string& name) {
-  static const std::set<std::string> names{"Relu", "Relu6", "LeakyRelu"};
+  static const std::set<std::string> names{"Relu", "Relu6", "LeakyRelu", "GeluApproximate"};
   return names.contains(name);
 }
 
@@ -113,6 +114,7 @@ void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int,
     if (step.kind == Kind::norm || step.kind == Kind::bias) binary(algorithm::binary_add, channel);
     else if (step.kind == Kind::add) binary(algorithm::binary_add, whole);
     else if (step.name == "Relu6") post.append_eltwise(algorithm::eltwise_clip_v2, 0, 6);
+    else if (step.name == "GeluApproximate") post.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
     else post.append_eltwise(algorithm::eltwise_relu, step.name == "Relu" ? 0 : alpha_, 0);
   }
   attributes.set_post_ops(post);

@@ -59,6 +59,27 @@ struct SoftsignOp {
   }
 };
 
+inline float erf_of(float x) { return vm::erf(x); }
+inline double erf_of(double x) { return std::erf(x); }
+inline float tanh_of(float x) { return vm::tanh(x); }
+inline double tanh_of(double x) { return std::tanh(x); }
+
+struct GeluExactOp {
+  static constexpr std::uint16_t kCost = 8;
+  template <class T>
+  T operator()(T x) const {
+    return T(0.5) * x * (T(1) + erf_of(x * static_cast<T>(0.70710678118654752)));
+  }
+};
+struct GeluApproximateOp {
+  static constexpr std::uint16_t kCost = 8;
+  template <class T>
+  T operator()(T x) const {
+    const T inner = static_cast<T>(0.79788456080286536) * (x + static_cast<T>(0.044715) * x * x * x);
+    return T(0.5) * x * (T(1) + tanh_of(inner));
+  }
+};
+
 constexpr std::int64_t kBlock = 1024;  // elements that a thread takes at least
 
 // LeakyRelu, and its gradient: the slope is an attribute.
@@ -112,6 +133,8 @@ void add_activation() {
   add_float_unary<SeluOp>("Selu");
   add_float_unary<SoftplusOp>("Softplus");
   add_float_unary<SoftsignOp>("Softsign");
+  add_float_unary<GeluExactOp>("Drystone>GeluExact");
+  add_float_unary<GeluApproximateOp>("Drystone>GeluApproximate");
   add_leaky(Types<float, double, Half, BFloat16>{});
 }
 

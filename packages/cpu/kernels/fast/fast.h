@@ -11,6 +11,7 @@ namespace drystone::cpu {
 void add_elementwise();
 void add_reductions();
 void add_softmax();
+void add_layer_norm();
 void add_batch_norm();
 void add_lrn();
 void add_pooling();

@@ -7,6 +7,7 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_elementwise();
   add_reductions();
   add_softmax();
+  add_layer_norm();
   add_batch_norm();
   add_lrn();
   add_pooling();

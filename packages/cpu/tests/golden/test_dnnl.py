@@ -38,6 +38,7 @@ FUSIONS: list[list[str]] = [
             "Softplus",
             "Softsign",
             "GeluApproximate",
+            "GeluExact",
         )
     ],
     ["BiasAdd", "Add"],

@@ -89,8 +89,8 @@ def optimize(
     1 when a pass was left out because it changed a result.
     """
     config = config_of(passes, numeric, iterations)
-    if passes is None:  # the file may be for TensorFlow, which has no such op
-        config = replace(config, elementwise_fusion="off")
+    if passes is None:  # the file may be for TensorFlow, which has no such ops
+        config = replace(config, layer_fusion="off", elementwise_fusion="off")
     target = target_of(model, signature, fetches, feeds)
     graph = target.loaded.graph
     if verify:

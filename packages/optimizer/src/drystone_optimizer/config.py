@@ -68,7 +68,7 @@ PASSES: Final = (
 )
 """The toggles, in the order of the C struct. All turn a pass on, but the first turns one off."""
 
-OWN: Final = ("auto_mixed_precision_cpu", "elementwise_fusion")
+OWN: Final = ("auto_mixed_precision_cpu", "layer_fusion", "elementwise_fusion")
 """Toggles that the C struct lacks: plugins have no say in them."""
 
 DEFAULT_OFF: Final = frozenset(
@@ -182,6 +182,7 @@ class OptimizerConfig:
     auto_mixed_precision_onednn_bfloat16: Choice = Toggle.DEFAULT
     auto_mixed_precision_mkl: Choice = Toggle.DEFAULT
     auto_mixed_precision_cpu: Choice = Toggle.DEFAULT
+    layer_fusion: Choice = Toggle.DEFAULT
     elementwise_fusion: Choice = Toggle.DEFAULT
     pin_to_host_optimization: Choice = Toggle.DEFAULT
     layout_optimizer: Choice = Toggle.DEFAULT

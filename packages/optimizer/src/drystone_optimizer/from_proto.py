@@ -20,7 +20,8 @@ _SAME: Final = (
     "experimental_disable_folding_quantization_emulation",
 )
 _NO_TOGGLE: Final = (
-    "disable_model_pruning", "auto_parallel", "memory_optimization", "elementwise_fusion",
+    "disable_model_pruning", "auto_parallel", "memory_optimization", "layer_fusion",
+    "elementwise_fusion",
 )  # fmt: skip
 
 

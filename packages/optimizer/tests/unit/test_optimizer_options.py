@@ -61,6 +61,7 @@ FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
             "disable_model_pruning",
             "memory_optimization",
             "auto_parallel",
+            "layer_fusion",
             "elementwise_fusion",
         )
     },

@@ -225,7 +225,7 @@ def test_c16_runs_last_and_other_passes_do_not_undo_it() -> None:
     config = OptimizerConfig(memory_mode="HEURISTICS", min_graph_nodes=-1)
     after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config)
     assert any(node.name.startswith("Recomputed/") for node in after)
-    assert [step.name for step in report.steps][-2:] == [PASS, "elementwise_fusion"]
+    assert [step.name for step in report.steps][-3:] == [PASS, "layer_fusion", "elementwise_fusion"]
     same_values(m.graph, after, ["y:0"], X, exact=False)
 
 

@@ -122,5 +122,5 @@ def test_c18_runs_once_after_the_last_iteration_and_only_when_asked_for() -> Non
     config = OptimizerConfig(**{PASS: True}, min_graph_nodes=-1)  # type: ignore[arg-type]
     after, report = optimize_with_report(m.graph, FETCHES, list(FEEDS), config)
     assert "_ScopedAllocatorSplit" in {node.op for node in after}
-    assert [step.name for step in report.steps][-2:] == [PASS, "elementwise_fusion"]
+    assert [step.name for step in report.steps][-3:] == [PASS, "layer_fusion", "elementwise_fusion"]
     assert sum(step.name == PASS for step in report.steps) == 1

@@ -10,6 +10,8 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
+from drystone_base.kernels.special import erf
+from drystone_base.ops.own import GELUS
 from drystone_base.ops.windows import channels_axis
 
 __all__ = ["ACTIVATIONS", "activate", "add_bias", "log_softmax"]
@@ -33,6 +35,11 @@ def _selu(x: Array) -> Array:
     return np.asarray(np.where(x < 0, negative, kind(_SELU_SCALE) * x))
 
 
+def _gelu_exact(x: Array) -> Array:
+    wide = x.astype(np.float64)
+    return np.asarray(wide * 0.5 * (1 + erf(wide / math.sqrt(2)))).astype(x.dtype)
+
+
 def _gelu(x: Array) -> Array:
     """The approximation by tanh."""
     kind = x.dtype.type
@@ -49,6 +56,7 @@ ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "Softsign": lambda x: x / (np.abs(x) + 1),
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "Tanh": np.tanh,
+    "GeluExact": _gelu_exact,
     "GeluApproximate": _gelu,
     "LeakyRelu": lambda x: _leaky(x, 0.2),
 }
@@ -71,6 +79,12 @@ def _leaky(x: Array, alpha: float) -> Array:
 def activation(call: Call, x: Array) -> Array:
     """Element by element, any shape; TF ``Relu``, ``Relu6``, ``LeakyRelu``, ``Elu``, ..."""
     return activate(call.op, x, call.attrs.get("alpha", 0.2))
+
+
+@kernel(*GELUS)
+def gelu(call: Call, x: Array) -> Array:
+    """Element by element, any shape; our own ops, named as in ``fused_ops`` of TF."""
+    return activate(call.op.removeprefix("Drystone>"), x)
 
 
 @kernel("ReluGrad", "Relu6Grad", "LeakyReluGrad", "SoftplusGrad", "SoftsignGrad")

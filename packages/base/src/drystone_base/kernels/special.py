@@ -27,7 +27,8 @@ def _each(function: Callable[[float], float], x: Array) -> Array:
     return np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
 
-def _erf(x: Array) -> Array:
+def erf(x: Array) -> Array:
+    """The error function, in float64."""
     return _each(math.erf, x)
 
 
@@ -98,7 +99,7 @@ def digamma(x: Array) -> Array:
 _DIGAMMA_SERIES: Final = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 
 _FUNCTIONS: Final[dict[str, Function]] = {
-    "Erf": _erf,
+    "Erf": erf,
     "Erfc": _erfc,
     "Erfinv": lambda x: _each(_erfinv_of, x),
     "Ndtri": lambda x: _each(_ndtri_of, x),

@@ -9,10 +9,16 @@ from typing import Final
 
 from drystone_abi.protos import OpDef as OpDefProto
 
-__all__ = ["FUSED_ELEMENTWISE", "FUSES", "LOGIC", "OWN"]
+__all__ = ["FUSED_ELEMENTWISE", "FUSES", "GELUS", "LAYER_NORM", "LOGIC", "OWN"]
 
 FUSED_ELEMENTWISE: Final = "Drystone>FusedElementwise"
 """``ops`` in turn, each on the inputs or earlier results that ``operands`` numbers."""
+
+GELUS: Final = ("Drystone>GeluExact", "Drystone>GeluApproximate")
+"""``x`` times the normal distribution up to it: by the error function, or about, by tanh."""
+
+LAYER_NORM: Final = "Drystone>LayerNorm"
+"""Rows of the last dimension less their mean, over their deviation, then scale and offset."""
 
 LOGIC: Final = frozenset(("LogicalAnd", "LogicalNot", "LogicalOr"))
 _OF_ALL: Final = """
@@ -25,7 +31,7 @@ _OF_FLOATS: Final = """
     Sinh Softplus Softsign Sqrt SquaredDifference Tan Tanh
 """
 _WHOLE: Final = frozenset(_OF_ALL.split())
-_FLOATING: Final = _WHOLE | set(_OF_FLOATS.split())
+_FLOATING: Final = _WHOLE | set(_OF_FLOATS.split()) | set(GELUS)
 FUSES: Final = {
     **dict.fromkeys(("float32", "float64", "float16", "bfloat16"), _FLOATING),
     **dict.fromkeys(("int32", "int64"), _WHOLE),
@@ -33,6 +39,7 @@ FUSES: Final = {
 """Ops that the fused op knows, by the label of its dtype T."""
 
 _NUMBERS: Final = (1, 2, 3, 9, 14, 19)  # float, double, int32, int64, bfloat16, half
+_FLOATS: Final = (1, 2, 14, 19)
 
 
 def _fused_elementwise() -> OpDefProto:
@@ -47,4 +54,25 @@ def _fused_elementwise() -> OpDefProto:
     return op
 
 
-OWN: Final = (_fused_elementwise(),)
+def _gelu(name: str) -> OpDefProto:
+    op = OpDefProto(name=name)
+    op.input_arg.add(name="features", type_attr="T")
+    op.output_arg.add(name="activations", type_attr="T")
+    op.attr.add(name="T", type="type").allowed_values.list.type.extend(_FLOATS)  # type: ignore[arg-type]
+    return op
+
+
+def _layer_norm() -> OpDefProto:
+    op = OpDefProto(name=LAYER_NORM)
+    op.input_arg.add(name="x", type_attr="T")
+    op.input_arg.add(name="args", type_attr="T", number_attr="num_args")
+    op.output_arg.add(name="y", type_attr="T")
+    op.attr.add(name="T", type="type").allowed_values.list.type.extend(_FLOATS)  # type: ignore[arg-type]
+    op.attr.add(name="num_args", type="int", has_minimum=True, minimum=0)
+    op.attr.add(name="has_scale", type="bool")
+    op.attr.add(name="has_offset", type="bool")
+    op.attr.add(name="epsilon", type="float")
+    return op
+
+
+OWN: Final = (_fused_elementwise(), *(_gelu(name) for name in GELUS), _layer_norm())

@@ -160,6 +160,13 @@ PASSES: Final = (
         last=True,
     ),
     BuiltIn(
+        "layer_fusion",
+        "layer_fusion",
+        "layer_fusion",
+        _when_run("layer_fusion"),
+        last=True,
+    ),
+    BuiltIn(
         "elementwise_fusion",
         "elementwise_fusion",
         "elementwise_fusion",

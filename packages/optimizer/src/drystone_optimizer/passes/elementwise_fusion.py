@@ -17,6 +17,7 @@ from drystone_base.graph import Node, Output, topological_order
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.regions import is_inner
 
 __all__ = ["run"]
 
@@ -97,7 +98,7 @@ def _members(ctx: Context, root: Node) -> set[Node]:
             if not fits or (dtype is not None and not _known(source, dtype)):
                 continue
             grown = inputs | set(source.inputs)
-            if len(grown) > _MOST_INPUTS or not _is_inner(ctx, source, root, region):
+            if len(grown) > _MOST_INPUTS or not is_inner(ctx, source, root, region):
                 continue
             if not _has_shape(ctx, source, shape):
                 continue
@@ -117,14 +118,6 @@ def _has_shape(ctx: Context, node: Node, shape: tuple[int, ...] | None) -> bool:
     """Whether that is the shape of what the node gives, and of all that a sum of many adds up."""
     needed = [(node, 0), *(node.inputs if node.op == "AddN" else ())]
     return all(same_shape(ctx.shape(output), shape) for output in needed)
-
-
-def _is_inner(ctx: Context, node: Node, root: Node, region: set[Node]) -> bool:
-    """Whether nothing but the region would miss the node."""
-    if node.controls or ctx.kept(node) or not ctx.may_rewrite(node) or node.device != root.device:
-        return False
-    users = ctx.graph.consumers(node)
-    return not ctx.graph.control_consumers(node) and all(user in region for user, _ in users)
 
 
 def _in_order(root: Node, members: set[Node]) -> list[Node]:

@@ -10,8 +10,9 @@ accumulator AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlo
   ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep
   ResourceAccumulatorTakeGradient ResourceConditionalAccumulator SparseAccumulatorApplyGradient
   SparseAccumulatorTakeGradient SparseConditionalAccumulator
-activation BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu
-  Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+activation BiasAdd BiasAddGrad BiasAddV1 Drystone>GeluApproximate Drystone>GeluExact Elu EluGrad
+  LeakyRelu LeakyReluGrad LogSoftmax Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad Softmax
+  Softplus SoftplusGrad Softsign SoftsignGrad
 approx_top_k ApproxTopK
 audio AudioMicrofrontend AudioSpectrogram DecodeWav EncodeWav Mfcc
 banded BandedTriangularSolve
@@ -128,6 +129,7 @@ internal Abort DeleteSessionTensor Fingerprint GetSessionHandle GetSessionHandle
   _ParallelConcatUpdate _TensorToHashBucketFast _UnaryOpsComposition
 isotonic IsotonicRegression
 joining Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
+layers Drystone>LayerNorm
 linalg BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse
   BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve BatchSelfAdjointEig
   BatchSelfAdjointEigV2 BatchSvd Cholesky CholeskyGrad Eig LogMatrixDeterminant Lu

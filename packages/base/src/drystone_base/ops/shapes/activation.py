@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from drystone_base.ops.own import GELUS
 from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 from drystone_base.ops.windows import channels_axis
 
 __all__: list[str] = []
 
 
-@shape("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")
+@shape("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", *GELUS)
 def unchanged(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
     return [c.shape(0)]

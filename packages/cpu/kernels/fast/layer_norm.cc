@@ -1,0 +1,83 @@
+// Layer normalization: rows of the last dimension, one after another in the nearest cache.
+#include <cmath>
+
+#include "fast/fast.h"
+#include "fast/folds.h"
+#include "fast/widened.h"
+
+namespace drystone::cpu {
+namespace {
+
+template <class T>
+class LayerNorm {
+  using W = Wide<T>;
+
+ public:
+  explicit LayerNorm(const Node& node)
+      : has_scale_(node.boolean("has_scale")),
+        has_offset_(node.boolean("has_offset")),
+        epsilon_(static_cast<W>(node.real("epsilon"))) {}
+
+  void compute(Call& call) const {
+    const Tensor x = call.input(0);
+    require(x.rank() >= 1, "x must have >= 1 dimension");
+    const std::int64_t width = x.dim(x.rank() - 1);
+    const int args = (has_scale_ ? 1 : 0) + (has_offset_ ? 1 : 0);
+    require(call.inputs() == 1 + args, "args must be a scale, if has_scale, and an offset");
+    for (int k = 1; k <= args; ++k) {
+      require(call.input(k).count() == width,
+              "scale and offset must have one entry per element of a row");
+    }
+    const W* scale = has_scale_ ? wide<T>(call, call.input(1)) : nullptr;
+    const W* offset = has_offset_ ? wide<T>(call, call.input(args)) : nullptr;
+    const Tensor y = call.output(0, x.dims(), 0);
+    if (x.count() == 0) return;
+    const W* from = wide<T>(call, x);
+    W* to = wide_output<T>(call, y);
+    parallel(x.count() / width, 10 + width / 4, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        row(from + k * width, width, scale, offset, to + k * width);
+      }
+    });
+    finish<T>(y, to);
+  }
+
+ private:
+  // The deviation is that of what is left without the mean: nothing cancels.
+  void row(const W* x, std::int64_t width, const W* scale, const W* offset, W* y) const {
+    const W mean = FoldLoops<SumFold<W>>::run(x, width) / static_cast<W>(width);
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < width; ++k) y[k] = x[k] - mean;
+    const W variance = FoldLoops<SquaresFold<W>>::run(y, width) / static_cast<W>(width);
+    const W factor = W(1) / std::sqrt(variance + epsilon_);
+    if (scale != nullptr && offset != nullptr) {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] = y[k] * (factor * scale[k]) + offset[k];
+    } else if (scale != nullptr) {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor * scale[k];
+    } else {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor;
+      if (offset == nullptr) return;
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] += offset[k];
+    }
+  }
+
+  bool has_scale_;
+  bool has_offset_;
+  W epsilon_;
+};
+
+}  // namespace
+
+void add_layer_norm() {
+  const char* op = "Drystone>LayerNorm";
+  add<LayerNorm<float>>(op, {{"T", {TF_FLOAT}}});
+  add<LayerNorm<double>>(op, {{"T", {TF_DOUBLE}}});
+  add<LayerNorm<Half>>(op, {{"T", {TF_HALF}}});
+  add<LayerNorm<BFloat16>>(op, {{"T", {TF_BFLOAT16}}});
+}
+
+}  // namespace drystone::cpu

@@ -1,0 +1,189 @@
+"""Layer normalization: mean, variance and what is computed of them become one node.
+
+The formula is that of ``tf.nn.moments`` with ``tf.nn.batch_normalization``, however it is written:
+``(x - mean) / sqrt(variance + epsilon) * scale + offset`` over the last dimension, where scale and
+offset may be missing. The moments must be those of the formula: a variance of squares less the
+square of the mean, which may be negative, stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from drystone_base.dtypes import as_dtype
+from drystone_base.graph import Node, Output
+from drystone_base.ops.own import LAYER_NORM
+from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.passes.layer_fusion._terms import Expansion, below
+from drystone_optimizer.regions import is_inner
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULE"]
+
+_FLOAT: Final = as_dtype("float32")
+_DEEP: Final = 6  # from the root of the variance to the end
+_X: Final = 0
+_MEAN: Final = 1
+_FACTOR: Final = 2  # one over the deviation
+
+
+class _Moments(NamedTuple):
+    x: Output
+    mean: Output
+    nodes: tuple[Node, ...]
+
+
+class _Found(NamedTuple):
+    root: Node
+    x: Output
+    scale: Output | None
+    offset: Output | None
+    epsilon: float
+
+
+def _match(ctx: Context, node: Node) -> _Found | None:
+    if LAYER_NORM not in of_plugins() or ctx.dtype((node, 0)) is not _FLOAT:
+        return None
+    shifted = node.inputs[0]
+    if shifted[0].op not in ("Add", "AddV2"):
+        return None
+    for variance, added in (shifted[0].inputs, shifted[0].inputs[::-1]):
+        value = ctx.constant(added)
+        if value is None or value.size != 1 or not 0 <= float(value.reshape(())) < 1:
+            continue
+        moments = _moments(ctx, variance)
+        if moments is not None:
+            inner = (node, shifted[0], *moments.nodes)
+            return _widest(ctx, node, moments, inner, float(value.reshape(())))
+    return None
+
+
+def _moments(ctx: Context, variance: Output) -> _Moments | None:
+    """What the variance is of, if it is the mean of squared differences from the mean."""
+    squares = _averaged(ctx, variance)
+    if squares is None:
+        return None
+    node = squares[0]
+    nodes: tuple[Node, ...] = (variance[0], node)
+    if node.op == "SquaredDifference":
+        sides = node.inputs
+    elif node.op == "Square" or (node.op == "Mul" and node.inputs[0] == node.inputs[1]):
+        less = node.inputs[0][0]
+        if less.op != "Sub":
+            return None
+        sides, nodes = less.inputs, (*nodes, less)
+    else:
+        return None
+    for x, mean in (sides, sides[::-1]):
+        plain = _through(mean)
+        if _averaged(ctx, plain) == x:
+            passed = () if plain == mean else (mean[0],)
+            return _Moments(x, plain, (*nodes, plain[0], *passed))
+    return None
+
+
+def _through(output: Output) -> Output:
+    return output[0].inputs[0] if output[0].op in ("StopGradient", "Identity") else output
+
+
+def _averaged(ctx: Context, output: Output) -> Output | None:
+    """What a Mean over the last dimension, which it keeps, is of."""
+    node = output[0]
+    if node.op != "Mean" or not node.attr("keep_dims", False):
+        return None
+    shape = ctx.shape(node.inputs[0])
+    axes = ctx.ints(node.inputs[1])
+    if shape is None or axes not in ([-1], [len(shape) - 1]):
+        return None
+    return node.inputs[0]
+
+
+def _widest(
+    ctx: Context, node: Node, moments: _Moments, inner: tuple[Node, ...], epsilon: float
+) -> _Found | None:
+    """The last node that is a normalization, with as much of scale and offset as there is."""
+    shape = ctx.shape(moments.x)
+    if not shape or shape[-1] < 2 or ctx.dtype(moments.x) is not _FLOAT:
+        return None
+    found = None
+    for root in below(ctx, node, _DEEP):
+        if not same_shape(ctx.shape((root, 0)), shape):
+            continue
+        found = _normalization(ctx, root, node, moments, inner, epsilon) or found
+    return found
+
+
+def _normalization(
+    ctx: Context,
+    root: Node,
+    node: Node,
+    moments: _Moments,
+    inner: tuple[Node, ...],
+    epsilon: float,
+) -> _Found | None:
+    shape = ctx.shape(moments.x)
+    assert shape is not None
+
+    def is_parameter(output: Output) -> bool:
+        held = ctx.shape(output)
+        fits = held is not None and len(held) <= len(shape) and held[-1:] == shape[-1:]
+        return fits and all(size == 1 for size in held[:-1])  # type: ignore[index]
+
+    inverse = (node, 0)
+    atoms = {moments.x: _X, moments.mean: _MEAN}
+    divisors = {}
+    if node.op == "Rsqrt":
+        atoms[inverse] = _FACTOR
+    else:
+        divisors[inverse] = _FACTOR
+        atoms[(node, -1)] = _FACTOR  # so that leaves are numbered after it
+    terms = Expansion(ctx, atoms, divisors, is_parameter)
+    found = _parameters(terms, root)
+    region = {root, *terms.nodes, *inner}
+    if found is None or not ctx.may_rewrite(root):
+        return None
+    if not all(is_inner(ctx, one, root, region) for one in region if one is not root):
+        return None
+    return _Found(root, moments.x, *found, epsilon)
+
+
+def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | None] | None:
+    """Scale and offset, if the terms are ``x r scale - mean r scale + offset``."""
+    found = terms.of((root, 0))
+    if found is None or root not in terms.nodes:
+        return None
+    scales: dict[int, tuple[int, ...]] = {}
+    offsets: list[tuple[int, ...]] = []
+    for factors, by in found.items():
+        plain = [k for k in factors if not terms.is_leaf(k)]
+        leaves = tuple(k for k in factors if terms.is_leaf(k))
+        if not plain and len(leaves) == 1 and by == 1:
+            offsets.append(leaves)
+        elif plain in ([_X, _FACTOR], [_MEAN, _FACTOR]) and by == (1 if plain[0] == _X else -1):
+            scales[plain[0]] = leaves
+        else:
+            return None
+    if len(scales) != 2 or len(offsets) > 1 or scales[_X] != scales[_MEAN] or len(scales[_X]) > 1:
+        return None
+    scale = terms.leaf(scales[_X][0]) if scales[_X] else None
+    return scale, terms.leaf(offsets[0][0]) if offsets else None
+
+
+def _apply(ctx: Context, _: Node, found: _Found) -> None:
+    args = [arg for arg in (found.scale, found.offset) if arg is not None]
+    before = [source for source, _ in found.root.inputs]
+    attrs: dict[str, Any] = {
+        "T": _FLOAT,
+        "num_args": len(args),
+        "has_scale": found.scale is not None,
+        "has_offset": found.offset is not None,
+        "epsilon": found.epsilon,
+    }
+    ctx.become(found.root, LAYER_NORM, [found.x, *args], attrs)
+    for source in before:
+        if ctx.graph.get(source.name) is source:
+            ctx.drop_unused(source)
+
+
+RULE: Final = Rule("layer normalization", ("Rsqrt", "Sqrt"), _match, _apply, Numeric.REASSOCIATES)
