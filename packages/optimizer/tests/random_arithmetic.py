@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pass_checks import Maker
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
 from drystone_base.session import Session, SessionConfig
 
@@ -126,6 +126,50 @@ class Arithmetic:
             shape = (rows, cols)
         self.values.append((made, shape))
 
+    def parts(self) -> None:
+        """A Split whose parts go through one op, or not, and are put together again."""
+        data, (rows, cols) = self.one_of(self.values)
+        axis = int(self.rng.integers(2))
+        count = (rows, cols)[axis]
+        if count < 2:
+            return
+        self.serial += 1
+        at = self.m.const(f"p_{self.serial}", axis)
+        node = self.op("Split", at, data, num_split=count, **F)[0]
+        op = self.one_of(UNARY)
+        ends = [self.op(op if self.rng.random() < 0.8 else "Neg", (node, k), **F)
+                for k in range(count)]  # fmt: skip
+        self.values.append((self.op("ConcatV2", *ends, at, N=count, Tidx=INT32, **F), (rows, cols)))
+
+    def pack(self) -> None:
+        """A Pack of one or two matrices of a shape, and one element of it."""
+        data, shape = self.one_of(self.values)
+        other = self.one_of([v for v, s in self.values if s == shape])
+        axis = int(self.rng.integers(-3, 3))
+        packed = self.op("Pack", data, other, N=2, axis=axis, **F)
+        at = axis % 3
+        begin = [int(self.rng.integers(2)) if k == at else 0 for k in range(3)]
+        size = [1 if k == at else -1 for k in range(3)]
+        cut = self.op("Slice", packed, self.ints(*begin), self.ints(*size), Index=INT32, **F)
+        flat = self.op("Reshape", cut, self.ints(*shape), Tshape=INT32, **F)
+        self.values.append((flat, shape))
+
+    def casts(self) -> None:
+        """Through a wider type and back, and a move of elements between."""
+        data, (rows, cols) = self.one_of(self.values)
+        wide = self.op("Cast", data, SrcT=FLOAT32, DstT=FLOAT64)
+        moved = self.op("Transpose", wide, self.ints(1, 0), T=FLOAT64, Tperm=INT32)
+        narrow = self.op("Cast", moved, SrcT=FLOAT64, DstT=FLOAT32)
+        self.values.append((narrow, (cols, rows)))
+
+    def factors(self) -> None:
+        """A sum of two products with a factor in common."""
+        data, shape = self.one_of(self.values)
+        alike = [v for v, s in self.values if s == shape]
+        one, other = self.one_of(alike), self.one_of(alike)
+        a, b = self.op("Mul", data, one, **F), self.op("Mul", other, data, **F)
+        self.values.append((self.op("AddV2", a, b, **F), shape))
+
     def layer(self) -> None:
         """A product with constant weights, a bias, an activation."""
         data, (rows, cols) = self.values[-1]
@@ -150,6 +194,7 @@ def draw(seed: int) -> tuple[Arithmetic, list[str]]:
     made.constant()
     pieces = [made.unary] * 4 + [made.binary] * 4 + [made.scalar] * 4 + [made.arrange] * 5
     pieces += [made.layer] * 2 + [made.constant]
+    pieces += [made.parts, made.pack, made.casts, made.factors]
     for _ in range(int(rng.integers(3, 25))):
         made.one_of(pieces)()
     chosen = {made.values[-1][0][0].name, made.one_of(made.values)[0][0].name}

@@ -134,6 +134,8 @@ BECOMES: dict[str, tuple[Make, str, bool]] = {
         False,
     ),
     "element": (element(1), "y = Identity(z)", True),
+    "pow 3": (const("Pow", 3.0), "y = Mul(x, y/square)", False),
+    "part of a pack": (element(0, shrink=0), "y = ExpandDims(x, y/axis)", True),
     "element from the end": (element(-2), "y = Identity(x)", True),
 }
 STAYS: dict[str, Make] = {
@@ -146,14 +148,13 @@ STAYS: dict[str, Make] = {
     "-a - b": binary("Sub", "n", "z", ("Neg", "n", "x")),
     "product of two": binary("Mul", "x", "z"),
     "pow 0.5": const("Pow", 0.5),
-    "pow 3": const("Pow", 3.0),
+    "pow 4": const("Pow", 4.0),
     "pow 2 of a larger shape": lambda m: m.op(
         "Pow", "y", m.x("w", ()), m.const("c", [2.0, 2.0]), **F
     ),
     "exp(x) - 2": const("Sub", 2.0, ("Exp", "e", "x")),
     "sum of two": binary("AddV2", "x", "z"),
     "element along another axis": element(1, axis=1),
-    "part of a pack": element(0, shrink=0),
     "log of softmax": ops("Softmax", "Log"),
     "quotient by exp": binary("RealDiv", "x", "r", ("Exp", "r", "z")),
 }

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULES"]
@@ -17,13 +18,6 @@ class _Found(NamedTuple):
     inner: Node
     data: Output
     one: Output
-
-
-def _inner(ctx: Context, output: Output, *ops: str) -> Node | None:
-    node, slot = output
-    if node.op not in ops or slot or node in ctx.fed_nodes or node.controls:
-        return None
-    return node if ctx.only_user(node) and ctx.may_rewrite(node) else None
 
 
 def _is_one(ctx: Context, output: Output) -> bool:
@@ -37,29 +31,29 @@ def _is_one(ctx: Context, output: Output) -> bool:
 
 
 def _match_log1p(ctx: Context, node: Node) -> _Found | None:
-    inner = _inner(ctx, node.inputs[0], "Add", "AddV2")
-    if inner is None or not as_fast("Log", "Log1p"):
+    first = inner(ctx, node.inputs[0], ("Add", "AddV2"))
+    if first is None or not as_fast("Log", "Log1p"):
         return None
-    for data, one in (inner.inputs, inner.inputs[::-1]):
-        if _is_one(ctx, one) and same_shape(ctx.shape(data), ctx.shape((inner, 0))):
-            return _Found(inner, data, one)
+    for data, one in (first.inputs, first.inputs[::-1]):
+        if _is_one(ctx, one) and same_shape(ctx.shape(data), ctx.shape((first, 0))):
+            return _Found(first, data, one)
     return None
 
 
 def _match_expm1(ctx: Context, node: Node) -> _Found | None:
-    inner = _inner(ctx, node.inputs[0], "Exp")
-    if inner is None or not _is_one(ctx, node.inputs[1]) or not as_fast("Exp", "Expm1"):
+    first = inner(ctx, node.inputs[0], ("Exp",))
+    if first is None or not _is_one(ctx, node.inputs[1]) or not as_fast("Exp", "Expm1"):
         return None
-    if not same_shape(ctx.shape((inner, 0)), ctx.shape((node, 0))):
+    if not same_shape(ctx.shape((first, 0)), ctx.shape((node, 0))):
         return None
-    return _Found(inner, inner.inputs[0], node.inputs[1])
+    return _Found(first, first.inputs[0], node.inputs[1])
 
 
 def _match_log_softmax(ctx: Context, node: Node) -> _Found | None:
-    inner = _inner(ctx, node.inputs[0], "Softmax")
-    if inner is None or not as_fast("Softmax", "LogSoftmax"):
+    first = inner(ctx, node.inputs[0], ("Softmax",))
+    if first is None or not as_fast("Softmax", "LogSoftmax"):
         return None
-    return _Found(inner, inner.inputs[0], inner.inputs[0])
+    return _Found(first, first.inputs[0], first.inputs[0])
 
 
 def _apply(op: str) -> Callable[[Context, Node, _Found], None]:

@@ -1,4 +1,4 @@
-"""Pow with a constant exponent becomes a simpler op.
+"""Pow with a constant exponent becomes a simpler op, or two: the third power is x times Square.
 
 Square, Reciprocal and Rsqrt round otherwise; Sqrt differs at -0 and at minus infinity.
 """
@@ -15,6 +15,7 @@ from drystone_optimizer.rules import Numeric, Rule
 __all__ = ["RULE"]
 
 _OPS: Final = {
+    3.0: ("Mul", Numeric.REASSOCIATES),
     2.0: ("Square", Numeric.REASSOCIATES),
     1.0: ("Identity", Numeric.EXACT),
     0.5: ("Sqrt", Numeric.APPROXIMATE),
@@ -46,7 +47,10 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.numeric = max(ctx.numeric, found.numeric)
     base, exponent = node.inputs
     controls = [*node.controls, *ctx.waits([exponent])]
-    ctx.become(node, found.op, [base], {"T": node.attrs["T"]}, controls)
+    attrs, inputs = {"T": node.attrs["T"]}, [base]
+    if found.op == "Mul":
+        inputs = [base, (ctx.add("Square", node, "square", [base], attrs), 0)]
+    ctx.become(node, found.op, inputs, attrs, controls)
     ctx.drop_unused(exponent[0])
 
 

@@ -1,0 +1,112 @@
+"""The largest of f(x) is f of the largest x where f never falls; of the least where it never rises.
+
+Only along axes that are known to have elements: of none, the largest is minus infinity, whatever
+f makes of that. An index of the largest is that of f(x) only where f is one to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from drystone_base.graph import Node
+from drystone_optimizer.context import Context
+from drystone_optimizer.passes.arithmetic_optimization._inner import inner, joins_a_layer
+from drystone_optimizer.rules import Numeric, Rule
+
+__all__ = ["RULES"]
+
+# Rise or stay for all numbers; NaN stays NaN. Which of two equal zeros is taken may differ.
+_RISING: Final = frozenset({
+    "Asinh", "Atan", "Ceil", "Elu", "Erf", "Exp", "Expm1", "Floor", "Relu", "Relu6", "Rint", "Selu",
+    "Sigmoid", "Sinh", "Softplus", "Softsign", "Tanh",
+})  # fmt: skip
+# Rise where they are defined: of other elements they make NaN, which is seen or not.
+_PARTLY: Final = frozenset({"Acosh", "Asin", "Atanh", "Log", "Log1p", "Sqrt"})
+_FALLING: Final = frozenset({"Neg", "Erfc"})
+_PARTLY_FALLING: Final = frozenset({"Acos", "Rsqrt"})
+# Never equal for numbers that are not; but what is rounded may be.
+_ONE_TO_ONE: Final = frozenset({
+    "Asinh", "Atan", "Erf", "Exp", "Expm1", "Sigmoid", "Sinh", "Softplus", "Softsign", "Tanh",
+    *_PARTLY,
+})  # fmt: skip
+_OTHER: Final = {"Max": "Min", "Min": "Max", "ArgMax": "ArgMin", "ArgMin": "ArgMax"}
+
+
+class _Found(NamedTuple):
+    function: Node
+    op: str
+
+
+_Match: TypeAlias = "Callable[[Context, Node], _Found | None]"
+
+
+def _has_elements(ctx: Context, node: Node) -> bool:
+    axes, shape = ctx.ints(node.inputs[1]), ctx.shape(node.inputs[0])
+    if axes is None or shape is None or any(not -len(shape) <= k < len(shape) for k in axes):
+        return False
+    return all(shape[k] > 0 for k in axes)
+
+
+def _match_in(ops: frozenset[str], falling: frozenset[str]) -> _Match:
+    def match(ctx: Context, node: Node) -> _Found | None:
+        function = inner(ctx, node.inputs[0], ops | falling)
+        if function is None or joins_a_layer(function):
+            return None
+        if not _has_elements(ctx, node):
+            return None
+        return _Found(function, _OTHER[node.op] if function.op in falling else node.op)
+
+    return match
+
+
+def _apply(ctx: Context, node: Node, found: _Found) -> None:
+    function = found.function
+    attrs = {n: v for n, v in node.attrs.items() if not n.startswith("_")}
+    own = {n: v for n, v in function.attrs.items() if not n.startswith("_")}
+    inputs = [function.inputs[0], *node.inputs[1:]]
+    extreme = ctx.add(found.op, node, "extreme", inputs, attrs)
+    ctx.become(node, function.op, [(extreme, 0)], own)
+    ctx.drop_unused(function)
+
+
+def _match_index(ctx: Context, node: Node) -> _Found | None:
+    function = inner(ctx, node.inputs[0], ("Neg",))
+    dtype = ctx.dtype(node.inputs[0])
+    if function is None or dtype is None or not dtype.is_floating or not _has_elements(ctx, node):
+        return None
+    return _Found(function, _OTHER[node.op])
+
+
+def _match_index_of_rounded(ctx: Context, node: Node) -> _Found | None:
+    function = inner(ctx, node.inputs[0], _ONE_TO_ONE)
+    if function is None or not _has_elements(ctx, node):
+        return None
+    return _Found(function, node.op)
+
+
+def _apply_index(ctx: Context, node: Node, found: _Found) -> None:
+    attrs = {n: v for n, v in node.attrs.items() if not n.startswith("_")}
+    ctx.become(node, found.op, [found.function.inputs[0], *node.inputs[1:]], attrs)
+    ctx.drop_unused(found.function)
+
+
+def _match_pool(ctx: Context, node: Node) -> _Found | None:
+    function = inner(ctx, node.inputs[0], _RISING)
+    if function is None or joins_a_layer(function):
+        return None
+    return _Found(function, node.op)
+
+
+_REDUCE: Final = ("Max", "Min")
+_INDEX: Final = ("ArgMax", "ArgMin")
+RULES: Final = (
+    Rule("extreme of a function", _REDUCE, _match_in(_RISING, _FALLING), _apply,
+         Numeric.REASSOCIATES),
+    Rule("extreme of a partial function", _REDUCE, _match_in(_PARTLY, _PARTLY_FALLING), _apply,
+         Numeric.APPROXIMATE),
+    Rule("extremes of windows", ("MaxPool",), _match_pool, _apply, Numeric.APPROXIMATE),
+    Rule("index in a negation", _INDEX, _match_index, _apply_index),
+    Rule("index in a function", _INDEX, _match_index_of_rounded, _apply_index,
+         Numeric.APPROXIMATE),
+)  # fmt: skip
