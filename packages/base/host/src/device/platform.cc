@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/quoted.h"
 #include "device/calls.h"
 
 namespace drystone::host {
@@ -22,7 +23,7 @@ bool is_platform_name(const char* text) {
 void require_name(const char* member, const char* value) {
   if (is_platform_name(value)) return;
   fail(TF_FAILED_PRECONDITION,
-       std::string(member) + " is " + (value == nullptr ? "NULL" : "'" + std::string(value) + "'") +
+       std::string(member) + " is " + (value == nullptr ? "NULL" : quoted(value)) +
            "; it must be set and match [A-Z][A-Z_]*");
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/failure.h"
+#include "core/quoted.h"
 #include "core/tensor.h"
 #include "drystone/sdk/wire.hpp"
 #include "ops/registry.h"
@@ -12,8 +13,6 @@ namespace drystone::host::kernels {
 namespace {
 
 constexpr std::int64_t kMostTensors = 1 << 20;
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 }  // namespace
 

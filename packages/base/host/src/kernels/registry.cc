@@ -6,6 +6,7 @@
 #include <shared_mutex>
 
 #include "core/failure.h"
+#include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
 
 namespace drystone::host::kernels {
@@ -27,16 +28,16 @@ std::string describe(const Definition& definition) {
   std::string out = "op " + definition.op + " on device " + definition.device;
   for (const Constraint& constraint : definition.constraints) {
     out += ", " + constraint.attr + " in";
-    for (const int type : constraint.types) out += " " + std::to_string(type);
+    for (const int type : constraint.types) out.append(" ").append(std::to_string(type));
   }
   if (!definition.label.empty()) out += ", label " + definition.label;
   return out + ", priority " + std::to_string(definition.priority);
 }
 
 void refuse(const Registered& added, const Registered& there) {
-  fail(TF_ALREADY_EXISTS, "kernel '" + added.name + "' of " + added.library + " for " +
-                              describe(added.definition) + " is registered already: kernel '" +
-                              there.name + "' of " + there.library +
+  fail(TF_ALREADY_EXISTS, "kernel " + quoted(added.name) + " of " + added.library + " for " +
+                              describe(added.definition) + " is registered already: kernel " +
+                              quoted(there.name) + " of " + there.library +
                               "; give one of them another priority or label");
 }
 

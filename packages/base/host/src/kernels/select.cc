@@ -5,6 +5,7 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/json.h"
+#include "core/quoted.h"
 #include "drystone_host/kernels.h"
 #include "kernels/node.h"
 #include "kernels/registry.h"
@@ -59,11 +60,11 @@ bool holds(const Node& node, const Constraint& constraint) {
 std::string obstacle(const Node& node, const Definition& definition, std::string_view device) {
   if (definition.device != device) return "it is for device " + definition.device;
   const std::string_view label = node.attr("_kernel").string().value_or("");
-  if (definition.label != label) return "its label is '" + definition.label + "'";
+  if (definition.label != label) return "its label is " + quoted(definition.label);
   for (const Constraint& constraint : definition.constraints) {
     if (!holds(node, constraint)) {
-      std::string text = "attribute '" + constraint.attr + "' must be one of";
-      for (const int type : constraint.types) text += " " + std::to_string(type);
+      std::string text = "attribute " + quoted(constraint.attr) + " must be one of";
+      for (const int type : constraint.types) text.append(" ").append(std::to_string(type));
       return text;
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/failure.h"
+#include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
 #include "ops/dtype_names.h"
 
@@ -52,8 +53,6 @@ void decode_list(std::string_view bytes, AttrValue& value) {
   }
   if (!in.ok()) malformed();
 }
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // How a value reads in a message.
 std::string show(std::string_view base, const AttrValue& value, std::size_t k) {

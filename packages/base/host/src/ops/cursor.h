@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/quoted.h"
+
 namespace drystone::host::ops {
 
 // Thrown by parsers; whoever knows the spec and the op turns it into a message.
@@ -65,7 +67,7 @@ class Cursor {
   std::string found() const {
     if (at_end()) return "the end";
     const std::string_view all = rest();
-    return "'" + std::string(all.substr(0, 40)) + (all.size() > 40 ? "...'" : "'");
+    return all.size() > 40 ? quoted(std::string(all.substr(0, 40)) + "...") : quoted(all);
   }
 
   [[noreturn]] void fail(std::string message) const { fail_at(position_, std::move(message)); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
 #include "ops/cursor.h"
 #include "ops/dtype_names.h"
@@ -69,7 +70,7 @@ void dtype_item(Cursor& in, std::vector<int>& types) {
   types.insert(types.end(), set.begin(), set.end());
   if (type != 0 || !set.empty()) return;
   if (name.empty()) in.expected("a data type such as float");
-  Cursor::fail_at(start, "'" + std::string(name) + "' is no data type");
+  Cursor::fail_at(start, quoted(name) + " is no data type");
 }
 
 // What stands in braces: strings, or data types.
@@ -98,7 +99,7 @@ std::string value_type(Cursor& in, AttrDef& attr) {
     return "type";
   }
   if (name.empty()) in.expected("the type of an attribute");
-  Cursor::fail_at(start, "'" + std::string(name) + "' is no type of an attribute");
+  Cursor::fail_at(start, quoted(name) + " is no type of an attribute");
 }
 
 void attr_type(Cursor& in, AttrDef& attr) {
@@ -144,7 +145,7 @@ AttrDef& named_attr(Cursor& in, std::size_t at, std::string_view name,
   AttrDef* attr = find(attrs, name);
   if (attr != nullptr) return *attr;
   if (name.empty()) in.expected("a data type or the name of an attribute");
-  Cursor::fail_at(at, "'" + std::string(name) + "' is neither a data type nor an attribute");
+  Cursor::fail_at(at, quoted(name) + " is neither a data type nor an attribute");
 }
 
 // "N *" in front of the type, where it is there.
