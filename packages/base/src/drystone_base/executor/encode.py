@@ -44,6 +44,7 @@ _FORWARD: Final = frozenset(
 )  # fmt: skip
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _LAZY_BYTES: Final = 1 << 20
+_BOUNDARY: Final = 64  # bytes: tensors of the host begin at multiples, and others are copied
 _IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
 """Ops whose kernels write into an array that they were given: it must stay the same object."""
 
@@ -205,7 +206,7 @@ class _Encoder:
     def _constant(self, out: InstructionDef, instruction: Instruction) -> bool:
         """Whether the value is there: what is too large is left to the kernel, which says so."""
         try:
-            value = instruction.attrs["value"].aligned()
+            value = instruction.attrs["value"].aligned(_BOUNDARY)
         except (MemoryError, DrystoneError):
             return False
         if _is_lazy(value) and not self.alone:

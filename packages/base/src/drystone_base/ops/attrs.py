@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
+from drystone_base.ops._mapped import let_go
 from drystone_base.tensor import from_proto, read_only, to_proto
 
 __all__ = [
@@ -43,6 +44,18 @@ class Placeholder:
     name: str
 
 
+_LARGE: Final = 1 << 14  # bytes
+
+
+def _copied(array: np.ndarray[Any, Any], boundary: int) -> np.ndarray[Any, Any]:
+    room = np.empty(array.nbytes + boundary, np.uint8)
+    first = -room.ctypes.data % boundary
+    out: np.ndarray[Any, Any] = room[first : first + array.nbytes].view(array.dtype)
+    out = out.reshape(array.shape)
+    np.copyto(out, array)
+    return out
+
+
 class TensorAttr:
     """A tensor held by an attribute; the array is decoded when first asked for, then kept.
 
@@ -70,15 +83,22 @@ class TensorAttr:
             self._array = from_proto(self._proto, self.content)
         return self._array
 
-    def aligned(self) -> np.ndarray[Any, Any]:
-        """The value for arithmetic: copied once if the file holds it at addresses that do not suit.
+    def aligned(self, boundary: int = 1) -> np.ndarray[Any, Any]:
+        """The value for arithmetic: copied once if its address, in a file, does not suit.
 
-        NumPy would copy such an operand in every call.
+        NumPy would copy such an operand in every call. Large ones then begin at a multiple of
+        ``boundary``, of bytes. What is copied from a file need not stay in memory twice.
         """
-        if not self.array.flags.aligned:
-            self._array = self.array.copy()
-            self._array.flags.writeable = False
-        return self.array
+        array = self.array
+        large = array.nbytes >= _LARGE and not array.dtype.hasobject
+        fits = not large or not array.flags.c_contiguous or array.ctypes.data % boundary == 0
+        if array.flags.aligned and fits:
+            return array
+        self._array = _copied(array, boundary) if large else array.copy()
+        self._array.flags.writeable = False
+        if large:
+            let_go(array)
+        return self._array
 
     @property
     def dtype(self) -> DType:
