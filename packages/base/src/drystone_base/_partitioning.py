@@ -7,12 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import BadRequest
 from drystone_base.graph import parse_tensor_name
+from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.modules import stage
 
 if TYPE_CHECKING:
     from drystone_base.placement.partition import Partitions
 
-__all__ = ["partition_parts"]
+__all__ = ["check_backend", "has_operators", "partition_parts"]
+
+
+def check_backend(name: str) -> None:
+    """Raise ``BadRequest`` unless there is a backend of that name.
+
+    With the codes ``unknown-subgraph-backend`` and ``no-subgraph-module``.
+    """
+    found = stage("backend")
+    if not found:
+        raise _not_installed(name)
+    for check in found:
+        check(name)
+
+
+def has_operators(parts: Partitions) -> bool:
+    """Whether passes left calls of functions that are a backend's, in graphs or in functions."""
+    graphs = list(parts.graphs.values())
+    if any(node.states(BACKEND_ATTR) for graph in graphs for node in graph):
+        return True
+    functions = (f for graph in graphs[:1] for f in graph.functions)
+    return any(BACKEND_ATTR in proto.attr for f in functions for proto in f.proto.node_def)
 
 
 def partition_parts(
@@ -24,15 +46,7 @@ def partition_parts(
     """
     found = stage("partition")
     if not found:
-        raise BadRequest(
-            "the graph cannot be partitioned for backends",
-            check="regions of a graph are cut out by drystone-subgraph",
-            found=f"backends are asked for ({wish!r}), and drystone-subgraph is not installed",
-            needed="drystone-subgraph",
-            remedy="pip install drystone-subgraph, or unset DRYSTONE_SUBGRAPH_BACKEND",
-            code="no-subgraph-module",
-            status="FAILED_PRECONDITION",
-        )
+        raise _not_installed(wish)
     for device, graph in parts.graphs.items():
         sent = [node.name for node in parts.sends[device]]
         kept = [name for name in (*fetches, *sent) if parse_tensor_name(name)[0] in graph]
@@ -41,3 +55,15 @@ def partition_parts(
             parts.graphs[device] = graph = partition(graph, kept, fed, wish)
         parts.sends[device] = [graph[name] for name in sent]
     return parts
+
+
+def _not_installed(wish: Any) -> BadRequest:
+    return BadRequest(
+        "the graph cannot be partitioned for backends",
+        check="regions of a graph are cut out by drystone-subgraph",
+        found=f"backends are asked for ({wish!r}), and drystone-subgraph is not installed",
+        needed="drystone-subgraph",
+        remedy="pip install drystone-subgraph, or unset DRYSTONE_SUBGRAPH_BACKEND",
+        code="no-subgraph-module",
+        status="FAILED_PRECONDITION",
+    )

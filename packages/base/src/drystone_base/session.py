@@ -322,10 +322,13 @@ class Session:
     def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
         """The graphs with regions as operators of the backends that the config asks for."""
         wish = self.config.subgraphs
-        if wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ):
+        off = wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
+        if off and not self.config.passes:
             return parts
-        from drystone_base._partitioning import partition_parts
+        from drystone_base._partitioning import has_operators, partition_parts
 
+        if off and not has_operators(parts):
+            return parts
         return partition_parts(parts, fetches, feeds, wish)
 
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:

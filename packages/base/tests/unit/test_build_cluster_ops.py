@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,46 @@ def test_random_programs(seed: int) -> None:
         BUILD: {"compiler": name},
     }  # fmt: skip
     assert not differences(draw(seed), passes)
+
+
+def of_variable(*, late: bool) -> Graph:
+    """A computation that reads v, adds to it and, if ``late``, reads it again."""
+    graph = Graph()
+    attrs: dict[str, Any] = {"dtype": FLOAT, "_xla_compile_id": "it"}
+    v = graph.add("VarHandleOp", "v", attrs={"dtype": FLOAT, "shape": (), "shared_name": "v"})
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": ()})
+    graph.add("AssignVariableOp", "init", [v, x], attrs={"dtype": FLOAT})
+    old = graph.add("ReadVariableOp", "old", [v], attrs=attrs)
+    more = {"T": FLOAT, "_xla_compile_id": "it"}
+    total = graph.add("AddV2", "total", [old, x], attrs=more)
+    add = graph.add("AssignAddVariableOp", "add", [v, total], attrs=attrs)
+    last = graph.add("ReadVariableOp", "new", [v], controls=[add], attrs=attrs) if late else total
+    graph.add("Neg", "minus", [last], controls=[add], attrs=more)
+    graph.add("Identity", "out", [graph["minus"]], attrs={"T": FLOAT})
+    return graph
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("late", [False, True])
+def test_a_cluster_of_variables(late: bool, executor: Any, registered: Any) -> None:
+    """S3-build: compiled without its reads and writes; a call where that is another order."""
+    ops: list[set[str]] = []
+
+    def compile_body(body: Body, given: Sequence[Given]) -> Any:
+        ops.append({node.op for node in body.graph} - {"_Arg", "_Retval"})
+        return interpreted(body, given)
+
+    passes = {
+        "EncapsulateComputationsPass": True,
+        BUILD: {"compiler": registered(compile_body), "must_compile": True},
+    }
+    config = SessionConfig(executor=executor, optimizer="off")
+    plain = Session(of_variable(late=late), config)
+    found = Session(of_variable(late=late), replace(config, passes=passes))
+    for one in (plain, found):
+        one.run("init", {"x:0": 1})
+    for value in (2, 3, -1):
+        assert found.run("out:0", {"x:0": value}) == plain.run("out:0", {"x:0": value})
+    assert found.run("init", {"x:0": 7}) is None
+    assert found.run("out:0", {"x:0": 0}) == (-14 if late else -7)
+    assert ops == ([] if late else [{"AddV2", "Neg"}])

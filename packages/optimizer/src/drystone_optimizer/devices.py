@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from drystone_base.graph import Graph
+from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.placement import parse_device
-from drystone_optimizer.calls import called, called_by_proto
 
 __all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_accelerator"]
 

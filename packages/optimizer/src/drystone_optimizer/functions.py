@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
-from drystone_optimizer.calls import reachable_functions
+from drystone_base.graph.calls import reachable_functions
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.preserve import preserved_nodes

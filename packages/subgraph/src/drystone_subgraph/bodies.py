@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Function, FunctionLibrary, Graph, Node, body_to_function
-from drystone_base.ops.attrs import FunctionRef
+from drystone_base.graph import Function, Graph, body_to_function
+from drystone_base.graph.calls import BACKEND_ATTR, reachable_functions
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["with_bodies"]
 
-_NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
 _LEFT: Final = ("_XlaMustCompile", "_tf_data_function", "api_implements")
 
 
@@ -31,9 +30,9 @@ def with_bodies(
     Left alone are the regions that were just cut out, functions whose attributes are filled in by
     their callers, and bodies of datasets and of gradients.
     """
-    made = {node.attrs["f"].name for node in graph if node.states("_subgraph_backend")}
+    made = {node.attrs["f"].name for node in graph if node.states(BACKEND_ATTR)}
     changed = False
-    for function in _reached(graph, made):
+    for function in reachable_functions(graph, made):
         if _one(graph, function, backends, config, report):
             changed = True
     return changed
@@ -60,36 +59,3 @@ def _one(
         return False
     graph.functions.add(body_to_function(body, function.proto), replace=True)
     return True
-
-
-def _reached(graph: Graph, left: Iterable[str]) -> list[Function]:
-    """Functions that nodes call, or that those call, in the order of being met."""
-    found: dict[str, Function] = {}
-    passed = set(left)
-    queue = list(_called(graph, graph.functions))
-    for name in queue:
-        function = graph.functions.get(name)
-        if function is None or name in found or name in passed:
-            continue
-        found[name] = function
-        try:
-            queue.extend(_called(function.body(graph.functions).graph, graph.functions))
-        except DrystoneError:
-            continue
-    return list(found.values())
-
-
-def _called(nodes: Iterable[Node], library: FunctionLibrary) -> Iterator[str]:
-    for node in nodes:
-        if node.op in library:
-            yield node.op
-        if node.op in _NOT_THROUGH or node.op.endswith("Dataset"):
-            continue
-        try:
-            values = list(node.attrs.values())
-        except DrystoneError:
-            continue
-        for value in values:
-            for item in value if isinstance(value, list) else (value,):
-                if isinstance(item, FunctionRef):
-                    yield item.name

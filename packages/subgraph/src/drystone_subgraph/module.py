@@ -22,6 +22,13 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], wish: Any
     return partition_for_session(graph, fetches, feeds, wish)
 
 
+def _check_backend(name: str) -> None:
+    """Raise ``BadRequest`` (``unknown-subgraph-backend``) unless there is one of that name."""
+    from drystone_subgraph.backend import find_backend
+
+    find_backend(name)
+
+
 def _initialise(library: Library, symbol: str) -> None:
     """Register the backend of a plugin."""
     from drystone_subgraph.c_backend import initialise
@@ -41,6 +48,6 @@ MODULE: Final = Module(
     ("TF_InitSubgraph",),
     _initialise,
     _offers,
-    stages={"partition": _stage},
+    stages={"partition": _stage, "backend": _check_backend},
     commands={"partition": "drystone_subgraph.command:partition"},
 )

@@ -20,18 +20,18 @@ def partition_for_session(
 ) -> Graph:
     """The graph that a session should run; ``graph`` itself where no backend took anything.
 
-    A backend that fails costs one ``SubgraphWarning``: what ran without backends runs with them.
-    Raises ``BadRequest`` for a wish that is not understood, or a backend that is not there.
+    Calls that passes gave to a backend get its operators, too. A backend that fails costs one
+    ``SubgraphWarning``: what ran without backends runs with them. Raises ``BadRequest`` for a wish
+    that is not understood, or a backend that is not there.
     """
     config = PartitionConfig.of(wish)
-    if not config.backends:
-        return graph
-    try:
-        parts = partition(graph, fetches, feeds, config)
-    except (GraphError, PluginError) as error:
-        text = f"the graph was not partitioned and goes on as it was: {error.render()}"
-        warnings.warn(text, SubgraphWarning, stacklevel=2)
-        return graph
+    parts = graph if config.backends else graph.copy()
+    if config.backends:
+        try:
+            parts = partition(graph, fetches, feeds, config)
+        except (GraphError, PluginError) as error:
+            text = f"the graph was not partitioned and goes on as it was: {error.render()}"
+            warnings.warn(text, SubgraphWarning, stacklevel=2)
     if parts is not graph:
         from drystone_subgraph.attach import attach
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType
 from drystone_base.graph import Body, Function, FunctionLibrary, Node, Output, body_to_function
+from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from drystone_subgraph.report import PartitionReport
 
 __all__ = ["BACKEND_ATTR", "Subgraph", "SubgraphInput", "SubgraphNode", "SubgraphOutput"]
-
-BACKEND_ATTR: Final = "_subgraph_backend"
-"""The attribute of an operator that says for which backend its region was cut out."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from drystone_base import dtypes
+from drystone_base._partitioning import check_backend
 from drystone_base.compilers import find_compiler
 from drystone_base.errors import BadRequest
 from drystone_base.graph import FunctionLibrary, Node, Output
+from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.ops.attrs import FunctionRef
+from drystone_base.passes._bodies import with_bodies
+from drystone_base.passes._cluster_state import without_state
 from drystone_base.passes._clusters import CALL
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._rewriting import Beside, become_identity
@@ -18,21 +22,23 @@ from drystone_base.passes._types import Grouping, PassOptions
 
 __all__ = ["build_cluster_ops"]
 
-_CALLS: Final = frozenset({"PartitionedCall"})
-"""Of functions without state, which may be run once more where what was compiled of them fails."""
+_CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-@graph_pass(
-    Grouping.POST_REWRITE_FOR_EXEC, 50, name="BuildClusterOpsPass", ops=_CALLS, is_default=False
-)
+@graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 50, name="BuildClusterOpsPass", is_default=False)
+@with_bodies
 def build_cluster_ops(options: PassOptions) -> bool:
-    """Compile the function of each cluster as it is first called, and run it itself until then.
+    """Give the function of each cluster to a backend of drystone-subgraph, or to a compiler.
 
-    Settings: ``compiler``, the name under which one was registered; ``must_compile``: wait for it,
-    and fail where it fails. Numeric class: the compiler's. A call becomes ``_XlaCompile``, which
-    asks for what is compiled, and a Switch by its answer to ``_XlaRun`` or to the call. Clusters
-    that use variables stay calls. Raises ``BadRequest`` (``bad-pass-setting``) for a compiler that
-    is not there. Source: TensorFlow's ``BuildXlaOpsPass``.
+    Settings: ``backend``, the name of one that compiles: each call becomes an operator of it, which
+    leaves to the host executor what the backend cannot do (``SessionConfig(subgraphs=...)`` says
+    how long to wait). Or ``compiler``, the name under which a function was registered: a call
+    becomes ``_XlaCompile``, which asks for what is compiled, and a Switch by its answer to
+    ``_XlaRun`` or to the call; ``must_compile``: wait for it, and fail where it fails. Numeric
+    class: theirs. Variables are read before a call and written after it; clusters in which that is
+    another order stay calls. Raises ``BadRequest``: ``bad-pass-setting`` for a compiler that is not
+    there, ``unknown-subgraph-backend``, ``no-subgraph-module``. Source: TensorFlow's
+    ``BuildXlaOpsPass``.
     """
     assert options.graph is not None
     compiler = str(options.settings.get("compiler", ""))
@@ -40,15 +46,27 @@ def build_cluster_ops(options: PassOptions) -> bool:
     found = [n for n in options.graph if n.op in _CALLS and n.states(CALL) and n not in fed]
     if not found:
         return False
+    calls = [n for n in map(_without_state, found) if n is not None]
+    backend = options.settings.get("backend")
+    if backend is not None:
+        check_backend(str(backend))
+        for node in calls:
+            options.graph.set_attr(node, BACKEND_ATTR, str(backend))
+        return bool(calls)
     _check(compiler)
     attrs = {
         "_compiler": compiler,
         "_library": _fingerprint(options.library),
         "must_compile": bool(options.settings.get("must_compile", False)),
     }
-    for node in found:
+    for node in calls:
         _apply(node, attrs)
-    return True
+    return bool(calls)
+
+
+def _without_state(node: Node) -> Node | None:
+    """A call that may be made once more where what was compiled fails; None: leave it alone."""
+    return node if node.op == "PartitionedCall" else without_state(node)
 
 
 def _fingerprint(library: FunctionLibrary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drystone_base.passes._bodies import with_bodies
 from drystone_base.passes._clusters import by_cluster, convex, encapsulate, needed_nodes
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._types import Grouping, PassOptions
@@ -10,6 +11,7 @@ __all__ = ["encapsulate_subgraphs"]
 
 
 @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 40, name="EncapsulateSubgraphsPass", is_default=False)
+@with_bodies
 def encapsulate_subgraphs(options: PassOptions) -> bool:
     """Put the nodes of each cluster into a function, which is called in their place (exact).
 

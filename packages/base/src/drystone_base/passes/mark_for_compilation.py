@@ -12,6 +12,7 @@ from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.defs import find
+from drystone_base.passes._bodies import with_bodies
 from drystone_base.passes._clusters import CALL, CLUSTER, needed_nodes
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._types import Grouping, PassOptions
@@ -37,6 +38,7 @@ _OPAQUE: Final = frozenset({dtypes.STRING, dtypes.VARIANT})
 
 
 @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 10, name="MarkForCompilationPass", is_default=False)
+@with_bodies
 def mark_for_compilation(options: PassOptions) -> bool:
     """Mark regions that can be compiled as one with the attribute ``_cluster`` (exact).
 

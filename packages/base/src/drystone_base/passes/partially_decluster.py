@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Graph, Node
+from drystone_base.passes._bodies import with_bodies
 from drystone_base.passes._clusters import CLUSTER, SHAPE_OPS
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._types import Grouping, PassOptions
@@ -15,6 +16,7 @@ _CHEAP: Final = frozenset({"Const"})
 
 
 @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 30, name="PartiallyDeclusterPass", is_default=False)
+@with_bodies
 def partially_decluster(options: PassOptions) -> bool:
     """Take shape ops out of the beginnings and ends of clusters, and copy constants out (exact).
 

@@ -14,7 +14,7 @@ from typing import Any
 from drystone_base.cli.kit import graph_changes
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_optimizer.calls import calls_function
+from drystone_base.graph.calls import calls_function
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.minimizing import Minimal, minimize
 from drystone_optimizer.checking.runs import Feeds, Runner

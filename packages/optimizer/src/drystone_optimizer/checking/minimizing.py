@@ -22,8 +22,8 @@ from drystone_base.graph import (
     placeholder_shape,
     topological_order,
 )
+from drystone_base.graph.calls import reachable_functions
 from drystone_base.graph.validate import output_dtypes
-from drystone_optimizer.calls import reachable_functions
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.runs import Array, Feeds, Runner
 from drystone_optimizer.checking.steps import Unit

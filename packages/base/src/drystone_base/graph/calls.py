@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from drystone_abi.protos import NodeDef
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Function, FunctionLibrary, Graph, Node
+from drystone_base.graph.functions import Function, FunctionLibrary
+from drystone_base.graph.graph import Graph
+from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef
 
-__all__ = ["called", "called_by_proto", "calls_function", "reachable_functions"]
+__all__ = ["BACKEND_ATTR", "called", "called_by_proto", "calls_function", "reachable_functions"]
+
+BACKEND_ATTR: Final = "_subgraph_backend"
+"""The attribute of a call that names the backend that runs the function."""
 
 _NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
 
 
-def reachable_functions(graph: Graph) -> list[Function]:
+def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Function]:
     """Functions that nodes of the graph call, or that those call, in the order of being met.
 
-    Not followed: nodes of datasets and of ``SymbolicGradient``.
+    Not followed: nodes of datasets and of ``SymbolicGradient``, and functions of ``left``.
     """
     found: dict[str, Function] = {}
     queue = [name for node in graph for name in called(node, graph.functions)]
     for name in queue:
         function = graph.functions.get(name)
-        if function is None or name in found:
+        if function is None or name in found or name in left:
             continue
         found[name] = function
         for proto in function.proto.node_def:
