@@ -1,14 +1,24 @@
-"""Loop optimization: branches that are never taken go, and stacks that nobody pops."""
+"""Loop optimization: branches that are never taken go, loops that are never entered, stack pushes.
+
+If asked to be aggressive, also what is the same in all iterations goes before the loop.
+"""
 
 from __future__ import annotations
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.loop_optimization import dead_branches, stacks
+from drystone_optimizer.passes.loop_optimization import (
+    dead_branches,
+    invariant,
+    never_entered,
+    stacks,
+)
 
 __all__ = ["run"]
 
 
 def run(ctx: Context) -> None:
-    """Take pushes off stacks without pops, then cut branches off Switches of constants."""
+    """Move work out, take pushes off stacks without pops, cut what constants decide."""
+    invariant.run(ctx)
     stacks.run(ctx)
+    never_entered.run(ctx)
     dead_branches.run(ctx)

@@ -11,9 +11,13 @@ from drystone_optimizer.context import Context
 from drystone_optimizer.passes.remapping import (
     activation,
     batch_norm,
+    batch_norm_ex,
     bias,
+    hash_of_numbers,
+    leaky,
     padding,
     residual,
+    squeeze,
     strides,
 )
 from drystone_optimizer.rules import apply_rules
@@ -22,9 +26,13 @@ __all__ = ["RULES", "run"]
 
 RULES: Final = (
     bias.RULE,
+    squeeze.RULE,
     batch_norm.RULE,
     residual.RULE,
+    leaky.RULE,
     activation.RULE,
+    batch_norm_ex.RULE,
+    hash_of_numbers.RULE,
     padding.RULE,
     strides.RULE,
 )
