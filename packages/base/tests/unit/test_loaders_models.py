@@ -244,6 +244,9 @@ def test_of_several_meta_graphs_the_latest_counts(tmp_path: Path) -> None:
         (tmp_path / f"model-{step}.meta").write_bytes(meta.SerializeToString())
         save(tmp_path / f"model-{step}", {"weights": step * WEIGHTS})
     assert "model-1.meta, model-1" not in error_of("no-model-found", tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "saved_model.pb").touch()
+    assert f"did you mean {tmp_path / 'inner'}?" in error_of("no-model-found", tmp_path)
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model-2"')
     assert load_model(tmp_path).checkpoint == tmp_path / "model-2"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from drystone_base.cli.kit import (
+    check_output,
     common_options,
     note,
     print_json,
@@ -79,6 +80,9 @@ def bisect_model(
     registered passes. Exits with 1 when a rewrite was found, with 0 when none changes a result.
     """
     config = replace(config_of(passes, numeric, iterations), isolation=isolation)
+    if minimal is not None:
+        check_output(minimal, "--minimal", model, inputs)
+        check_output(minimal.with_suffix(".npz"), "--minimal", model, inputs)
     target = target_of(model, signature, fetches, feeds)
     values = target.samples(inputs, samples, seed, shapes)
     graph = with_seeds(target.loaded.graph, seed)

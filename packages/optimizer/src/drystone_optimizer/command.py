@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli.kit import (
+    check_output,
     common_options,
     duration,
     graph_changes,
@@ -91,6 +92,9 @@ def optimize(
     config = config_of(passes, numeric, iterations)
     if passes is None:  # the file may be for TensorFlow, which has no such ops
         config = replace(config, layer_fusion="off", elementwise_fusion="off")
+    check_output(output, "OUT", model, inputs)
+    if html is not None:
+        check_output(html, "--html", model, inputs)
     target = target_of(model, signature, fetches, feeds)
     graph = target.loaded.graph
     if verify:

@@ -188,3 +188,39 @@ def test_ctrl_c_ends_with_130(model: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_help_has_examples(command: str) -> None:
     done = CliRunner().invoke(app, [command, "--help"], prog_name="drystone")
     assert f"  drystone {command} model.pb" in done.output
+
+
+@pytest.mark.parametrize("words", [(), ("--verify",), ("--json",)])
+def test_the_model_is_not_replaced(model: Path, words: tuple[str, ...]) -> None:
+    before = model.read_bytes()
+    done = run(model, model, *words)
+    assert done.exit_code == 2
+    assert "would replace what is read; give another name" in done.output
+    assert run(model, model.parent / "o.pb", "--html", model).exit_code == 2
+    assert CliRunner().invoke(app, ["bisect", str(model), "--minimal", str(model)]).exit_code == 2
+    assert model.read_bytes() == before
+    assert not (model.parent / "o.pb").exists()
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_work(model: Path) -> None:
+    out, gone = model.parent / "o.pb", model.parent / "no"
+    for words in ([model, gone / "o.pb"], [model, out, "--html", gone / "o.html"]):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert "there is no folder" in done.output
+    assert not (model.parent / "o.pb").exists()
+
+
+@pytest.mark.parametrize("role", ["fetch", "feed"])
+def test_a_tensor_that_is_not_there(model: Path, role: str) -> None:
+    done = run(model, model.parent / "o.pb", "--fetch", "y:0", f"--{role}", "yy:0")
+    assert done.exit_code == 2
+    assert f"{role} 'yy:0' is not in the graph [unknown-{role}]" in done.output
+    assert "did you mean" in done.output
+    assert not (model.parent / "o.pb").exists()
+
+
+def test_inputs_that_are_not_there(model: Path) -> None:
+    done = run(model, model.parent / "o.pb", "--verify", "--inputs", model.parent / "in.npz")
+    assert done.exit_code == 3
+    assert "in.npz does not exist [file-not-found]" in done.output

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from drystone_base.cli.kit import (
+    check_output,
     common_options,
     duration,
     print_json,
@@ -66,6 +67,8 @@ def partition(
 
     Without --output nothing is written: a dry run.
     """
+    if output is not None:
+        check_output(output, "--output", model)
     loaded = load_model(model)
     if not fetches:
         chosen = _signature(loaded.signatures, signature)

@@ -11,7 +11,25 @@ import click
 if TYPE_CHECKING:
     from click import Context, Parameter
 
-__all__ = ["AnyPath"]
+__all__ = ["AnyPath", "check_output"]
+
+
+def check_output(path: Path, hint: str, *read: Path | None) -> None:
+    """Raise ``click.BadParameter`` for a file that cannot be there, or replaces one of ``read``.
+
+    Said before the work is done. Of folders that are read, no file is replaced. ``hint`` names the
+    parameter.
+    """
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint=hint)
+    if not path.exists():
+        return
+    whole = path.resolve()
+    for other in filter(None, read):
+        if other.resolve() in (whole, *whole.parents):
+            raise click.BadParameter(
+                f"{str(path)!r} would replace what is read; give another name", param_hint=hint
+            )
 
 
 class AnyPath(click.Path):

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
-from drystone_base.loaders._files import writing
+from drystone_base.loaders._files import missing_file, writing
 from drystone_base.tensor import string_array
 
 __all__ = ["Array", "made_up", "read_npz", "summary", "write_npz"]
@@ -27,8 +27,11 @@ _MAX_MADE_UP: Final = 2**28  # elements; more is a mistake in a shape rather tha
 def read_npz(path: Path) -> dict[str, Array]:
     """The arrays of a ``.npz`` file by name.
 
-    Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects.
+    Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects,
+    and ``BadModelFile`` (``file-not-found``).
     """
+    if not path.exists():
+        missing_file(path)
     try:
         with np.load(path, allow_pickle=False) as file:
             if not hasattr(file, "files"):

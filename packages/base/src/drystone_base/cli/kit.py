@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from drystone_base._seeding import with_seeds as with_seeds
     from drystone_base.cli._compare import graphs as graph_changes
     from drystone_base.cli._draw import picture_of as picture_of
+    from drystone_base.cli._paths import check_output as check_output
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
     from drystone_base.cli._values import write_npz as write_npz
     from drystone_base.loaders._files import replace_file as replace_file
 
 __all__ = [
+    "check_output",
     "common_options",
     "duration",
     "graph_changes",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _HOME: Final = {
+    "check_output": ("drystone_base.cli._paths", "check_output"),
     "graph_changes": ("drystone_base.cli._compare", "graphs"),
     "made_up": ("drystone_base.cli._values", "made_up"),
     "picture_of": ("drystone_base.cli._draw", "picture_of"),

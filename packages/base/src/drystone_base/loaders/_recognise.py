@@ -69,12 +69,13 @@ def _inside(folder: Path) -> Path:
             break
     if (folder / TFJS_FILE).is_file():
         return folder / TFJS_FILE
+    inner = [p.parent for name in SAVED_MODEL_FILES for p in sorted(folder.glob(f"*/{name}"))]
     raise BadModelFile(
         f"{folder} does not hold one model",
         check="a folder must hold a SavedModel or model.json, or exactly one MetaGraph or GraphDef",
         found=", ".join(p.name for p in sorted(folder.iterdir())[:8]) or "an empty folder",
         needed="saved_model.pb, one *.meta, one *.pb, or model.json",
-        remedy="give the path of the file that you mean",
+        remedy=f"did you mean {inner[0]}?" if inner else "give the path of the file that you mean",
         code="no-model-found",
         status="NOT_FOUND",
     )

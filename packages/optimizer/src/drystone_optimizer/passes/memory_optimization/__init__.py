@@ -48,4 +48,5 @@ def run(ctx: Context) -> None:
         schedule.run(ctx, short)
         short = short_devices(ctx)
     if "swap" in done:
-        swap.run(ctx, short)
+        while swap.run(ctx, short) and short:  # what is held may be most elsewhere now
+            short = short_devices(ctx)

@@ -20,8 +20,11 @@ __all__ = ["run"]
 _LEAST: Final = 1 << 20
 
 
-def run(ctx: Context, short: Mapping[str, Peak]) -> None:
-    """Swap what is marked, and what is found on devices that are short of memory."""
+def run(ctx: Context, short: Mapping[str, Peak]) -> bool:
+    """Swap what is marked, and what is found on devices that are short of memory.
+
+    Whether anything was swapped; no use of a value is swapped twice.
+    """
     marked = {node: _hints(node) for node in ctx.graph if node.states(SWAP_HINT)}
     order = None
     if short:
@@ -31,10 +34,11 @@ def run(ctx: Context, short: Mapping[str, Peak]) -> None:
                 if slot not in marked.setdefault(node, []):
                     marked[node].append(slot)
     if not marked:
-        return
+        return False
     inside = conditional_nodes(ctx.graph)
     place = {node: k for k, node in enumerate(order or topological_order(ctx.graph))}
     away: dict[Output, Node] = {}
+    found = False
     for node, slots in marked.items():
         for slot in slots:
             why = _objection(ctx, node, slot, inside)
@@ -42,8 +46,10 @@ def run(ctx: Context, short: Mapping[str, Peak]) -> None:
                 ctx.decline(why)
             else:
                 _swap(ctx, node, slot, away, place)
+                found = True
         if node.states(SWAP_HINT):
             ctx.graph.remove_attr(node, SWAP_HINT)
+    return found
 
 
 def _hints(node: Node) -> list[int]:
@@ -58,6 +64,8 @@ def _objection(ctx: Context, node: Node, slot: int, inside: set[Node]) -> str:
     source, k = node.inputs[slot]
     if not is_accelerator(node.device, node.name) or not is_accelerator(source.device):
         return "a value is on the host already"
+    if source.op == "Identity" and not is_accelerator(source.inputs[0][0].device):
+        return "a value has just come from the host"
     dtype = ctx.dtype((source, k))
     if node in inside or source in inside or not ctx.may_rewrite(node):
         return "a value belongs to a branch, a loop or a variable"
