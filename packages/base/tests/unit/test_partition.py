@@ -14,7 +14,7 @@ from random_programs.draw import draw
 from drystone_base import Graph, GraphError, KernelError, Session, SessionConfig, dtypes
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.placement import partition
+from drystone_base.placement import everywhere, partition, place
 
 F = dtypes.FLOAT32
 A, B = (f"/job:localhost/replica:0/task:0/device:CPU:{k}" for k in range(2))
@@ -144,3 +144,27 @@ def test_random_programs_over_random_devices(seed: int, executor: Any) -> None:
         if chance.random() < 0.7:
             split.set_device(node, f"/cpu:{chance.randrange(3)}")
     assert_split_agrees(program, split, executor)
+
+
+@pytest.mark.parametrize("seed", range(30, 50))
+def test_one_recv_for_each_send_and_nothing_is_sent_twice(seed: int) -> None:
+    program, chance = draw(seed), random.Random(seed)
+    graph = program.graph.copy()
+    for node in graph:
+        graph.set_device(node, f"/cpu:{chance.randrange(3)}")
+    names = [f"/job:localhost/replica:0/task:0/device:CPU:{k}" for k in range(3)]
+    place(graph, names, everywhere(["CPU"]), soft=True).apply()
+    parts = partition(graph)
+    keys: dict[str, Counter[str]] = {"_Send": Counter(), "_Recv": Counter()}
+    for device, part in parts.graphs.items():
+        assert part.functions is graph.functions
+        for node in part:
+            if node.op in keys:
+                keys[node.op][node.attrs["tensor_name"]] += 1
+                end = "send_device" if node.op == "_Send" else "recv_device"
+                assert node.attrs[end] == node.device == device
+                assert node.attrs["send_device_incarnation"] == 1
+    assert keys["_Send"] == keys["_Recv"] == Counter(t.key for t in parts.transfers)
+    assert set(keys["_Send"].values()) <= {1}
+    routes = [(t.source, t.receiver) for t in parts.transfers]
+    assert len(set(routes)) == len(routes)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from drystone_abi.protos import FunctionDef
 from drystone_base import Graph, GraphError, dtypes
-from drystone_base.graph import Node
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.graph import Body, Node, body_to_function
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.placement import Device, by_op, everywhere, parse_device, place
 
 F = dtypes.FLOAT32
@@ -103,6 +104,73 @@ def test_constants_follow_their_consumers_and_shapes_their_input() -> None:
     drawn.unary("same", b, "Identity")
     drawn.unary("other", b)
     assert drawn.placed() == {"a": CPU1, "b": CPU1, "size": CPU1, "same": CPU1, "other": GPU0}
+
+
+def test_any_source_with_one_output_follows_its_consumers() -> None:
+    drawn = Drawn()
+    x = drawn.graph.add("Placeholder", "x", attrs={"dtype": F, "shape": ()})
+    drawn.unary("y", x, device="/cpu:1")
+    drawn.unary("z", x, device="/cpu:1")
+    assert drawn.placed()["x"] == CPU1
+
+
+def test_the_kernels_of_one_op_may_be_better_elsewhere() -> None:
+    drawn = Drawn()
+    a = drawn.const("a")
+    drawn.unary("b", a)
+    c = drawn.unary("c", a, "Exp")
+    drawn.unary("d", a, attrs={"_class": ["loc:@c"]})
+
+    def supports(node: Node) -> dict[str, int]:
+        return {"GPU": 2, "CPU": 9 if node.op == "Exp" else 1}
+
+    found = drawn.placed(supports=supports)
+    assert [found[n] for n in ("b", "c", "d")] == [GPU0, CPU0, CPU0]
+    drawn.graph.set_device(c, "/gpu:0")
+    assert drawn.placed(supports=supports)["d"] == GPU0
+
+
+def test_the_first_device_is_that_of_the_lowest_number() -> None:
+    drawn = Drawn()
+    drawn.unary("b", drawn.const("a"))
+    names = [f"{HOME}/device:CPU:{k}" for k in (11, 10, 9, 2)]
+    assert set(drawn.placed(devices=names).values()) == {names[3]}
+
+
+def test_a_partial_demand_leaves_the_rest_open() -> None:
+    drawn = Drawn()
+    drawn.const("a", "/job:localhost")
+    drawn.const("b", "/task:0/device:CPU:*")
+    drawn.const("c", "/device:*:1")
+    assert drawn.placed() == {"a": GPU0, "b": CPU0, "c": CPU1}
+
+
+def returning(device: str) -> Drawn:
+    """A call of a function that makes a variable, and a read of what it gives."""
+    drawn = Drawn()
+    graph, inner = drawn.graph, Graph()
+    attrs = {"dtype": F, "shape": (), "shared_name": "v"}
+    v = inner.add("VarHandleOp", "v", attrs=attrs, device=device)
+    result = inner.add("_Retval", "r", [v], attrs={"T": dtypes.RESOURCE, "index": 0})
+    proto = FunctionDef()
+    proto.signature.name = "make"
+    proto.signature.is_stateful = True
+    proto.signature.output_arg.add(name="r", type=dtypes.RESOURCE.number)
+    graph.functions.add(body_to_function(Body(inner, [], [result], []), proto))
+    outer = {"f": FunctionRef("make", {}), "Tin": [], "Tout": [dtypes.RESOURCE]}
+    call = graph.add("StatefulPartitionedCall", "call", attrs=outer)
+    graph.add("ReadVariableOp", "read", [call], attrs={"dtype": F})
+    return drawn
+
+
+def test_functions_are_inspected_for_where_their_resources_live() -> None:
+    drawn = returning("/cpu:1")
+    assert drawn.placed() == {"call": CPU1, "read": CPU1}
+    assert returning("").placed() == {"call": GPU0, "read": GPU0}
+    drawn.graph.set_device(drawn.graph["call"], "/cpu:0")  # what the call itself asks for wins
+    assert drawn.placed() == {"call": CPU0, "read": CPU0}
+    error = returning("/device:TPU:0").fails("no-such-device")
+    assert error.what == "node 'v' asks for a device that is not there"
 
 
 def test_a_constant_of_two_devices_goes_to_the_first() -> None:

@@ -25,6 +25,7 @@ from drystone_optimizer.checking.bisection import Culprit, bisect
 from drystone_optimizer.checking.runs import Runner
 from drystone_optimizer.checking.steps import Rewriting
 from drystone_optimizer.targets import (
+    check_registered,
     config_of,
     config_options,
     sample_options,
@@ -80,6 +81,7 @@ def bisect_model(
     registered passes. Exits with 1 when a rewrite was found, with 0 when none changes a result.
     """
     config = replace(config_of(passes, numeric, iterations), isolation=isolation)
+    check_registered(registered)
     if minimal is not None:
         check_output(minimal, "--minimal", model, inputs)
         check_output(minimal.with_suffix(".npz"), "--minimal", model, inputs)

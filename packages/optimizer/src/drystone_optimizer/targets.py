@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, Signature
     from drystone_optimizer.checking.runs import Feeds
 
-__all__ = ["Target", "config_of", "config_options", "sample_options", "target_of", "target_options"]
+__all__ = [
+    "Target",
+    "check_registered",
+    "config_of",
+    "config_options",
+    "sample_options",
+    "target_of",
+    "target_options",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _DEFAULT: Final = ("serving_default", "default")
@@ -136,6 +144,23 @@ def config_of(passes: str | None, numeric: str, iterations: int) -> OptimizerCon
             "add arithmetic_optimization to --passes",
         )
     return OptimizerConfig.of_passes(wanted, **more)
+
+
+def check_registered(names: Sequence[str]) -> None:
+    """Raise ``BadRequest`` unless each is a pass of ``drystone passes``."""
+    from drystone_base.passes import registered
+
+    known = [one.name for one in registered()]
+    for name in names:
+        if name not in known:
+            near = near_matches(name, known)
+            _bad_pass(
+                f"there is no registered pass {name!r}",
+                "--registered must name passes that `drystone passes` lists",
+                name,
+                ", ".join(known),
+                f"did you mean {', '.join(near)}?" if near else "leave it out",
+            )
 
 
 def _bad_pass(what: str, check: str, found: str, needed: str, remedy: str) -> NoReturn:

@@ -224,3 +224,11 @@ def test_inputs_that_are_not_there(model: Path) -> None:
     done = run(model, model.parent / "o.pb", "--verify", "--inputs", model.parent / "in.npz")
     assert done.exit_code == 3
     assert "in.npz does not exist [file-not-found]" in done.output
+
+
+def test_a_registered_pass_that_is_not_there(model: Path) -> None:
+    words = ["bisect", str(model), "--registered", "LowerFunctionalOpPass"]
+    done = CliRunner().invoke(app, words, prog_name="drystone")
+    assert done.exit_code == 2
+    assert "there is no registered pass 'LowerFunctionalOpPass'" in done.output
+    assert "did you mean LowerFunctionalOpsPass" in done.output

@@ -13,6 +13,7 @@ from drystone_base.graph.deadness import Deadness, Either, Predicate, Round
 from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 from drystone_base.graph.validate import Signatures
 from drystone_base.placement.device import Device, parse_device
+from drystone_base.placement.inspection import Makers
 from drystone_base.placement.support import Supports
 
 __all__ = ["Group", "find_groups"]
@@ -25,15 +26,17 @@ class Group:
     """Nodes that share a device.
 
     ``asked`` is what they demand together, ``types`` the device types that have kernels for all of
-    them, with the sum of priorities. ``asking`` is the first node that demands something.
+    them, with the sum of priorities. ``asking`` is the first node that demands something. ``maker``
+    is the node of a call's function that makes a resource on a device that it states.
     """
 
     __slots__ = ("asked", "asking", "nodes", "types")
 
-    def __init__(self, node: Node, supports: Supports) -> None:
+    def __init__(self, node: Node, supports: Supports, maker: Node | None = None) -> None:
         self.nodes = [node]
-        self.asked = parse_device(node.device, node.name)
-        self.asking: Node | None = node if node.device else None
+        self.asking: Node | None = node if node.device else maker
+        asking = self.asking or node
+        self.asked = parse_device(asking.device, asking.name)
         self.types = dict(supports(node))
 
     def join(self, other: Group, why: str, *, soft: bool) -> None:
@@ -57,9 +60,11 @@ def find_groups(
     """The group of each of ``nodes``: by ``_class``, by reference edges and by resource edges.
 
     What goes into a loop of frames, around it and out of it is one group, value by value. Raises
-    ``GraphError``: ``cannot-colocate`` naming two nodes, ``bad-device``.
+    ``GraphError``: ``cannot-colocate`` naming two nodes, ``bad-device``. A call that states no
+    device goes where its function makes resources.
     """
-    groups = {node: Group(node, supports) for node in nodes}
+    makers = Makers(graph)
+    groups = {node: Group(node, supports, makers.of(node)) for node in nodes}
     for a, b, why in _pairs(graph, nodes):
         first, second = groups.get(a), groups.get(b)
         if first is second or first is None or second is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from drystone_base.errors import GraphError
 from drystone_base.graph import Graph, Node, topological_order
+from drystone_base.graph.validate import output_dtypes
 from drystone_base.placement.device import Device, parse_device
 from drystone_base.placement.groups import Group, find_groups
 from drystone_base.placement.support import Supports
@@ -56,7 +57,8 @@ def place(
     What a node asks for is kept; nodes joined by colocation, references or resources share a
     device; a node without kernels for what it asked goes elsewhere only with ``soft``. What is left
     open goes to the type whose kernels have the highest priority, then to the first name; shape
-    ops and identities follow their input, constants follow their only consumer.
+    ops and identities follow their input, nodes without inputs and with one output their consumers,
+    if these are on one device. A call goes where its function's resources are to live.
 
     Raises ``GraphError``: ``no-such-device``, ``no-kernel-on-device``, ``cannot-colocate``,
     ``bad-device``. Source: TensorFlow's ``Placer``.
@@ -97,7 +99,8 @@ class _Placer:
         """Whether a node without inputs, alone in its group, may go where its only edge leads."""
         if node.inputs or node.device or len(self.groups[node].nodes) > 1:
             return False
-        return bool(self.graph.consumers(node)) and node.op == "Const"
+        types = output_dtypes(node)
+        return types is not None and len(types) == 1 and bool(self.graph.consumers(node))
 
     def decide(self, node: Node) -> None:
         group = self.groups[node]
@@ -147,7 +150,9 @@ class _Placer:
             )
         if not found:
             self.fail(group)
-        found.sort(key=lambda d: (-group.types[str(d.type)], str(d)))
+        found.sort(
+            key=lambda d: (-group.types[str(d.type)], str(replace(d, index=None)), d.index or 0)
+        )
         self.options[id(group)] = found
         return found
 
