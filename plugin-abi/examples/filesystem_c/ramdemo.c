@@ -45,15 +45,13 @@ static Node* needed_file(Store* store, const char* path, TF_Status* status) {
   return NULL;
 }
 
-/* A new node in a directory that exists, or NULL with an error. */
-static Node* added(Store* store, const char* path, bool is_directory, TF_Status* status) {
+/* A new directory in one that exists, or an error. */
+static void add_directory(Store* store, const char* path, TF_Status* status) {
   if (store_parent(store, path) == NULL) {
     TF_SetStatus(status, TF_NOT_FOUND, "there is no directory for it");
-    return NULL;
+  } else if (store_add(store, path, true) == NULL) {
+    TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for it");
   }
-  Node* node = store_add(store, path, is_directory);
-  if (node == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for it");
-  return node;
 }
 
 static void new_random_access_file(const TF_Filesystem* filesystem, const char* path,
@@ -64,13 +62,28 @@ static void new_random_access_file(const TF_Filesystem* filesystem, const char* 
   mtx_unlock(&store->mutex);
 }
 
+/* A draft of a file for a directory that exists, or NULL with an error. */
+static Node* drafted(Store* store, const char* path, TF_Status* status) {
+  const Node* there = store_find(store, path);
+  if (there != NULL && there->is_directory) {
+    TF_SetStatus(status, TF_FAILED_PRECONDITION, "it is a directory");
+    return NULL;
+  }
+  if (store_parent(store, path) == NULL) {
+    TF_SetStatus(status, TF_NOT_FOUND, "there is no directory for it");
+    return NULL;
+  }
+  Node* node = store_draft(path);
+  if (node == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for it");
+  return node;
+}
+
 static void open_for_writing(const TF_Filesystem* filesystem, const char* path, bool keep,
                              TF_WritableFile* file, TF_Status* status) {
   Store* store = locked(filesystem);
-  Node* node = store_find(store, path) == NULL ? added(store, path, false, status)
-                                               : needed_file(store, path, status);
+  Node* node = keep ? store_find(store, path) : NULL;
+  node = node != NULL ? needed_file(store, path, status) : drafted(store, path, status);
   if (node != NULL) file->plugin_file = file_open(store, node, status);
-  if (file->plugin_file != NULL && !keep) node->length = 0;
   mtx_unlock(&store->mutex);
 }
 
@@ -97,7 +110,7 @@ static void create_dir(const TF_Filesystem* filesystem, const char* path, TF_Sta
   if (store_find(store, path) != NULL) {
     TF_SetStatus(status, TF_ALREADY_EXISTS, "there is something of this name");
   } else {
-    added(store, path, true, status);
+    add_directory(store, path, status);
   }
   mtx_unlock(&store->mutex);
 }

@@ -94,18 +94,35 @@ static void take_out(Store* store, Node* node) {
   node->is_named = false;
 }
 
-Node* store_add(Store* store, const char* path, bool is_directory) {
+Node* store_draft(const char* path) {
   Node* node = calloc(1, sizeof *node);
   if (node == NULL) return NULL;
   node->path = copied(path, strlen(path));
-  node->is_directory = is_directory;
-  if (node->path == NULL || !grow(store)) {
+  if (node->path == NULL) {
     node_free(node);
     return NULL;
   }
   touch(node);
+  return node;
+}
+
+Node* store_add(Store* store, const char* path, bool is_directory) {
+  Node* node = store_draft(path);
+  if (node == NULL || !grow(store)) {
+    node_free(node);
+    return NULL;
+  }
+  node->is_directory = is_directory;
   insert(store, node);
   return node;
+}
+
+bool store_show(Store* store, Node* draft) {
+  if (!grow(store)) return false;
+  Node* there = store_find(store, draft->path);
+  if (there != NULL) store_remove(store, there);
+  insert(store, draft);
+  return true;
 }
 
 void store_remove(Store* store, Node* node) {

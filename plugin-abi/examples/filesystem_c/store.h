@@ -37,6 +37,12 @@ Node* store_find(const Store* store, const char* path);
 /* A new, empty node; the path must be free. NULL without memory. */
 Node* store_add(Store* store, const char* path, bool is_directory);
 
+/* A new, empty file without a name; NULL without memory. Wants no mutex. */
+Node* store_draft(const char* path);
+
+/* Name a draft by its path, in place of a file that has the name; false without memory. */
+bool store_show(Store* store, Node* draft);
+
 /* Take the name away; frees the node unless it is open. */
 void store_remove(Store* store, Node* node);
 

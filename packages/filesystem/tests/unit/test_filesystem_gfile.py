@@ -103,6 +103,14 @@ def test_copy_and_rename_replace_only_where_told(place: str) -> None:
     assert gfile.listdir(place) == ["c"]
 
 
+def test_a_file_onto_itself_stays(place: str) -> None:
+    with gfile.GFile(f"{place}/a", "w") as file:
+        file.write("kept")
+    gfile.rename(f"{place}/a", f"{place}/a", overwrite=True)
+    gfile.copy(f"{place}/a", f"{place}/a", overwrite=True)
+    assert gfile.GFile(f"{place}/a").read() == "kept"
+
+
 def test_between_schemes(tmp_path: Path, root: str) -> None:
     (tmp_path / "a").write_bytes(b"bytes")
     gfile.makedirs(root)

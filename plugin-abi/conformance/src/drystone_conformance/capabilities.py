@@ -32,7 +32,17 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "filesystem.delete": "files can be deleted",
     "filesystem.rename": "files can be renamed",
     "filesystem.directories": "directories exist apart from the files in them",
+    "filesystem.list": "the names in a directory can be had",
+    "filesystem.list-refuses-files": "the names in a file cannot be asked for",
+    "filesystem.open-refuses": "a file that is not there cannot be opened",
+    "filesystem.options": "options that there are not cannot be set",
     "filesystem.unicode-names": "names may hold any UTF-8",
+    "filesystem.clean-paths": "empty and '.' parts of a path mean nothing",
+    "filesystem.escapes": "a backslash in a pattern takes the meaning from what follows",
+    "filesystem.whole-at-close": "a file shows when it is flushed or closed, and whole",
+    "filesystem.hidden-in-transaction": "what a transaction writes shows when it ends",
+    "filesystem.concurrent": "one filesystem may be used by several threads at once",
+    "filesystem.exit": "a process that has used it ends with status 0",
     "device.streams": "work can be queued on streams",
     "device.events": "streams can record and await events",
     "device.timers": "time on a stream can be measured",
@@ -49,21 +59,24 @@ class Capabilities:
 
     closed: Mapping[str, str] = field(default_factory=dict)
 
-    def why_not(self, flag: str) -> str:
-        """The author's reason for lacking a capability, "" where it is expected."""
+    def why_not(self, flag: str, scheme: str = "") -> str:
+        """The author's reason for lacking a capability, "" where it is expected.
+
+        ``scheme``: one of a library that serves several may lack what the others have.
+        """
         if flag not in CAPABILITIES:
             raise KeyError(flag)
-        return self.closed.get(flag, "")
+        return self.closed.get(f"{scheme}:{flag}") or self.closed.get(flag, "")
 
 
 def read_capabilities(path: Path) -> Capabilities:
-    """Flags from a TOML file: a table ``[lacks]`` of flag = "reason".
+    """Flags from a TOML file: a table ``[lacks]`` of flag, or scheme:flag, = "reason".
 
     Raises ``ValueError`` for an unknown flag and for an empty reason.
     """
     table = tomllib.loads(path.read_text(encoding="utf-8")).get("lacks", {})
     for flag, reason in table.items():
-        if flag not in CAPABILITIES:
+        if flag.rpartition(":")[2] not in CAPABILITIES:
             known = ", ".join(CAPABILITIES)
             raise ValueError(f"{path}: {flag!r} is no capability; they are {known}")
         if not isinstance(reason, str) or not reason.strip():

@@ -49,6 +49,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="instead of --plugin: a backend of an installed Python package; may be repeated",
     )
+    group.addoption(
+        "--filesystem",
+        metavar="URI",
+        action="append",
+        default=[],
+        help="instead of --plugin: a folder of a filesystem that an installed package serves",
+    )
     group.addoption("--plugin-report", metavar="FILE", help="write the results as JSON")
 
 
@@ -58,29 +65,38 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "module(name): tests what one module offers")
     path = config.getoption("--plugin")
     backends = tuple(config.getoption("--subgraph-backend"))
-    if path is None and not backends:
+    folders = tuple(config.getoption("--filesystem"))
+    if path is None and not backends and not folders:
         return
-    config.stash[_SUBJECT] = _make_subject(config, path, backends)
+    config.stash[_SUBJECT] = _make_subject(config, path, backends, folders)
     config.stash[_RESULTS] = []
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
-        config.args[:] = [str(SUITES if path is not None else SUITES / "test_subgraph.py")]
+        kind = "" if path is not None else "subgraph" if backends else "filesystem"
+        config.args[:] = (
+            sorted(map(str, SUITES.glob(f"test_{kind}*.py"))) if kind else [str(SUITES)]
+        )
 
 
-def _make_subject(config: pytest.Config, name: str | None, backends: tuple[str, ...]) -> Subject:
-    path = Path(name or backends[0])
+def _make_subject(
+    config: pytest.Config, name: str | None, backends: tuple[str, ...], folders: tuple[str, ...]
+) -> Subject:
+    path = Path(name or (*backends, *folders)[0])
     if name is not None and not path.is_file():
         raise pytest.UsageError(f"--plugin: no such file: {path}")
     lacks = config.getoption("--plugin-lacks")
-    beside = path.with_suffix(".lacks.toml")
+    beside = path.with_suffix(".lacks.toml") if name is not None else Path()
     try:
         if lacks is not None:
             capabilities = read_capabilities(Path(lacks))
         else:
-            capabilities = read_capabilities(beside) if beside.exists() else Capabilities()
+            capabilities = read_capabilities(beside) if beside.is_file() else Capabilities()
         roots = dict(item.split("=", 1) for item in config.getoption("--plugin-root"))
+        roots |= {uri.split("://", 1)[0]: uri for uri in folders}
     except (OSError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
-    return Subject(path, capabilities, roots, () if name is not None else backends)
+    if name is not None:
+        return Subject(path, capabilities, roots)
+    return Subject(path, capabilities, roots, backends, () if backends else tuple(roots))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -88,7 +104,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if _SUBJECT not in config.stash:
         return []
     subject = config.stash[_SUBJECT]
-    lines = [f"plugin: {subject.path}"]
+    lines = [f"plugin: {subject.name}"]
     for module in MODULES:
         kinds = {kind: len(subject.registered(kind)) for kind in MODULES[module]}
         counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
@@ -118,8 +134,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if _SUBJECT not in item.config.stash:
         return
     capabilities = item.config.stash[_SUBJECT].capabilities
+    scheme = item.callspec.params.get("scheme", "") if hasattr(item, "callspec") else ""
     for mark in item.iter_markers("capability"):
-        reason = capabilities.why_not(mark.args[0])
+        reason = capabilities.why_not(mark.args[0], scheme)
         if reason:
             pytest.skip(f"lacks {mark.args[0]}: {reason}")
 
@@ -185,7 +202,7 @@ def _report(config: pytest.Config) -> dict[str, Any]:
     subject, results = config.stash[_SUBJECT], config.stash[_RESULTS]
     counts = {o: sum(r["outcome"] == o for r in results) for o in ("passed", "failed", "skipped")}
     return {
-        "plugin": str(subject.path),
+        "plugin": subject.name,
         "conforms": bool(results) and not counts["failed"],
         "counts": counts,
         "offers": {m: subject.offers(m) for m in MODULES},
@@ -205,7 +222,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     results = config.stash[_RESULTS]
     failed = sum(r["outcome"] == "failed" for r in results)
-    name = config.stash[_SUBJECT].path.name
+    name = config.stash[_SUBJECT].name.rpartition("/")[2]
     if results and not failed:
         terminalreporter.write_line(f"{name} conforms: every promise that was tested holds")
     else:

@@ -29,13 +29,20 @@ MODULES = {
 class Subject:
     """A plugin library, what its author says it lacks, and where its file systems may write.
 
-    ``backends``: instead of a library, subgraph backends of Python packages by name.
+    Instead of a library: ``backends``, subgraph backends of Python packages by name, or
+    ``schemes``, filesystems that the installed packages serve.
     """
 
     path: Path
     capabilities: Capabilities = field(default_factory=Capabilities)
     roots: dict[str, str] = field(default_factory=dict)
     backends: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What is tested: the library's path, or the names of what packages serve."""
+        return ", ".join((*self.backends, *self.schemes)) or str(self.path)
 
     @cached_property
     def outcome(self) -> Plugin | DrystoneError:
@@ -56,6 +63,8 @@ class Subject:
         """What it registered: ops, kernels, optimizers, passes, schemes, devices, ... by kind."""
         if self.backends:
             return sorted(self.backends) if kind == "subgraph" else []
+        if self.schemes:
+            return sorted(self.schemes) if kind == "schemes" else []
         if isinstance(self.outcome, DrystoneError):
             return []
         return sorted(self.outcome.registered.get(kind, []))

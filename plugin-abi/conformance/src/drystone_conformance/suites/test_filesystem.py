@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,21 +16,12 @@ from drystone_conformance.subject import Subject
 pytestmark = pytest.mark.module("filesystem")
 
 
-@pytest.fixture
-def folder(subject: Subject, scheme: str) -> Iterator[str]:
-    """A folder of this test's own, emptied afterwards."""
-    place = f"{subject.root(scheme)}/{uuid.uuid4().hex}"
-    if not subject.capabilities.why_not("filesystem.directories"):
-        fs.create_directory(place, parents=True)
-    yield place
-    if not subject.capabilities.why_not("filesystem.delete"):
-        fs.delete_tree(place)
-
-
 def test_the_scheme_is_registered_by_this_library(subject: Subject, scheme: str) -> None:
+    if subject.schemes:
+        fs.exists(subject.root(scheme))  # a package serves it from its first use on
     found = [f for f in fs.filesystems() if f["scheme"] == scheme]
     assert len(found) == 1
-    assert os.path.realpath(subject.path) == found[0]["library"]
+    assert subject.schemes or os.path.realpath(subject.path) == found[0]["library"]
 
 
 @needs("filesystem.write")
@@ -70,6 +59,7 @@ def test_appending_keeps_what_was_there(folder: str) -> None:
 
 
 @needs("filesystem.write")
+@needs("filesystem.list")
 def test_what_is_there_is_listed(folder: str) -> None:
     names = [f"file-{k:02d}" for k in range(20)]
     for name in names:
@@ -82,6 +72,7 @@ def test_what_is_there_is_listed(folder: str) -> None:
 
 
 @needs("filesystem.write")
+@needs("filesystem.list")
 def test_patterns_match_as_in_a_shell(folder: str) -> None:
     for name in ("a1", "a2", "b1"):
         fs.write_bytes(f"{folder}/{name}", b"x")
@@ -144,6 +135,7 @@ def test_deleting_nothing_is_not_found(folder: str) -> None:
 
 
 @needs("filesystem.write")
+@needs("filesystem.concurrent")
 def test_several_threads(folder: str) -> None:
     def round_trip(k: int) -> bool:
         data = bytes([k]) * (1000 + k)
