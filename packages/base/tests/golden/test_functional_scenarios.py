@@ -13,7 +13,7 @@ FRAMES = {"Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 
 @pytest.mark.parametrize("family", ["control_flow", "leftovers_tf"])
 def test_functional_again(family: str) -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     wrong, count = [], 0
     for item, data, steps, want in read(family):
         graph = Graph.from_bytes(data)

@@ -15,7 +15,7 @@ FUNCTIONAL: Final = {"If", "StatelessIf", "Case", "StatelessCase", "While", "Sta
 
 @pytest.mark.parametrize("family", ["control_flow", "leftovers_tf"])
 def test_lowered(family: str) -> None:
-    """S3-lower."""
+    """Row H12. S3-lower."""
     wrong, count = [], 0
     for item, data, steps, want in read(family):
         graph = Graph.from_bytes(data)

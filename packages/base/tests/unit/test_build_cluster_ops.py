@@ -77,7 +77,7 @@ def registered(request: pytest.FixtureRequest) -> Callable[[Any], str]:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_what_is_compiled_runs(executor: Any, registered: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
     ran: list[int] = []
 
     def compile_body(body: Body, given: Sequence[Given]) -> Any:
@@ -95,7 +95,7 @@ def test_what_is_compiled_runs(executor: Any, registered: Any) -> None:
 
 
 def test_until_it_is_compiled_the_function_runs(registered: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
     may_go_on, done = threading.Event(), threading.Event()
 
     def compile_body(body: Body, given: Sequence[Given]) -> Any:
@@ -117,7 +117,7 @@ def test_until_it_is_compiled_the_function_runs(registered: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::drystone_base.compilers.CompilerWarning")
 def test_what_cannot_be_compiled_runs_as_it_is(registered: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
 
     def compile_body(body: Body, given: Sequence[Given]) -> Any:
         raise NotImplementedError("no such op")
@@ -130,7 +130,7 @@ def test_what_cannot_be_compiled_runs_as_it_is(registered: Any) -> None:
 
 
 def test_what_fails_as_it_runs_is_done_by_its_function(registered: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
 
     def compile_body(body: Body, given: Sequence[Given]) -> Any:
         def fails(args: Sequence[Any]) -> Any:
@@ -173,7 +173,7 @@ def test_a_compiler_that_is_not_there() -> None:
 @pytest.mark.filterwarnings("ignore::drystone_base.compilers.CompilerWarning")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
     name = "interpreted, for random programs"
     register_compiler(name, interpreted)
     passes: dict[str, Any] = {

@@ -57,7 +57,7 @@ def ran(graph: Graph, name: str, settings: Any = True, feeds: list[str] | None =
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("name", ["ParallelConcatRemovePass", "AccumulateNV2RemovePass"])
 def test_values_stay(name: str, rows: int, executor: Any) -> None:
-    """S3-parallel-concat, S3-accumulate."""
+    """Rows H10, H11. S3-parallel-concat, S3-accumulate."""
     graph = (
         gathered("ParallelConcat", rows, [1, 4], [rows, 4])
         if name == "ParallelConcatRemovePass"
@@ -72,7 +72,7 @@ def test_values_stay(name: str, rows: int, executor: Any) -> None:
 
 
 def test_parallel_concat_becomes_updates_of_one_buffer() -> None:
-    """S3-parallel-concat, S3-direct."""
+    """Rows H5, H10. S3-parallel-concat, S3-direct."""
     graph = ran(gathered("ParallelConcat", 3, [1, 4], [3, 4]), "ParallelConcatRemovePass")
     counts = Counter(node.op for node in graph)
     assert counts["_ParallelConcatUpdate"] == 3
@@ -87,7 +87,7 @@ def test_parallel_concat_becomes_updates_of_one_buffer() -> None:
 
 
 def test_accumulate_becomes_a_temporary_variable() -> None:
-    """S3-accumulate, S3-direct."""
+    """Rows H5, H11. S3-accumulate, S3-direct."""
     graph = ran(gathered("AccumulateNV2", 3, [2, 4], [2, 4]), "AccumulateNV2RemovePass")
     counts = Counter(node.op for node in graph)
     assert (counts["TemporaryVariable"], counts["Assign"], counts["AssignAdd"]) == (1, 1, 2)
@@ -146,7 +146,7 @@ def test_a_fed_node_is_left_alone(op: str) -> None:
 
 
 def test_jitter_changes_the_named_tensors_by_the_seed() -> None:
-    """S3-jitter."""
+    """Row H15. S3-jitter."""
     graph = gathered("AccumulateNV2", 2, [2, 4], [2, 4])
     settings = {"tensors": ["whole:0"], "amount": 1e-3, "seed": 7}
 

@@ -57,7 +57,7 @@ def chain(length: int = 4) -> Graph:
 
 
 def test_each_consumer_gets_a_constant_of_its_own() -> None:
-    """S3-clone-constants."""
+    """Row H18. S3-clone-constants."""
     graph = ran(chain(3), {CLONE: True}, ["n2:0"])
     assert [graph[f"n{k}"].inputs[1][0].name for k in range(3)] == [
         "one", "one/clone_1", "one/clone_2",
@@ -75,7 +75,7 @@ def test_constants_that_are_not_cloned(case: str) -> None:
 
 
 def test_a_chain_is_one_cluster() -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     graph = ran(chain(), {MARK: True}, ["n3:0"], ["x:0"])
     assert set(marks(graph).values()) == {"cluster_0"}
     assert sorted(marks(graph)) == ["n0", "n1", "n2", "n3", "one"]
@@ -91,7 +91,7 @@ def test_settings_that_leave_nothing(settings: dict[str, Any]) -> None:
 
 
 def test_sizes_have_a_limit_and_fuel_ends_it() -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     graph = chain(9)
     limited = ran(graph, {MARK: {"min_size": 2, "max_size": 3}}, ["n8:0"], ["x:0"])
     found = list(marks(limited).values())
@@ -102,7 +102,7 @@ def test_sizes_have_a_limit_and_fuel_ends_it() -> None:
 
 
 def test_nodes_say_whether_and_with_whom() -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     graph = chain(4)
     graph.set_attr(graph["n2"], "_XlaCompile", False)
     assert sorted(marks(ran(graph, {MARK: {"min_size": 2}}, ["n3:0"]))) == ["n0", "n1", "one"]
@@ -124,7 +124,7 @@ def test_devices_are_not_mixed() -> None:
 
 
 def test_a_path_around_keeps_the_ends_apart() -> None:
-    """S3-mark: n0 -> out -> n1 goes through a node that cannot be compiled."""
+    """Row H19. S3-mark: n0 -> out -> n1 goes through a node that cannot be compiled."""
     graph = chain(2)
     printed = graph.add("Print", "out", [graph["n0"], graph["n0"]], attrs=T | {"U": [FLOAT]})
     graph.set_input(graph["n1"], 1, (printed, 0))
@@ -133,7 +133,7 @@ def test_a_path_around_keeps_the_ends_apart() -> None:
 
 
 def test_what_may_be_dead_is_apart_from_what_is_not() -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     graph = chain(1)
     p = graph.add("Placeholder", "p", attrs={"dtype": dtypes.BOOL, "shape": ()})
     switch = graph.add("Switch", "switch", [graph["n0"], p], attrs=T)
@@ -148,7 +148,7 @@ def test_what_may_be_dead_is_apart_from_what_is_not() -> None:
 
 @pytest.mark.parametrize(("order", "together"), [("read", True), ("write", False)])
 def test_nothing_is_read_after_it_was_written(order: str, together: bool) -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     graph = chain(1)
     v = graph.add("VarHandleOp", "v", attrs={"dtype": FLOAT, "shape": (), "shared_name": "v"})
     read = graph.add("ReadVariableOp", "read", [v], attrs={"dtype": FLOAT})
@@ -168,7 +168,7 @@ def test_only_what_is_needed_is_marked() -> None:
 
 @pytest.mark.parametrize("seed", range(15))
 def test_clusters_of_random_graphs_have_an_order(seed: int) -> None:
-    """S3-mark: with every cluster as one node, the graph has no cycle."""
+    """Row H19. S3-mark: with every cluster as one node, the graph has no cycle."""
     chance = random.Random(seed)
     graph = Graph()
     nodes = [graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": None})]
@@ -204,7 +204,7 @@ def slicing(size: Any = None) -> Graph:
 
 
 def test_a_size_to_the_end_becomes_a_number() -> None:
-    """S3-dynamism."""
+    """Row H20. S3-dynamism."""
     graph = ran(slicing(), {DYNAMIC: True}, ["cut:0"])
     chosen = graph["cut"].inputs[2][0]
     assert (chosen.op, chosen.attr("_cluster")) == ("SelectV2", "c")
@@ -243,7 +243,7 @@ def declustering() -> Graph:
 
 
 def test_what_gains_nothing_leaves_its_cluster() -> None:
-    """S3-decluster."""
+    """Row H21. S3-decluster."""
     graph = ran(declustering(), {DECLUSTER: True}, ["again:0", "outside:0", "first:0", "last:0"])
     assert sorted(marks(graph)) == ["again", "middle", "n0", "one"]
     assert graph["outside"].inputs == ((graph["one/declustered"], 0),)
@@ -252,7 +252,7 @@ def test_what_gains_nothing_leaves_its_cluster() -> None:
 
 
 def test_a_cluster_becomes_a_call() -> None:
-    """S3-encapsulate."""
+    """Row H22. S3-encapsulate."""
     graph = chain(4)
     for k in range(1, 3):
         graph.set_attr(graph[f"n{k}"], "_cluster", "c")
@@ -269,7 +269,7 @@ def test_a_cluster_becomes_a_call() -> None:
 
 
 def test_fetched_nodes_keep_their_names() -> None:
-    """S3-encapsulate."""
+    """Row H22. S3-encapsulate."""
     graph = ran(chain(4), {MARK: True, ENCAPSULATE: True}, ["n3:0", "n1:0"], ["x:0"])
     assert (graph["n3"].op, graph["n1"].op) == ("Identity", "Identity")
     found = Session(graph).run(["n3:0", "n1:0"], {"x:0": [1]})
@@ -287,7 +287,7 @@ def test_clusters_that_stay(case: str) -> None:
 
 
 def test_a_computation_becomes_a_call() -> None:
-    """S3-computations."""
+    """Row H16. S3-computations."""
     graph = chain(4)
     for k in (1, 2):
         graph.set_attr(graph[f"n{k}"], "_xla_compile_id", "step")
@@ -302,7 +302,10 @@ def test_a_computation_becomes_a_call() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int) -> None:
-    """S3-clone-constants, S3-mark, S3-dynamism, S3-decluster, S3-encapsulate."""
+    """Rows H18, H19, H20, H21, H22. S3-clone-constants, S3-mark, S3-dynamism, S3-decluster.
+
+    S3-encapsulate.
+    """
     assert not differences(draw(seed), FAMILY)
 
 
@@ -314,6 +317,6 @@ def test_the_same_graph_gives_the_same_bytes() -> None:
 
 
 def test_sessions_run_the_family() -> None:
-    """S3-mark."""
+    """Row H19. S3-mark."""
     session = Session(chain(6), SessionConfig(passes=FAMILY, optimizer="off"))
     assert session.run("n5:0", {"x:0": [1.0]}).tolist() == [7]

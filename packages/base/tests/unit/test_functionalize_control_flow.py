@@ -80,7 +80,7 @@ def looping(*, constant: bool = True) -> Graph:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_values_stay(executor: Any) -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     config = SessionConfig(executor=executor, passes={NAME: True}, optimizer="off")
     session = Session(branching(), config)
     for p, want in ((True, [7, 1]), (False, [-3, 0])):
@@ -90,7 +90,7 @@ def test_values_stay(executor: Any) -> None:
 
 
 def test_branches_of_one_choice_become_one_if() -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     graph = functional(branching(), ["chosen:0", "sign:0"], ["x:0", "p:0"])
     assert FRAMES.isdisjoint(node.op for node in graph)
     (made,) = [node for node in graph if node.op == "StatelessIf"]
@@ -102,7 +102,7 @@ def test_branches_of_one_choice_become_one_if() -> None:
 
 
 def test_a_loop_becomes_a_while() -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     graph = functional(looping(), ["out:0"], ["x:0"])
     assert counts(graph) == {"Placeholder": 1, "Const": 1, "StatelessWhile": 1, "Identity": 1}
     made = graph["loop"]
@@ -178,11 +178,11 @@ def test_no_match_is_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int) -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     assert not differences(draw(seed), {NAME: True})
 
 
 @pytest.mark.parametrize("seed", range(40, 60))
 def test_random_programs_lowered_and_back(seed: int) -> None:
-    """S3-functionalize."""
+    """Row H17. S3-functionalize."""
     assert not differences(draw(seed), {LOWER: True, NAME: True})

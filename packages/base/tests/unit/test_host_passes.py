@@ -60,7 +60,7 @@ def relus() -> Graph:
 
 
 def test_what_a_plugin_registered_is_listed(registered: HostLibrary) -> None:
-    """S3-register-c."""
+    """Row H8. S3-register-c."""
     found = next(p for p in host.passes() if p.name == "Relu6")
     assert (found.grouping, found.phase, found.ops, found.is_default) == (0, 5, ("Relu",), False)
     assert found.library == registered.path
@@ -72,7 +72,7 @@ def test_what_a_plugin_registered_is_listed(registered: HostLibrary) -> None:
     (False, [[0, 9], [0, 9]]), (True, [[0, 6], [0, 6]]), ({"only": "b"}, [[0, 9], [0, 6]]),
 ])  # fmt: skip
 def test_a_session_runs_it_with_its_settings(switch: Any, want: Any) -> None:
-    """S3-register-c."""
+    """Row H8. S3-register-c."""
     session = Session(relus(), SessionConfig(passes={"Relu6": switch}, optimizer="off"))
     assert [v.tolist() for v in session.run(["a:0", "b:0"], {"x:0": [-1, 9]})] == want
 
@@ -160,7 +160,7 @@ def test_what_a_call_holds() -> None:
 
 
 def test_collectives_take_the_place_of_a_reduction() -> None:
-    """S3-nccl."""
+    """Row H13. S3-nccl."""
     graph = Graph()
     inputs = [
         graph.add("Placeholder", f"x{k}", attrs={"dtype": FLOAT, "shape": None}, device=f"/d:{k}")
@@ -218,7 +218,7 @@ PAIR = {"LayoutRewritePass": True, "LayoutConversionPass": True}
 
 
 def test_layouts_are_converted_at_the_borders_only() -> None:
-    """S3-layout-pair."""
+    """Row H24. S3-layout-pair."""
     graph = convolutions()
     options = PassOptions(partitions={"/cpu:0": graph}, fetches=["out:0"], feeds=["x:0"])
     run_grouping(Grouping.POST_PARTITIONING, options, PAIR)

@@ -48,7 +48,7 @@ def isolated(graph: Graph, feeds: list[str] | None = None) -> Graph:
 
 
 def test_each_input_and_output_gets_an_identity() -> None:
-    """S3-isolate."""
+    """Row H14. S3-isolate."""
     graph = isolated(calling())
     assert graph["call"].inputs == ((graph["call/input_0"], 0),)
     assert graph["call/input_0"].inputs == ((graph["v"], 0),)
@@ -58,7 +58,7 @@ def test_each_input_and_output_gets_an_identity() -> None:
 
 
 def test_values_stay() -> None:
-    """S3-isolate."""
+    """Row H14. S3-isolate."""
     session = Session(calling(), SessionConfig(passes={NAME: True}, optimizer="off"))
     session.run("init")
     assert session.run(["a:0", "b:0"]) == [5, 5]
@@ -76,5 +76,5 @@ def test_a_fed_call_is_left_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_programs(seed: int) -> None:
-    """S3-isolate."""
+    """Row H14. S3-isolate."""
     assert not differences(draw(seed), {NAME: True})

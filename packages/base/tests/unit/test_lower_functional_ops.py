@@ -104,7 +104,7 @@ def test_loops_give_the_same(op: str, executor: Any) -> None:
 
 
 def test_an_if_becomes_switches_calls_and_merges() -> None:
-    """S3-lower."""
+    """Row H12. S3-lower."""
     graph = lowered(branching())
     counts = Counter(node.op for node in graph)
     assert (counts["Switch"], counts["Merge"], counts["StatefulPartitionedCall"]) == (2, 2, 2)
@@ -114,7 +114,7 @@ def test_an_if_becomes_switches_calls_and_merges() -> None:
 
 
 def test_a_while_becomes_one_frame() -> None:
-    """S3-lower."""
+    """Row H12. S3-lower."""
     graph = lowered(looping("StatelessWhile"))
     counts = Counter(node.op for node in graph)
     assert all(counts[op] == 1 for op in ("Enter", "Merge", "LoopCond", "NextIteration", "Exit"))

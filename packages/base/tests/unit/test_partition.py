@@ -1,4 +1,4 @@
-"""Splitting graphs over devices, and running the parts beside each other."""
+"""Row H26: splitting graphs over devices, and running the parts beside each other."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def on_two(graph: Graph, executor: Any, **more: Any) -> Session:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_parts_give_what_the_whole_gives(executor: Any) -> None:
-    """S3-pipeline."""
+    """Row H1. S3-pipeline."""
     session = on_two(sample(), executor)
     for _ in range(3):
         last, end, y = session.run(["last:0", "end", "y:0"], {"x:0": [1, 1]})

@@ -96,7 +96,7 @@ def on(graph: Graph, executor: Any, count: int = 3) -> Session:
 def test_a_loop_over_devices_gives_what_it_gives_on_one(
     where: str, test: str, executor: Any
 ) -> None:
-    """S3-cross-device-loops."""
+    """Row H26. S3-cross-device-loops."""
     session = on(doubling(where, test), executor)
     for value in (3, 100, 60):
         want = Session(doubling(), SessionConfig(optimizer="off")).run("out:0", {"x:0": value})
@@ -105,7 +105,7 @@ def test_a_loop_over_devices_gives_what_it_gives_on_one(
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_loops_in_loops_over_devices(executor: Any) -> None:
-    """S3-cross-device-loops."""
+    """Row H26. S3-cross-device-loops."""
     session = on(nested(), executor)
     plain = Session(nested(), SessionConfig(optimizer="off"))
     for value in (1, 3, 500):
@@ -113,7 +113,7 @@ def test_loops_in_loops_over_devices(executor: Any) -> None:
 
 
 def test_each_device_of_a_loop_makes_its_rounds() -> None:
-    """S3-cross-device-loops: one control loop a device; only A decides."""
+    """Row H26. S3-cross-device-loops: one control loop a device; only A decides."""
     parts = partition(doubling())
     sources = {(t.source, t.sender, t.receiver) for t in parts.transfers}
     assert ("loop/go:0", A, B) in sources

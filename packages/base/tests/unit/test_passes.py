@@ -49,7 +49,7 @@ def forget() -> Iterator[list[str]]:
 
 
 def test_phases_ascend_and_registration_decides_within_one() -> None:
-    """S3-order, S3-registry."""
+    """Rows H3, H4. S3-order, S3-registry."""
     log: list[str] = []
     made = PassRegistry()
     for name, phase in (("c", 7), ("a", -1), ("d", 7), ("b", 0)):
@@ -62,7 +62,7 @@ def test_phases_ascend_and_registration_decides_within_one() -> None:
 
 
 def test_a_name_is_taken_once() -> None:
-    """S3-register."""
+    """Row H2. S3-register."""
     made = PassRegistry()
     made.register(named("a", []))
     with pytest.raises(PluginError, match="pass 'a' cannot be registered by the program") as caught:
@@ -71,7 +71,7 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_the_first_failure_stops_and_names_the_pass() -> None:
-    """S3-failure."""
+    """Row H4. S3-failure."""
 
     def fails(_: PassOptions) -> None:
         raise ZeroDivisionError("oh")
@@ -135,6 +135,8 @@ def test_checked_runs_refuse_a_graph_that_cannot_run() -> None:
 
 
 def test_graphs_before_and_after_are_kept(tmp_path: Path) -> None:
+    """Row H9."""
+
     def negates(options: PassOptions) -> None:
         assert options.graph is not None
         options.graph.set_op(options.graph["y"], "Abs")
@@ -148,7 +150,7 @@ def test_graphs_before_and_after_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_session_runs_each_grouping_once_in_order(forget: list[str]) -> None:
-    """S3-groupings, S3-pipeline."""
+    """Rows H1, H6, H7. S3-groupings, S3-pipeline."""
     seen: list[tuple[str, PassOptions]] = []
     for grouping in reversed(Grouping):
         forget.append(f"probe-{grouping}")
@@ -177,7 +179,7 @@ def test_a_session_runs_each_grouping_once_in_order(forget: list[str]) -> None:
 
 
 def test_what_a_pass_changes_is_what_runs(forget: list[str]) -> None:
-    """S3-register."""
+    """Row H2. S3-register."""
     forget.append("absolute")
 
     @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 0, ops=["Neg"])
@@ -196,6 +198,7 @@ def test_what_a_pass_changes_is_what_runs(forget: list[str]) -> None:
 
 
 def test_the_command_lists_ours() -> None:
+    """Row H9."""
     assert CliRunner().invoke(app, ["passes"]).exit_code == 0
     shown = CliRunner().invoke(app, ["passes", "--json"])  # a table may have to shorten names
     names = [row["name"] for row in json.loads(shown.output)]

@@ -1,4 +1,4 @@
-"""The placer: what it keeps, what it puts together, what it refuses, and its reasons."""
+"""Row H25, the placer: what it keeps, what it puts together, what it refuses, and its reasons."""
 
 from __future__ import annotations
 

@@ -6,13 +6,25 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["as_fast", "of_plugins", "runs_here"]
+from drystone_base.dtypes import DType
+
+__all__ = ["as_fast", "as_fast_of", "of_plugins", "runs_here"]
 
 
 def as_fast(old: str, new: str) -> bool:
     """Whether plugins have kernels for ``new`` if they have some for ``old``."""
     found = of_plugins()
     return old not in found or new in found
+
+
+def as_fast_of(op: str, attr: str, dtype: DType) -> bool:
+    """Whether plugins have kernels of ``op`` for that type, too, if they have some."""
+    kernels = of_plugins().get(op)
+    return not kernels or any(
+        dtype in types or not types
+        for kernel in kernels
+        for types in [dict(kernel.constraints).get(attr, ())]
+    )
 
 
 def of_plugins() -> Mapping[str, Any]:

@@ -51,11 +51,13 @@ def run_passes(
     which are on; what ran is added to ``report.steps``.
     """
     chosen = _named(config) or [one for one in PASSES if _is_on(one, report)]
-    beside = plugins if plugins is not None and plugins.at_passes else None
+    beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
     if not chosen and beside is None:
         return graph
     limit = config.meta_optimizer_timeout_ms
     ends = time.monotonic() + limit / 1000 if limit > 0 else None
+    if beside is not None:
+        beside.deadline = ends
     run = _Run(config, report, chosen, ends, watch or Watch(), beside)
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
@@ -136,7 +138,7 @@ class _Run:
         least = self.config.min_graph_nodes
         if len(item.graph) < (_SMALL if least == 0 else least):
             self._skip(item, f"the graph has {len(item.graph)} nodes")
-            return item.graph
+            return self._named_ones(item.graph, item, 1)
         while True:
             steps, runs = len(self.report.steps), len(self.report.runs)
             try:
@@ -199,12 +201,9 @@ class _Run:
             return ctx
         graph, phase = ctx.graph, f"{when} {one.name}"
         ends = (item.fetches, item.feeds, ctx.preserve, item.where, item.whole)
+        self.plugins.iteration = iteration
         after = self.plugins.at_pass(phase, graph, *ends)
-        if after is graph:
-            return ctx
-        graph.journal = None
-        stays = item.stays or preserved_nodes(after, item.fetches, item.feeds, self.config)
-        return self._context(after, item, stays)
+        return ctx if after is graph else self._anew(after, ctx, item)
 
     def _finished(self, ctx: Context, item: _Item, *, changed: bool) -> Graph:
         """The graph, once what the passes left unneeded is gone."""
@@ -233,7 +232,22 @@ class _Run:
             except FuelSpent:
                 return ctx, self._finished(ctx, item, changed=True)
             ctx = self._beside("after", one, ctx, item, iteration)
+        if not last:
+            after = self._named_ones(ctx.graph, item, iteration)
+            ctx = ctx if after is ctx.graph else self._anew(after, ctx, item)
         return ctx, None
+
+    def _named_ones(self, graph: Graph, item: _Item, iteration: int) -> Graph:
+        """The main graph after the optimizers that the config names, once in each iteration."""
+        if self.plugins is None or item.where or not self.plugins.named:
+            return graph
+        return self.plugins.custom(graph, item.fetches, item.feeds, iteration)
+
+    def _anew(self, after: Graph, ctx: Context, item: _Item) -> Context:
+        """A context for the graph that something else made of this one's."""
+        ctx.graph.journal = None
+        stays = item.stays or preserved_nodes(after, item.fetches, item.feeds, self.config)
+        return self._context(after, item, stays)
 
     def _all(self) -> Sequence[BuiltIn]:
         """Every pass in the order of those that run."""

@@ -66,10 +66,9 @@ def optimize_with_report(
     warn_of_changes(report.merged)
     watch = watch or Watch()
     types = device_types(graph) if chosen else frozenset()
-    runs = PluginRuns(chosen, config, report, types, watch)
+    runs = PluginRuns(chosen, config, report, types, watch, named=named)
     graph = runs.around(START, graph, fetches, feeds)
     graph = run_passes(graph, fetches, feeds, config, report, watch, runs)
-    graph = runs.custom(named, graph, fetches, feeds)
     graph = runs.around(END, graph, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report

@@ -43,8 +43,14 @@ class PluginRuns:
     warned: set[str] = field(default_factory=set)
     body_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The device types of functions, while built-in passes are at their bodies."""
+    named: Mapping[str, Optimizer] = field(default_factory=dict)
+    """The optimizers that the config names, which run at the end of each iteration."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Those of the custom optimizer that runs."""
+    iteration: int = 1
+    """Which of the built-in passes' iterations it is."""
+    deadline: float | None = None
+    """When the time for the passes is over, as ``time.monotonic`` tells it."""
 
     @property
     def at_passes(self) -> bool:
@@ -72,19 +78,16 @@ class PluginRuns:
         return graph
 
     def custom(
-        self,
-        named: Mapping[str, Optimizer],
-        graph: Graph,
-        fetches: Sequence[str],
-        feeds: Sequence[str],
+        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[str], iteration: int
     ) -> Graph:
         """The graph after the optimizers that the config names, with their parameters, in order."""
+        self.iteration = iteration
         for name, parameters in self.config.custom_optimizers:
             if self.watch.is_over:
                 break
             preserve = preserved_nodes(graph, fetches, feeds, self.config)
             self.parameters = parameters
-            graph, _ = self.one(named[name], graph, graph.to_bytes(), fetches, feeds, preserve)
+            graph, _ = self.one(self.named[name], graph, graph.to_bytes(), fetches, feeds, preserve)
             self.parameters = {}
         return graph
 
@@ -130,7 +133,8 @@ class PluginRuns:
             from drystone_optimizer.sources import Work
 
             given = with_defaults(data)
-            work = Work(given, fetches, feeds, preserve, self.config, self.parameters)
+            now = self.iteration, self.deadline, where
+            work = Work(given, fetches, feeds, preserve, self.config, self.parameters, *now)
             found = optimizer.run(work)
             if found is not None:
                 after = Graph.from_bytes(found)

@@ -53,6 +53,12 @@ class Work(NamedTuple):
     config: OptimizerConfig
     parameters: Mapping[str, Any] = MappingProxyType({})
     """What ``OptimizerConfig.custom_optimizers`` states for this one."""
+    iteration: int = 1
+    """Which of the iterations of the built-in passes it is."""
+    deadline: float | None = None
+    """When the time for optimizing is over, as ``time.monotonic`` tells it; None: never."""
+    where: str = ""
+    """The function whose body the graph is; "" for the graph itself."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Fuel, and the search for the rewrite that changes a result. The culprits are deliberate."""
+"""Row J19: fuel, and the search for the rewrite that changes a result.
+
+The culprits are deliberate.
+"""
 
 from __future__ import annotations
 

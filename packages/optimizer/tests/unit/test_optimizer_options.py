@@ -202,8 +202,40 @@ def test_custom_optimizer_runs_by_name_with_its_parameters() -> None:
     assert seen == []
     config = OptimizerConfig(custom_optimizers=(("custom", {"depth": 2}), ("custom", {})))
     _, report = optimize_with_report(graph(), ["y:0"], ["x:0"], config, known)
-    assert seen == [{"depth": 2}, {}]
-    assert [run.plugin for run in report.runs] == ["custom", "custom"]
+    assert seen[:2] == [{"depth": 2}, {}]
+    assert {run.plugin for run in report.runs} == {"custom"}
+
+
+def test_custom_optimizer_runs_at_the_end_of_each_iteration() -> None:
+    """Row B33 and J9. It sees which iteration it is, what is fed, the config and the deadline."""
+    seen: list[Any] = []
+
+    @graph_optimizer(name="custom", takes="work", custom=True, device_type="NOWHERE")
+    def custom(work: Any) -> bytes | None:
+        seen.append((work.iteration, list(work.feeds), work.config.numeric, work.deadline))
+        graph = Graph.from_bytes(work.graph)
+        if work.iteration > 1:
+            return None  # unchanged
+        once = graph.add("Neg", "once", [graph["x"]], attrs={"T": FLOAT32})
+        graph.add("Neg", "twice", [once], attrs={"T": FLOAT32})
+        graph.set_input(graph["y"], 0, (graph["twice"], 0))
+        return graph.to_bytes()
+
+    m = Maker()
+    m.op("Exp", "y", m.x(shape=(2,)), T=FLOAT32)
+    known = [one for one in optimizers(load=False) if one.name == "custom"]
+    more = {"custom_optimizers": (("custom", {}),), "min_graph_nodes": -1}
+    config = OptimizerConfig(numeric="exact", meta_optimizer_iterations=3, **more)
+    after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, known)
+    assert seen == [(k, ["x:0"], "exact", None) for k in (1, 2, 3)]
+    assert [run.outcome for run in report.runs] == ["changed", "unchanged", "unchanged"]
+    assert sorted(node.name for node in after) == ["x", "y"], "built-in passes see what it made"
+    limited = OptimizerConfig(meta_optimizer_timeout_ms=60_000, **more)
+    optimize_with_report(m.graph, ["y:0"], ["x:0"], limited, known)
+    assert seen[-1][3] is not None
+    off = OptimizerConfig(meta_optimizer_iterations=1, **more)
+    optimize_with_report(m.graph, ["y:0"], ["x:0"], off, known)
+    assert [one[0] for one in seen[-1:]] == [1]
 
 
 def test_custom_optimizer_that_is_built_in_is_turned_on() -> None:

@@ -1,6 +1,6 @@
 """Several optimizers for a device type: phases, priorities, and the RFC's rule for the others.
 
-S0-one-per-type, S0-last, S0-device-match, S0-no-device.
+Row J7. S0-one-per-type, S0-last, S0-device-match, S0-no-device.
 """
 
 from __future__ import annotations

@@ -456,6 +456,7 @@ def test_settings_of_plugins_hold_for_entry_points(
 
 
 def test_report_is_json_ready(graph: Graph) -> None:
+    """Row J21."""
     import json
 
     _, report = run(graph, python(add_n, remapping="off"))

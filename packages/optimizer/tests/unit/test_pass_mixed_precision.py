@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -278,6 +279,61 @@ def test_c8_levels_and_simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{PREFIX}LEVEL", "TREAT_INFER_AS_DENY")
     after, _ = run_pass(layers("Tanh").graph, F16, ["y:0"], ["x:0"])
     assert short(after) == {"a", "b"}
+
+
+def test_c9_no_bfloat16_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}LEVEL", "UNSAFE_FORCE_ALL")
+    report = unchanged(layers("Exp"), BF16, ["y:0"], ["x:0"])
+    assert told(report, BF16) == "UNSAFE_FORCE_ALL is for float16: many ops have no bfloat16"
+
+
+def test_c9_float16_is_emulated_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ops stay in 32 bits; what they read and give is rounded."""
+    m = layers("Relu")
+    monkeypatch.setenv(f"{PREFIX}EMULATE_FP16", "true")
+    after, report = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
+    assert short(after) == set()
+    assert {"a = MatMul(x/to_float16_and_back, w/to_float16_and_back)",
+            "x/to_float16_and_back = Cast(x/to_float16)", "y = Identity(b/to_float16_and_back)",
+            "o0 = Relu(a/to_float16_and_back)"} <= set(as_lines(after))  # fmt: skip
+    assert report.steps[0].rewrites == {"rounded to float16": 5}
+    near(m.graph, after, ["y:0"], X, 0.01)
+    half, _ = run_pass(layers("Relu").graph, BF16, ["y:0"], ["x:0"])
+    assert short(half) == {"a", "o0", "b"}, "of bfloat16 nothing is emulated"
+
+
+def test_c9_ops_whose_kernels_have_32_bits_only_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Kernel:
+        constraints = (("T", (FLOAT32,)),)
+
+    brought = {"Relu": (Kernel(),)}
+    monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: brought)
+    after, _ = run_pass(layers("Relu").graph, CPU16, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "b"}
+    monkeypatch.setenv(f"{PREFIX}IGNORE_PERFORMANCE", "1")
+    after, _ = run_pass(layers("Relu").graph, CPU16, ["y:0"], ["x:0"])
+    assert short(after) == {"a", "o0", "b"}
+
+
+def test_c8_what_was_painted_is_written_down(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "log"
+    monkeypatch.setenv(f"{PREFIX}LOG_PATH", str(folder))
+    m = layers("Exp", device=GPU)
+    after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    kinds = sorted(file.name.split("_float16_")[0] for file in folder.iterdir())
+    assert kinds == ["graphdef_after", "graphdef_after", "graphdef_preop", "graphdef_preop",
+                     "paintbuckets"]  # fmt: skip
+    text = next(folder.glob("paintbuckets_*.txt")).read_text("utf-8")
+    assert "allow list:\n  MatMul a\n  MatMul b\n" in text
+    assert "deny list:\n  Exp o0\n" in text
+    assert text.endswith("painted:\n  MatMul a\n  MatMul b\n")
+    saved = Graph.from_bytes(next(folder.glob("graphdef_after_*.pb")).read_bytes())
+    assert as_lines(saved) == as_lines(after)
+    monkeypatch.delenv(f"{PREFIX}LOG_PATH")
+    run_pass(m.graph, F16, ["y:0"], ["x:0"])
+    assert len(list(folder.iterdir())) == 5
 
 
 def test_c9_the_older_name_says_so(caplog: pytest.LogCaptureFixture) -> None:

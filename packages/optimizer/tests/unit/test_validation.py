@@ -1,4 +1,7 @@
-"""Translation validation: a pass that changes a result is rejected, the graph before it kept."""
+"""Row J20, translation validation: a pass that changes a result is rejected.
+
+The graph before it is kept.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def simple() -> Graph:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_cluster_is_an_operator_of_the_backend(executor: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
     backend = Compiling([])  # what it would select does not matter
     found = session(simple(), "fake", executor)
     assert found.run("c:0", {"x:0": [1, 2]}).tolist() == [1, 16]
@@ -70,7 +70,7 @@ def test_a_cluster_is_an_operator_of_the_backend(executor: Any) -> None:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_what_the_backend_cannot_do_the_host_executor_does(executor: Any) -> None:
-    """S3-build."""
+    """Row H23. S3-build."""
 
     def fail(request: CompileRequest) -> Executable:
         raise RuntimeError("not today")
@@ -109,7 +109,7 @@ def training() -> Graph:
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_variables_are_read_before_and_written_after(executor: Any) -> None:
-    """S3-build: the operator is without state, and sees each new value."""
+    """Row H23. S3-build: the operator is without state, and sees each new value."""
     backend = Compiling([])
     found = session(training(), "fake", executor)
     plain = ds.Session(training(), ds.SessionConfig(optimizer="off"))

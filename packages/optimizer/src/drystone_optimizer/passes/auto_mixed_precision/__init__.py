@@ -2,13 +2,14 @@
 
 Three passes of one kind: float16 on GPUs, bfloat16 and float16 on CPUs. They lose precision, which
 turning one on asks for; a session whose numeric class is ``exact`` is left alone. Names of ops that
-are treated otherwise: see ``lists``. ``$TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_SIMULATE_GPU`` takes
-any node for one of a GPU.
+are treated otherwise: see ``lists``. Of the environment count, after
+``$TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_``: ``SIMULATE_GPU``, any node is one of a GPU;
+``IGNORE_PERFORMANCE``, also ops for which plugins have kernels in 32 bits only; ``EMULATE_FP16``,
+float16 on CPUs is what values are rounded to, while ops stay in 32 bits; ``LOG_PATH``: see ``log``.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
 from drystone_base.dtypes import DType, as_dtype
@@ -16,9 +17,11 @@ from drystone_base.graph import Node
 from drystone_base.ops.defs import find
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type
+from drystone_optimizer.kernels_there import as_fast_of
 from drystone_optimizer.merge import LOGGER
-from drystone_optimizer.passes.auto_mixed_precision.casts import convert
-from drystone_optimizer.passes.auto_mixed_precision.lists import PREFIX, chosen_lists, level
+from drystone_optimizer.passes.auto_mixed_precision.casts import convert, emulated
+from drystone_optimizer.passes.auto_mixed_precision.lists import chosen_lists, is_asked, level
+from drystone_optimizer.passes.auto_mixed_precision.log import Log
 from drystone_optimizer.passes.auto_mixed_precision.painting import paint
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph
 from drystone_optimizer.rules import Numeric
@@ -56,14 +59,18 @@ def _run(ctx: Context, label: str, device: str) -> None:
     if ctx.ceiling < Numeric.REASSOCIATES:
         ctx.decline(f"{label} is less precise, and the session is to be exact")
         return
-    simulated = os.environ.get(f"{PREFIX}SIMULATE_GPU", "").lower() in ("1", "true")
-    anywhere = device == "GPU" and simulated
+    anywhere = device == "GPU" and is_asked("SIMULATE_GPU")
     if not anywhere and not any(_is_on(node, device) for node in ctx.graph):
         ctx.decline(f"no node is for a {device}")
         return
-    to = as_dtype(label)
-    lists = chosen_lists(label == "bfloat16", ctx.config.mixed_precision_lists)
     force = level() == "UNSAFE_FORCE_ALL"
+    if force and label == "bfloat16":
+        ctx.decline("UNSAFE_FORCE_ALL is for float16: many ops have no bfloat16")
+        return
+    to, log = as_dtype(label), Log(label)
+    emulate = device == DEFAULT_TYPE and label == "float16" and is_asked("EMULATE_FP16")
+    any_speed = anywhere or emulate or device == "GPU" or is_asked("IGNORE_PERFORMANCE")
+    lists = chosen_lists(label == "bfloat16", ctx.config.mixed_precision_lists)
 
     def kind_of(op: str) -> str:
         found = lists.kind(op)
@@ -72,14 +79,17 @@ def _run(ctx: Context, label: str, device: str) -> None:
     def may_change(node: Node, attr: str) -> bool:
         if not anywhere and not _is_on(node, device):
             return False
-        return _may_change(ctx, node, attr, to)
+        return (any_speed or as_fast_of(node.op, attr, to)) and _may_change(ctx, node, attr, to)
 
     types = TypeGraph(ctx.graph, kind_of, may_change)
     painted = paint(types)
-    if painted:
-        convert(ctx, types, painted, to)
-    else:
+    log.paint(types.vertices, painted)
+    if not painted:
         ctx.decline("no op that 16 bits are worth for")
+        return
+    log.graph(ctx, "preop")
+    (emulated if emulate else convert)(ctx, types, painted, to)
+    log.graph(ctx, "after")
 
 
 def _is_on(node: Node, device: str) -> bool:

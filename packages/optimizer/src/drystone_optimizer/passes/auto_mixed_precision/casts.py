@@ -10,7 +10,7 @@ from drystone_optimizer.context import Context
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph, Vertex
 from drystone_optimizer.rules import Numeric
 
-__all__ = ["convert"]
+__all__ = ["convert", "emulated"]
 
 
 def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DType) -> None:
@@ -48,3 +48,31 @@ def _mismatches(
             if short is not needs_short:
                 found.append((node, slot, output, needs_short))
     return found
+
+
+def emulated(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DType) -> None:
+    """Round what the vertices read and give as the type would, and compute as before.
+
+    Each value goes through the type and back, once for all that read it so.
+    """
+    floats = as_dtype("float32")
+    wanted = [
+        (node, slot, output)
+        for node in ctx.graph
+        for slot, output in enumerate(node.inputs)
+        if types.giving(output) in painted or types.reading(node, slot) in painted
+    ]
+    made: dict[Output, Node] = {}
+    for node, slot, output in wanted:
+        back = made.get(output)
+        if back is None:
+            stem = f"to_{to}" if not output[1] else f"to_{to}_{output[1]}"
+            attrs = {"SrcT": floats, "DstT": to, "Truncate": False}
+            short = ctx.add("Cast", output[0], stem, [output], attrs)
+            attrs = {"SrcT": to, "DstT": floats, "Truncate": False}
+            back = made[output] = ctx.add(
+                "Cast", output[0], f"{stem}_and_back", [(short, 0)], attrs
+            )
+        ctx.graph.set_input(node, slot, (back, 0))
+    if made:
+        ctx.count(f"rounded to {to}", Numeric.APPROXIMATE, len(made))

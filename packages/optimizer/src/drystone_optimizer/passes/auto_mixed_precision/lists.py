@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["KINDS", "PREFIX", "Lists", "chosen_lists", "level"]
+__all__ = ["KINDS", "PREFIX", "Lists", "chosen_lists", "is_asked", "level"]
 
 PREFIX: Final = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_"
 KINDS: Final = ("allow", "infer", "deny", "clear")
@@ -82,6 +82,11 @@ class Lists:
     def kind(self, op: str) -> str:
         """The list that has an op; "" for none."""
         return next((kind for kind in KINDS if op in getattr(self, kind)), "")
+
+
+def is_asked(name: str) -> bool:
+    """Whether ``$TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_`` and that name says yes."""
+    return os.environ.get(PREFIX + name, "").lower() in ("1", "true")
 
 
 def level() -> str:
