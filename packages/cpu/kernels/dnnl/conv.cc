@@ -39,11 +39,13 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
   fusion.attach(attr, operands, dense(channel), y);
+  const Desc bias = fusion.starts_with_bias() ? dense({g.count}) : Desc();
   const Forward pd = choose([&] {
     return Forward(engine(), dnnl::prop_kind::forward_inference,
-                   dnnl::algorithm::convolution_direct, x, free_filter(g), y, g.strides,
+                   dnnl::algorithm::convolution_direct, x, free_filter(g), bias, y, g.strides,
                    g.dilations, g.before, g.after, attr);
   });
+  if (fusion.starts_with_bias()) operands.emplace_back(DNNL_ARG_BIAS, bias);
   operands.insert(operands.end(),
                   {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, y}});
   auto plan = std::make_unique<Plan>();
@@ -66,10 +68,18 @@ void repeat_channels(const float* x, std::int64_t outer, std::int64_t inner, std
   });
 }
 
-template <std::size_t kSpatial, bool kIsDepthwise>
+enum class Layer { plain, depthwise, named };  // named: by the node's attribute
+
+bool is_depthwise(const Node& node, Layer layer) {
+  return layer == Layer::named ? node.string("layer") == "DepthwiseConv2dNative"
+                               : layer == Layer::depthwise;
+}
+
+template <std::size_t kSpatial, Layer kLayer>
 class Convolution {
  public:
-  explicit Convolution(const Node& node) : windows_(node, kSpatial, kIsDepthwise), fusion_(node) {
+  explicit Convolution(const Node& node)
+      : windows_(node, kSpatial, is_depthwise(node, kLayer)), fusion_(node, Fusion::Bias::own) {
     if (node.has("filter_format") && node.string("filter_format") != "HWIO") {
       fail(TF_UNIMPLEMENTED, "filters must be in HWIO order");
     }
@@ -101,7 +111,7 @@ class Convolution {
     Key key;
     key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count());
     const void* source = x.data();
-    if (kIsDepthwise && g.count != g.channels) {
+    if (windows_.is_depthwise() && g.count != g.channels) {
       const std::int64_t times = g.count / g.channels;
       const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
       auto* wide = call.scratch<float>(x.count() * times);
@@ -128,12 +138,13 @@ class Convolution {
 }  // namespace
 
 void list_convolutions(std::vector<Entry>& out) {
-  list<Convolution<2, false>>(out, "Conv2D");
-  list<Convolution<2, false>>(out, "_FusedConv2D");
-  list<Convolution<3, false>>(out, "Conv3D");
-  list<Convolution<3, false>>(out, "_FusedConv3D");
-  list<Convolution<2, true>>(out, "DepthwiseConv2dNative");
-  list<Convolution<2, true>>(out, "_FusedDepthwiseConv2dNative");
+  list<Convolution<2, Layer::plain>>(out, "Conv2D");
+  list<Convolution<2, Layer::plain>>(out, "_FusedConv2D");
+  list<Convolution<3, Layer::plain>>(out, "Conv3D");
+  list<Convolution<3, Layer::plain>>(out, "_FusedConv3D");
+  list<Convolution<2, Layer::depthwise>>(out, "DepthwiseConv2dNative");
+  list<Convolution<2, Layer::depthwise>>(out, "_FusedDepthwiseConv2dNative");
+  list<Convolution<2, Layer::named>>(out, "Drystone>FusedConvolution");
 }
 
 }  // namespace drystone::cpu::dnnl_part

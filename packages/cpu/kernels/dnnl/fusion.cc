@@ -30,12 +30,15 @@ float gelu(float x, float) {
   const float inner = 0.7978845608028654F * (x + 0.044715F * x * x * x);
   return x * (std::tanh(inner) + 1) * 0.5F;
 }
+float swish(float x, float) { return x / (1 + std::exp(-x)); }
+float hard_swish(float x, float factor) { return x * (relu6(x + 3, 0) / 6) * factor; }
 
 Function function(const std::string& name) {
   static const std::pair<const char*, Function> table[] = {
       {"Relu", relu},    {"Relu6", relu6},         {"LeakyRelu", leaky},   {"Elu", elu},
       {"Selu", selu},    {"Softplus", softplus},   {"Softsign", softsign}, {"Sigmoid", sigmoid},
-      {"Tanh", tangent}, {"GeluApproximate", gelu}, {"GeluExact", gelu_exact}};
+      {"Tanh", tangent}, {"GeluApproximate", gelu}, {"GeluExact", gelu_exact}, {"Swish", swish},
+      {"HardSwish", hard_swish}};
   for (const auto& [known, out] : table) {
     if (name == known) return out;
   }
@@ -44,28 +47,40 @@ Function function(const std::string& name) {
 
 // What oneDNN calculates as exactly as we want it.
 bool is_exact(const std::string& name) {
-  static const std::set<std::string> names{"Relu", "Relu6", "LeakyRelu", "GeluApproximate"};
+  static const std::set<std::string> names{"Relu",  "Relu6",     "LeakyRelu", "GeluApproximate",
+                                           "Swish", "HardSwish"};
   return names.contains(name);
 }
 
 }  // namespace
 
-Fusion::Fusion(const Node& node) {
+Fusion::Kind Fusion::kind_of(const std::string& name) {
+  if (name == "BiasAdd") return Kind::bias;
+  if (name == "Add") return Kind::add;
+  if (name == "Mul") return Kind::multiply;
+  if (name == "PRelu") return Kind::slopes;
+  return name == "FusedBatchNorm" ? Kind::norm : Kind::activation;
+}
+
+std::size_t Fusion::inputs_of(Kind kind) {
+  return kind == Kind::activation ? 0 : kind == Kind::norm ? 4 : 1;
+}
+
+Fusion::Fusion(const Node& node, Bias bias) {
   if (!node.has("fused_ops")) return;
   epsilon_ = node.real("epsilon");
   alpha_ = node.real("leakyrelu_alpha");
+  if (node.has("hardswish_factor")) factor_ = node.real("hardswish_factor");
   bool attaches = true;
   for (const std::string& name : node.strings("fused_ops")) {
-    const Kind kind = name == "BiasAdd"          ? Kind::bias
-                      : name == "Add"            ? Kind::add
-                      : name == "FusedBatchNorm" ? Kind::norm
-                                                 : Kind::activation;
+    const Kind kind = kind_of(name);
     require(kind != Kind::activation || function(name) != nullptr, "an unknown name in fused_ops");
     steps_.push_back({kind, name, needed_});
-    needed_ += kind == Kind::activation ? 0 : kind == Kind::norm ? 4 : 1;
+    needed_ += inputs_of(kind);
     attaches = attaches && (kind != Kind::activation || is_exact(name));
     if (attaches) ++attached_;
   }
+  has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
 }
 
 std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
@@ -84,10 +99,14 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
         require(fits(0) && fits(1) && fits(2) && fits(3),
                 "moments must have one entry per channel");
         break;
+      case Kind::slopes:
+        require(fits(0), "slopes must have one entry per channel");
+        break;
+      case Kind::multiply:
       case Kind::add: {
         const DimsView dims = out[step.first].dims();
         require(std::equal(dims.begin(), dims.end(), result.begin(), result.end()),
-                "what is added must have the shape of the product");
+                "what is added or multiplied must have the shape of the product");
         break;
       }
       default:
@@ -104,33 +123,55 @@ void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int,
                     const Desc& channel, const Desc& whole) const {
   using dnnl::algorithm;
   dnnl::post_ops post;
+  const std::int64_t channels = channel.get_dims()[1];
   const auto binary = [&](algorithm what, const Desc& desc) {
     operands.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_SRC_1, desc);
     post.append_binary(what, desc);
   };
-  for (std::size_t k = 0; k < attached_; ++k) {
+  for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
     const Step& step = steps_[k];
     if (step.kind == Kind::norm) binary(algorithm::binary_mul, channel);
     if (step.kind == Kind::norm || step.kind == Kind::bias) binary(algorithm::binary_add, channel);
-    else if (step.kind == Kind::add) binary(algorithm::binary_add, whole);
-    else if (step.name == "Relu6") post.append_eltwise(algorithm::eltwise_clip_v2, 0, 6);
-    else if (step.name == "GeluApproximate") post.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
-    else post.append_eltwise(algorithm::eltwise_relu, step.name == "Relu" ? 0 : alpha_, 0);
+    if (step.kind == Kind::add) binary(algorithm::binary_add, whole);
+    if (step.kind == Kind::multiply) binary(algorithm::binary_mul, whole);
+    if (step.kind == Kind::slopes) {
+      const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_WEIGHTS;
+      operands.emplace_back(argument, dense({channels}));
+      post.append_prelu(1 << 1);
+    }
+    if (step.kind == Kind::activation) append(post, step.name);
   }
   attributes.set_post_ops(post);
+}
+
+void Fusion::append(dnnl::post_ops& post, const std::string& activation) const {
+  using dnnl::algorithm;
+  if (activation == "Relu6") {
+    post.append_eltwise(algorithm::eltwise_clip_v2, 0, 6);
+  } else if (activation == "GeluApproximate") {
+    post.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
+  } else if (activation == "Swish") {
+    post.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  } else if (activation == "HardSwish") {
+    post.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
+    post.append_eltwise(algorithm::eltwise_linear, factor_, 0);
+  } else {
+    post.append_eltwise(algorithm::eltwise_relu, activation == "Relu" ? 0 : alpha_, 0);
+  }
 }
 
 std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor>& inputs) const {
   std::vector<Operand> out;
   int at = 0;
-  const auto add = [&](const void* data) {
-    out.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) | DNNL_ARG_SRC_1, data});
+  const auto add = [&](const void* data, int role = DNNL_ARG_SRC_1) {
+    out.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) | role, data});
     ++at;
   };
-  for (std::size_t k = 0; k < attached_; ++k) {
+  if (has_own_bias_) out.push_back({DNNL_ARG_BIAS, inputs[0].data()});
+  for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
     const Step& step = steps_[k];
     if (step.kind == Kind::activation) {
-      ++at;
+      at += step.name == "HardSwish" ? 2 : 1;
     } else if (step.kind == Kind::norm) {
       const std::int64_t channels = inputs[step.first].count();
       auto* factor = call.scratch<float>(channels);
@@ -139,7 +180,8 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
       add(factor);
       add(shift);
     } else {
-      add(inputs[step.first].data());
+      const bool is_slopes = step.kind == Kind::slopes;
+      add(inputs[step.first].data(), is_slopes ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC_1);
     }
   }
   return out;
@@ -169,20 +211,28 @@ void Fusion::apply(const Step& step, const std::vector<Tensor>& inputs, float* y
   const std::int64_t count = placed.outer * placed.channels * placed.inner;
   if (step.kind == Kind::activation) {
     const Function f = function(step.name);
+    const float given = step.name == "HardSwish" ? factor_ : alpha_;
     parallel(count, 10, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) y[k] = f(y[k], alpha_);
+      for (std::int64_t k = begin; k < end; ++k) y[k] = f(y[k], given);
     });
     return;
   }
-  if (step.kind == Kind::add) {
-    const auto* side = inputs[step.first].as<float>();
-    for (std::int64_t k = 0; k < count; ++k) y[k] += side[k];
+  const auto* side = inputs[step.first].as<float>();
+  if (step.kind == Kind::add || step.kind == Kind::multiply) {
+    const bool adds = step.kind == Kind::add;
+    for (std::int64_t k = 0; k < count; ++k) y[k] = adds ? y[k] + side[k] : y[k] * side[k];
+    return;
+  }
+  if (step.kind == Kind::slopes) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      y[k] = leaky(y[k], side[k / placed.inner % placed.channels]);
+    }
     return;
   }
   std::vector<float> factor(static_cast<std::size_t>(placed.channels), 1);
   std::vector<float> shift(factor);
   if (step.kind == Kind::norm) norm(inputs, step, factor.data(), shift.data());
-  else std::copy_n(inputs[step.first].as<float>(), shift.size(), shift.begin());
+  else std::copy_n(side, shift.size(), shift.begin());
   for (std::int64_t k = 0; k < count; ++k) {
     const auto c = static_cast<std::size_t>(k / placed.inner % placed.channels);
     y[k] = step.kind == Kind::norm ? y[k] * factor[c] + shift[c] : y[k] + shift[c];

@@ -1,4 +1,4 @@
-// What a fused node does after its product: bias, sum, batch normalization, activations.
+// What a fused node does after its product: bias, sum, factor, batch normalization, activations.
 #ifndef DRYSTONE_CPU_DNNL_FUSION_H_
 #define DRYSTONE_CPU_DNNL_FUSION_H_
 
@@ -18,8 +18,11 @@ struct Placed {
 
 class Fusion {
  public:
+  // Whether a bias that comes first is an argument of the primitive's own, or a step like others.
+  enum class Bias { own, step };
+
   // Of a node with `fused_ops`, or of one without.
-  explicit Fusion(const Node& node);
+  explicit Fusion(const Node& node, Bias bias = Bias::step);
 
   // The fusion's inputs from input `first` on, held against the result's dims. Fails with
   // INVALID_ARGUMENT.
@@ -38,23 +41,29 @@ class Fusion {
               bool was_attached) const;
 
   bool empty() const { return steps_.empty(); }
+  bool starts_with_bias() const { return has_own_bias_; }
 
  private:
-  enum class Kind { bias, add, norm, activation };
+  enum class Kind { bias, add, multiply, slopes, norm, activation };
   struct Step {
     Kind kind;
     std::string name;
     std::size_t first;  // of its inputs
   };
+  static Kind kind_of(const std::string& name);
+  static std::size_t inputs_of(Kind kind);
+  void append(dnnl::post_ops& post, const std::string& activation) const;
   void norm(const std::vector<Tensor>& inputs, const Step& step, float* factor, float* shift) const;
   void apply(const Step& step, const std::vector<Tensor>& inputs, float* y,
              const Placed& placed) const;
 
   std::vector<Step> steps_;
+  bool has_own_bias_ = false;
   std::size_t attached_ = 0;  // how many steps oneDNN does
   std::size_t needed_ = 0;    // inputs
   float epsilon_ = 0;
   float alpha_ = 0;
+  float factor_ = 1;
 };
 
 }  // namespace drystone::cpu::dnnl_part

@@ -110,6 +110,7 @@ constexpr Row kRows[] = {
     {"_FusedConv3D", {"T"}},
     {"DepthwiseConv2dNative", {"T"}},
     {"_FusedDepthwiseConv2dNative", {"T"}},
+    {"Drystone>FusedConvolution", {"T"}},
     {"Conv2DBackpropInput", {"T"}},
     {"Conv2DBackpropFilter", {"T"}},
     {"Conv3DBackpropInputV2", {"T"}},

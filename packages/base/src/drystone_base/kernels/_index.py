@@ -102,7 +102,8 @@ fractional_pool FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool Fracti
 functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall
   StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile SymbolicGradient While _If
   _While
-fused _FusedBatchNormEx _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative _FusedMatMul
+fused Drystone>FusedConvolution _FusedBatchNormEx _FusedConv2D _FusedConv3D
+  _FusedDepthwiseConv2dNative _FusedMatMul
 fused_elementwise Drystone>FusedElementwise
 gamma_gradient IgammaGradA RandomGammaGrad
 gather Gather GatherNd GatherV2 OneHot ResourceGather ResourceGatherNd UnravelIndex

@@ -1,8 +1,12 @@
-"""Fused nodes as TensorFlow's CPU remapper makes them: a product, then bias or norm, activation."""
+"""Fused nodes as TensorFlow's CPU remapper makes them, and ours: a product, and what follows it.
+
+Source: TensorFlow's fused ops; ``Drystone>FusedConvolution`` is our own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,8 +18,11 @@ from drystone_base.kernels.convolution import conv
 from drystone_base.kernels.depthwise import depthwise_conv
 from drystone_base.kernels.matmul import matmul
 from drystone_base.kernels.normalization import batch_norm
+from drystone_base.ops.own import FUSED_CONVOLUTION
 
 __all__: list[str] = []
+
+_OURS: Final = ("PRelu", "Swish", "HardSwish", "Mul")
 
 
 def _finish(call: Call, x: Array, args: Sequence[Array]) -> Array:
@@ -23,9 +30,11 @@ def _finish(call: Call, x: Array, args: Sequence[Array]) -> Array:
     layout = call.attrs.get("data_format", "NHWC")
     rest = list(args)
     for name in call.attrs["fused_ops"]:
-        needed = {"BiasAdd": 1, "Add": 1, "FusedBatchNorm": 4}.get(name, 0)
+        needed = {"BiasAdd": 1, "Add": 1, "Mul": 1, "PRelu": 1, "FusedBatchNorm": 4}.get(name, 0)
+        is_ours = call.op == FUSED_CONVOLUTION and name in _OURS
+        is_known = is_ours or name in ("BiasAdd", "Add", "FusedBatchNorm") or name in ACTIVATIONS
         call.require(
-            len(rest) >= needed and (needed or name in ACTIVATIONS),
+            len(rest) >= needed and is_known,
             "fused_ops must be known and have their inputs",
             found=f"{name} with {len(rest)} inputs left",
             needed=f"BiasAdd, Add, FusedBatchNorm, {', '.join(sorted(ACTIVATIONS))}",
@@ -37,9 +46,33 @@ def _finish(call: Call, x: Array, args: Sequence[Array]) -> Array:
             x = np.add(x, taken[0])
         elif name == "FusedBatchNorm":
             x = _normalized(call, x, taken, layout)
+        elif is_ours:
+            x = _ours(call, name, x, taken, layout)
         else:
             x = activate(name, x, call.attrs["leakyrelu_alpha"])
     return x
+
+
+@quiet
+def _ours(call: Call, name: str, x: Array, args: Sequence[Array], layout: str) -> Array:
+    """The steps that TensorFlow has no name for."""
+    y = widen(x)
+    if name == "Mul":
+        y = y * widen(args[0])
+    elif name == "PRelu":
+        call.require(
+            args[0].size == x.shape[1 if layout.startswith("NC") else -1],
+            "slopes must have one entry per channel",
+            found=list(args[0].shape),
+            needed=list(x.shape),
+        )
+        last = channels_last(y, layout)
+        y = from_channels_last(np.where(last > 0, last, last * widen(args[0]).reshape(-1)), layout)
+    elif name == "Swish":
+        y = y / (1 + np.exp(-y))
+    else:
+        y = y * (np.clip(y + 3, 0, 6) / 6) * y.dtype.type(call.attrs["hardswish_factor"])
+    return y.astype(x.dtype, copy=False)
 
 
 def _biased(call: Call, x: Array, bias: Array, layout: str) -> Array:
@@ -74,6 +107,13 @@ def fused_conv(call: Call, x: Array, filters: Array, *args: Array) -> Array:
         status="UNIMPLEMENTED",
     )
     return _finish(call, conv(call, x, filters), args)
+
+
+@kernel(FUSED_CONVOLUTION)
+def fused_convolution(call: Call, x: Array, filters: Array, *args: Array) -> Array:
+    """A convolution of images, depthwise or not, and what ``fused_ops`` names; our own op."""
+    layer = depthwise_conv if call.attrs["layer"] == "DepthwiseConv2dNative" else conv
+    return _finish(call, layer(call, x, filters), args)
 
 
 @kernel("_FusedConv3D")

@@ -9,10 +9,20 @@ from typing import Final
 
 from drystone_abi.protos import OpDef as OpDefProto
 
-__all__ = ["FUSED_ELEMENTWISE", "FUSES", "GELUS", "LAYER_NORM", "LOGIC", "OWN"]
+__all__ = [
+    "FUSED_CONVOLUTION", "FUSED_ELEMENTWISE", "FUSES", "GELUS", "LAYER_NORM", "LOGIC", "OWN",
+]  # fmt: skip
 
 FUSED_ELEMENTWISE: Final = "Drystone>FusedElementwise"
 """``ops`` in turn, each on the inputs or earlier results that ``operands`` numbers."""
+
+FUSED_CONVOLUTION: Final = "Drystone>FusedConvolution"
+"""A ``layer``, Conv2D or DepthwiseConv2dNative, and each of ``fused_ops`` on what it gives.
+
+``fused_ops`` are those of TensorFlow's ``_FusedConv2D`` in any order, and ``PRelu`` (slopes, one
+for each channel), ``Swish`` (x sigmoid(x)), ``HardSwish`` (x relu6(x + 3) / 6, times an attribute)
+and ``Mul`` (a tensor of the result's shape).
+"""
 
 GELUS: Final = ("Drystone>GeluExact", "Drystone>GeluApproximate")
 """``x`` times the normal distribution up to it: by the error function, or about, by tanh."""
@@ -54,6 +64,30 @@ def _fused_elementwise() -> OpDefProto:
     return op
 
 
+def _fused_convolution() -> OpDefProto:
+    op = OpDefProto(name=FUSED_CONVOLUTION)
+    for name in ("input", "filter"):
+        op.input_arg.add(name=name, type_attr="T")
+    op.input_arg.add(name="args", type_attr="T", number_attr="num_args")
+    op.output_arg.add(name="output", type_attr="T")
+    op.attr.add(name="T", type="type").allowed_values.list.type.extend((1, 14, 19))  # type: ignore[arg-type]
+    op.attr.add(name="num_args", type="int", has_minimum=True)
+    layers = op.attr.add(name="layer", type="string").allowed_values.list
+    layers.s.extend((b"Conv2D", b"DepthwiseConv2dNative"))
+    op.attr.add(name="strides", type="list(int)")
+    op.attr.add(name="padding", type="string").allowed_values.list.s.extend(
+        (b"SAME", b"VALID", b"EXPLICIT")
+    )
+    op.attr.add(name="explicit_paddings", type="list(int)").default_value.list.SetInParent()
+    op.attr.add(name="data_format", type="string").default_value.s = b"NHWC"
+    op.attr.add(name="dilations", type="list(int)").default_value.list.i.extend((1, 1, 1, 1))
+    op.attr.add(name="fused_ops", type="list(string)").default_value.list.SetInParent()
+    op.attr.add(name="epsilon", type="float").default_value.f = 0.0001
+    op.attr.add(name="leakyrelu_alpha", type="float").default_value.f = 0.2
+    op.attr.add(name="hardswish_factor", type="float").default_value.f = 1.0
+    return op
+
+
 def _gelu(name: str) -> OpDefProto:
     op = OpDefProto(name=name)
     op.input_arg.add(name="features", type_attr="T")
@@ -75,4 +109,9 @@ def _layer_norm() -> OpDefProto:
     return op
 
 
-OWN: Final = (_fused_elementwise(), *(_gelu(name) for name in GELUS), _layer_norm())
+OWN: Final = (
+    _fused_convolution(),
+    _fused_elementwise(),
+    *(_gelu(name) for name in GELUS),
+    _layer_norm(),
+)

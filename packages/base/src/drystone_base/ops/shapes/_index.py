@@ -39,7 +39,8 @@ control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration
 convolution Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput
   Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput
   Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
-  DepthwiseConv2dNativeBackpropInput _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative
+  DepthwiseConv2dNativeBackpropInput Drystone>FusedConvolution _FusedConv2D _FusedConv3D
+  _FusedDepthwiseConv2dNative
 cross RaggedCross SparseCross SparseCrossHashed SparseCrossV2
 ctc CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss CTCLossV2
 data_format DataFormatDimMap DataFormatVecPermute

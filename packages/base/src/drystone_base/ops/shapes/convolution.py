@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 from drystone_base.ops.shapes._windows import assemble, slid, split
 
@@ -34,6 +35,13 @@ def convolved(c: ShapeCall, given: Shape, rank: int) -> Shape:
 def conv(c: ShapeCall) -> list[Shape]:
     """``[N, *spatial, C] * [*size, C / groups, D] -> [N, *out, D]``."""
     return [convolved(c, c.shape(0), 5 if c.op.endswith("Conv3D") else 4)]
+
+
+@shape(FUSED_CONVOLUTION)
+def fused(c: ShapeCall) -> list[Shape]:
+    """As its layer's."""
+    is_depthwise = c.attrs["layer"] == "DepthwiseConv2dNative"
+    return list(depthwise(c) if is_depthwise else conv(c))
 
 
 @shape("Conv")

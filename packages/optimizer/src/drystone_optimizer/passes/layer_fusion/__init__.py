@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.layer_fusion import gelu, layer_norm
+from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.passes.layer_fusion import (
+    gelu,
+    hard_swish,
+    layer_norm,
+    padding,
+    residual,
+    slopes,
+    swish,
+)
 from drystone_optimizer.rules import apply_rules
 
-__all__ = ["RULES", "run"]
+__all__ = ["CONVOLUTIONS", "RULES", "run"]
 
 RULES: Final = (layer_norm.RULE, gelu.RULE)
+CONVOLUTIONS: Final = (residual.RULE, swish.RULE, hard_swish.RULE, slopes.RULE, padding.RULE)
+"""Rules that make fused convolutions."""
 
 
 def run(ctx: Context) -> None:
     """Apply all rules until none matches."""
     apply_rules(ctx, RULES)
+    if FUSED_CONVOLUTION in of_plugins():
+        apply_rules(ctx, CONVOLUTIONS)

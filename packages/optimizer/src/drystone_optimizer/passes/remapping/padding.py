@@ -17,15 +17,18 @@ from drystone_optimizer.passes.remapping._windows import (
 )
 from drystone_optimizer.rules import Numeric, Rule
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "Zeros", "zeros_around"]
 
 
-class _Found(NamedTuple):
+class Zeros(NamedTuple):
+    """The node that pads, and what the convolution pads with it."""
+
     pad: Node
     paddings: list[tuple[int, int]]
 
 
-def _match(ctx: Context, node: Node) -> _Found | None:
+def zeros_around(ctx: Context, node: Node) -> Zeros | None:
+    """Zeros that the convolution can add by itself."""
     pad, slot = node.inputs[0]
     if pad.op != "Pad" or slot or pad in ctx.fed_nodes or pad.controls or ctx.noticed(pad):
         return None
@@ -39,7 +42,7 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         return None
     if not _are_finite(ctx, node):
         return None
-    return _Found(pad, [(a + c, b + d) for (a, b), (c, d) in zip(known, added, strict=True)])
+    return Zeros(pad, [(a + c, b + d) for (a, b), (c, d) in zip(known, added, strict=True)])
 
 
 def _are_finite(ctx: Context, node: Node) -> bool:
@@ -48,10 +51,10 @@ def _are_finite(ctx: Context, node: Node) -> bool:
     return weights is not None and bool(np.isfinite(weights.astype(np.float32, copy=False)).all())
 
 
-def _apply(ctx: Context, node: Node, found: _Found) -> None:
+def _apply(ctx: Context, node: Node, found: Zeros) -> None:
     inputs = [found.pad.inputs[0], *node.inputs[1:]]
     become_windows(ctx, node, inputs, found.paddings, integers(node, "strides"))
     ctx.drop_unused(found.pad)
 
 
-RULE: Final = Rule("padding", CONVOLUTIONS, _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule("padding", CONVOLUTIONS, zeros_around, _apply, Numeric.REASSOCIATES)
