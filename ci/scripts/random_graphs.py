@@ -26,7 +26,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK, MOST_SHOWN = 50, 20
 KINDS = ("arithmetic", "images", "program")
-_OLD_NAME = "auto_mixed_precision_mkl"
+_OLD_NAME, _TOGGLE = "auto_mixed_precision_mkl", "disable_model_pruning"
 _PROGRESS_SECONDS = 10.0
 _ELEMENTWISE = ("Abs", "Exp", "Identity", "Neg", "Relu", "Sign", "Sqrt", "Square", "Tanh")
 # What passes need to find something to do in graphs of this kind.
@@ -105,11 +105,12 @@ class Tally:
         """The whole of it: in how many graphs each pass did what, and a line."""
         from drystone_optimizer.config import OWN, PASSES
 
+        names = [name for name in (*PASSES, *OWN) if name not in (_OLD_NAME, _TOGGLE)]
         of_pass: Counter[str] = Counter()
         for (name, _), count in self.fired.items():
             of_pass[name] += count
         lines = []
-        for name in (*(n for n in (*PASSES, *OWN) if n not in of_pass), *sorted(of_pass)):
+        for name in (*(n for n in names if n not in of_pass), *sorted(of_pass)):
             what = sorted(((c, r) for (p, r), c in self.fired.items() if p == name), reverse=True)
             lines.append(f"{name}: {', '.join(f'{r} {c}' for c, r in what) or 'never'}")
         drawn = ", ".join(f"{count} of {kind}" for kind, count in sorted(self.kinds.items()))
@@ -158,6 +159,9 @@ def _chunk(seeds: range) -> Done:
     for folder in ("packages/base/tests", "packages/optimizer/tests"):
         if str(ROOT / folder) not in sys.path:
             sys.path.insert(0, str(ROOT / folder))
+    from drystone_base.plugins import ensure_loaded
+
+    ensure_loaded()  # passes ask which kernels there are
     fired: Counter[tuple[str, str]] = Counter()
     _count_in_sessions(fired)
     return Done([one(seed, fired) for seed in seeds], fired)
@@ -237,6 +241,7 @@ def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[
         made, fetches = draw_images(seed, last=bool(seed % 2))
     graph, feeds = made.m.graph, made.feeds
     _place(graph, passes, seed)
+    fetches = [*fetches, *_more(made.m, fetches, passes)]
     after, problem = _again(graph, fetches, feeds, config, fired)
     if problem or passes.startswith("auto_mixed_precision") or after is graph:
         return problem
@@ -255,13 +260,38 @@ def _place(graph: Any, passes: str, seed: int) -> None:
     """Ask for a GPU here and there, and for memory of the host, where a pass looks for that."""
     devices = passes.startswith("pin_to_host_optimization")
     swaps = passes.startswith("memory_optimization")
+    on_gpu = passes.startswith("auto_mixed_precision,")
     for k, node in enumerate(graph):
+        if on_gpu:
+            graph.set_device(node, "/gpu:0")
         if devices:
             graph.set_device(node, ("", "/gpu:0", "/cpu:0")[(seed + k) % 3])
         if swaps and node.op in ("Mul", "AddV2") and k % 2:
             graph.set_attr(node, "_swap_to_host", [0])
             graph.set_device(node, "/gpu:0")
             graph.set_device(node.inputs[0][0], "/gpu:0")
+
+
+def _more(made: Any, fetches: list[str], passes: str) -> list[str]:
+    """Nodes that only some passes have something to do with, and their values' names."""
+    from drystone_base.dtypes import BOOL, FLOAT32, INT32
+
+    data = made.graph.output(fetches[0])
+    if passes.startswith("shape_optimization"):
+        shape = made.op("Shape", "more/shape", data, T=FLOAT32, out_type=INT32)
+        axis = made.const("more/axis", [0], INT32)
+        made.op("Prod", "more/count", shape, axis, T=INT32, Tidx=INT32, keep_dims=False)
+        other = made.op("Neg", "more/other", data, T=FLOAT32)
+        sizes = [made.op("Size", f"more/size_{k}", value, T=FLOAT32, out_type=INT32)
+                 for k, value in enumerate((data, other))]  # fmt: skip
+        made.op("FloorDiv", "more/ratio", *sizes, T=INT32)
+        return ["more/count:0", "more/ratio:0"]
+    if passes.startswith("debug_stripper"):
+        holds = made.const("more/true", True, BOOL)
+        check = made.op("Assert", "more/check", holds, data, T=[FLOAT32], summarize=3)
+        made.op("Identity", "more/after", data, controls=[check], T=FLOAT32)
+        return ["more/after:0"]
+    return []
 
 
 def _again(

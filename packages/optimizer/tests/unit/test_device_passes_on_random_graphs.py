@@ -56,6 +56,19 @@ def test_random_programs(choice: str, seed: int) -> None:
     assert disagreement(draw(seed), config_of(choice)) is None
 
 
+@pytest.mark.parametrize(("choice", "seed"), [
+    ("memory", 51558), ("memory", 52998), ("scoped", 67242),
+])  # fmt: skip
+def test_they_come_to_rest(choice: str, seed: int) -> None:
+    """What the last passes add leaves nothing for them to do."""
+    made, fetches = prepared(choice, seed)
+    after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config_of(choice))
+    again, _ = optimize_with_report(after, fetches, list(made.feeds), config_of(choice))
+    _, report = optimize_with_report(again, fetches, list(made.feeds), config_of(choice))
+    last = ("memory_optimization", "scoped_allocator_optimization")
+    assert not [s.rewrites for s in report.steps if s.name in last and s.rewrites]
+
+
 def test_the_passes_have_something_to_do_in_these() -> None:
     done: dict[str, int] = {}
     for choice in CHOICES:

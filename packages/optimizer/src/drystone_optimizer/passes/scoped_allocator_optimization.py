@@ -29,7 +29,7 @@ _OWN: Final = frozenset({"instance_key", "_output_shapes", "_class"})
 
 
 def run(ctx: Context) -> None:
-    """Join each group of two nodes or more."""
+    """Join each group of two nodes or more, and those that are as far down after that."""
     wanted = frozenset(ctx.config.scoped_allocator_ops)
     for op in sorted(wanted - _ELEMENTWISE):
         ctx.decline(f"{op} does not work element by element on one input")
@@ -37,13 +37,19 @@ def run(ctx: Context) -> None:
     if not any(node.op in wanted for node in ctx.graph):
         ctx.decline("no node of scoped_allocator_ops")
         return
-    for number, group in enumerate(_groups(ctx, wanted), 1):
-        _join(ctx, group, number)
-        ctx.count(f"{group[0].op} together", times=len(group))
+    number = 0
+    while groups := _groups(ctx, wanted, tell=number == 0):
+        for group in groups:
+            number += 1
+            _join(ctx, group, number)
+            ctx.count(f"{group[0].op} together", times=len(group))
 
 
-def _groups(ctx: Context, wanted: frozenset[str]) -> list[list[Node]]:
-    """Nodes that may run as one: none depends on another, as all are equally far down."""
+def _groups(ctx: Context, wanted: frozenset[str], *, tell: bool) -> list[list[Node]]:
+    """Nodes that may run as one: none depends on another, as all are equally far down.
+
+    ``tell``: say why nodes are left alone.
+    """
     level = _levels(ctx)
     inside = conditional_nodes(ctx.graph)
     found: dict[Hashable, list[Node]] = {}
@@ -51,9 +57,9 @@ def _groups(ctx: Context, wanted: frozenset[str]) -> list[list[Node]]:
         if node.op not in wanted:
             continue
         why = _objection(ctx, node, inside)
-        if why:
+        if why and tell:
             ctx.decline(why)
-        else:
+        if not why:
             found.setdefault(_key(node, level[node]), []).append(node)
     groups = []
     for nodes in found.values():
