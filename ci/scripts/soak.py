@@ -2,9 +2,9 @@
 
 soak.py [--minutes 120] [--threads 4] [--seed 0] [--models FOLDER] [--out FOLDER]
 
-Threads take jobs at random. After each turn of a few minutes all of them wait at a door, the turn's
-sessions are closed, garbage is collected, and the allocator gives back what nobody uses; then
-memory, live objects, threads and open files are counted. Nothing is under way and nothing of the
+Threads take jobs at random. After each turn of a few minutes its threads end, its sessions are
+closed, garbage is collected, and what nobody uses is given back; then memory, live objects, threads
+and open files are counted. Nothing is under way and nothing of the
 turn is left, so a count does not depend on how many runs a busy machine let overlap. The next turn
 opens new sessions, which must give the first turn's answers. Some sessions stay open for all of the
 soak. The log has a line of JSON per turn; summary.json and memory.svg say how it went, and so does
@@ -34,6 +34,7 @@ from ci.scripts.soak_jobs import Job, lasting_jobs, turn_jobs
 from ci.scripts.soak_report import Bounds, sparkline, svg, verdict
 from drystone_base import plugins
 from drystone_base.host.live import live_objects
+from drystone_base.host.memory import free_kept
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "integration_tests" / "data"
@@ -44,43 +45,35 @@ MakeJobs: TypeAlias = Callable[[ExitStack], dict[str, Job]]
 
 @dataclass
 class Soak:
-    """The threads, what they found, and the door that they wait at between turns."""
+    """What the threads of all turns did and found."""
 
     make: MakeJobs
     seed: int
+    threads: int = 4
     lasting: dict[str, Job] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     first: dict[str, bytes] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)
     found: list[str] = field(default_factory=list)
     over: bool = False
-    closed: bool = True
-    busy: int = 0
 
     def __post_init__(self) -> None:
         self.door = threading.Condition()
-
-    def enter(self) -> bool:
-        """Wait until the door is open; whether there is more to do."""
-        with self.door:
-            self.door.wait_for(lambda: not self.closed or self.over)
-            self.busy += not self.over
-            return not self.over
+        self.rng = random.Random(self.seed)
 
     def leave(self, name: str, finding: str) -> None:
         """A job has ended."""
         with self.door:
-            self.busy -= 1
             self.runs[name] += 1
             if finding:
                 self.found.append(finding)
             self.door.notify_all()
 
-    def work(self, number: int) -> None:
-        """What one thread does."""
-        rng, deck = random.Random(self.seed * 1000 + number), list[str]()
-        while self.enter():
-            if not deck:  # each thread comes to every job: its own scratch memory finds its size
+    def work(self, rng: random.Random) -> None:
+        """What a thread of one turn does."""
+        deck: list[str] = []
+        while not self.over:
+            if not deck:  # each thread comes to every job before it comes to one twice
                 deck = sorted(self.jobs)
                 rng.shuffle(deck)
             name = deck.pop()
@@ -100,26 +93,27 @@ class Soak:
         with ExitStack() as sessions:
             self.jobs = self.lasting | self.make(sessions)
             self.found += filter(None, map(self.check, self.jobs))
-            self._work(seconds, least)
+            self._work(seconds, self.runs.total() + least)
             self.jobs = {}
         return measure() | {"runs": self.runs.total(), "findings": len(self.found)}
 
-    def _work(self, seconds: float, least: int) -> None:
-        end, enough = time.monotonic() + seconds, self.runs.total() + least
+    def _work(self, seconds: float, enough: int) -> None:
+        """Threads of this turn: what a thread keeps for itself goes with it."""
+        self.over = False
+        threads = [
+            threading.Thread(target=self.work, args=(random.Random(self.rng.random()),))
+            for _ in range(self.threads)
+        ]
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + seconds
         with self.door:
-            self.closed = False
-            self.door.notify_all()
             while (left := end - time.monotonic()) > 0:
                 self.door.wait(left)
-            self.door.wait_for(lambda: self.runs.total() >= enough)
-            self.closed = True
-            self.door.wait_for(lambda: self.busy == 0)
-
-    def end(self) -> None:
-        """Let the threads go."""
-        with self.door:
-            self.over = True
-            self.door.notify_all()
+            self.door.wait_for(lambda: not threads or self.runs.total() >= enough)
+        self.over = True
+        for thread in threads:
+            thread.join()
 
 
 def keep_little() -> None:
@@ -137,6 +131,7 @@ def measure() -> dict[str, Any]:
     """
     while gc.collect():
         pass
+    free_kept()
     ctypes.CDLL(None).malloc_trim(0)
     lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
     kib = {name.rstrip(":"): int(value) for name, value, _ in map(str.split, lines)}
@@ -172,9 +167,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def turns(soak: Soak, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Soak for the time that was asked for; what was counted after each turn."""
-    threads = [threading.Thread(target=soak.work, args=(k,)) for k in range(options.threads)]
-    for thread in threads:
-        thread.start()
     samples, start = [], time.monotonic()
     with (options.out / "samples.jsonl").open("w", encoding="utf-8") as log:
         while (gone := time.monotonic() - start) < options.minutes * 60:
@@ -182,9 +174,6 @@ def turns(soak: Soak, options: argparse.Namespace) -> list[dict[str, Any]]:
             counted = soak.turn(min(options.turn, left), options.turn_runs)
             samples.append({"seconds": round(time.monotonic() - start, 1), **counted})
             print(json.dumps(samples[-1]), file=log, flush=True)
-    soak.end()
-    for thread in threads:
-        thread.join()
     return samples
 
 
@@ -196,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     with ExitStack() as sessions:
         lasting = lasting_jobs(options.data, sessions)
         make = partial(turn_jobs, options.data, options.models)
-        soak = Soak(make, options.seed, lasting)
+        soak = Soak(make, options.seed, options.threads, lasting)
         samples = turns(soak, options)
     summary = verdict(samples, Bounds(options.rate, options.total)) | {
         "plugins": [plugin.name for plugin in plugins.report().plugins],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -106,21 +105,15 @@ def test_real_memory(leak: int, said: str) -> None:
         sessions.callback(own.clear)
         return {"job": lambda: kept.append(b"x" * leak) or b"same"}  # type: ignore[func-returns-value]
 
-    soak = Soak(make, seed=0)
-    threads = [threading.Thread(target=soak.work, args=(k,)) for k in range(3)]
-    for thread in threads:
-        thread.start()
+    soak = Soak(make, seed=0, threads=3)
     found = [{"seconds": 1.0 + k} | soak.turn(0, 400) for k in range(12)]
-    soak.end()
-    for thread in threads:
-        thread.join()
     judged = verdict(found, Bounds(rate=1000 * 1e4 / 2**20, total=4.0))
     assert judged["said"] == said, judged["lines"]
 
 
 def test_another_answer_is_a_finding() -> None:
     answers = iter([b"one", b"one", b"two"])
-    soak = Soak(lambda _: {"job": lambda: next(answers)}, seed=0)
+    soak = Soak(lambda _: {"job": lambda: next(answers)}, seed=0, threads=0)
     soak.turn(0, 0)
     soak.turn(0, 0)
     assert soak.found == []

@@ -18,6 +18,7 @@ from drystone_base.host import available, tensors
 from drystone_base.host._lib import declare
 from drystone_base.host.dlpack import DLPackError, from_dlpack
 from drystone_base.host.live import live_objects
+from drystone_base.host.memory import free_kept
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import HostTensor, adopt, aligned, empty_aligned, lend
 
@@ -477,3 +478,12 @@ def test_torch_takes_and_gives(label: str) -> None:
     same = from_dlpack(taken)
     assert same.ctypes.data == array.ctypes.data
     del taken, back, same
+
+
+def test_large_blocks_that_are_kept_go_back() -> None:
+    free_kept()
+    shape = (ctypes.c_int64 * 1)(1 << 20)
+    for _ in range(3):  # the block of the first is that of the others
+        _delete(_allocate(1, shape, 1, 4 << 20))
+    assert 4 << 20 <= free_kept() < 5 << 20  # with what is before the elements
+    assert free_kept() == 0

@@ -122,9 +122,9 @@ class Convolution {
     plans_.with(
         key, [&] { return make_plan(g, windows_, fusion_); },
         [&](const Plan& plan) {
-          const void* weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, w.data(), *plan.packing);
           plan.primitive->run(
-              call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y.data()}},
+              call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));
         });
   }

@@ -82,9 +82,9 @@ class Multiplier {
         key,
         [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, packs, fusion_); },
         [&](const Plan& plan) {
-          const void* weights = weights_.packed(call, 1, b.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, b.data(), *plan.packing);
           plan.primitive->run(
-              call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y.data()}},
+              call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));
         });
     fusion_.finish(more, y.write<float>(), placed, true);

@@ -1,6 +1,8 @@
 // Packed weights: see dnnl/weights.h.
 #include "dnnl/weights.h"
 
+#include <algorithm>
+
 namespace drystone::cpu::dnnl_part {
 namespace {
 
@@ -22,30 +24,36 @@ void Packing::run(const Call& call, const void* from, void* to) const {
   reorder_->run(call, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
-const Weights::Kept* Weights::find(const void* data, const Desc& wanted) const {
-  for (const auto& kept : kept_) {
-    if (kept->data == data && kept->memory.get_desc() == wanted) return kept.get();
-  }
-  return nullptr;
+Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
+  const auto known = std::ranges::find_if(kept_, [&](const KeptPtr& kept) {
+    return kept->data == data && kept->memory.get_desc() == wanted;
+  });
+  if (known == kept_.end()) return nullptr;
+  std::rotate(known, known + 1, kept_.end());
+  return kept_.back();
 }
 
-const void* Weights::packed(const Call& call, int i, const void* data, const Packing& packing) {
-  if (!packing.is_needed()) return data;
+// NULL where the input cannot be held.
+Weights::KeptPtr Weights::keep(const Call& call, int i, const void* data, const Packing& packing) {
+  TF_Tensor* held = held_input(call, i);
+  if (held == nullptr) return nullptr;
+  auto kept = std::make_shared<Kept>(data, held, dnnl::memory(packing.wanted(), engine()));
+  packing.run(call, data, kept->memory.get_data_handle());
+  if (kept_.size() == kMost) kept_.erase(kept_.begin());
+  return kept_.emplace_back(std::move(kept));
+}
+
+Packed Weights::packed(const Call& call, int i, const void* data, const Packing& packing) {
+  if (!packing.is_needed()) return {Packed(), data};
   if (call.is_constant(i)) {
     const std::lock_guard lock(mutex_);
-    const Kept* known = find(data, packing.wanted());
-    if (known != nullptr) return known->memory.get_data_handle();
-    TF_Tensor* held = kept_.size() < kMost ? held_input(call, i) : nullptr;
-    if (held != nullptr) {
-      auto kept = std::make_unique<Kept>(data, held, dnnl::memory(packing.wanted(), engine()));
-      packing.run(call, data, kept->memory.get_data_handle());
-      kept_.push_back(std::move(kept));
-      return kept_.back()->memory.get_data_handle();
-    }
+    KeptPtr kept = find(data, packing.wanted());
+    if (kept == nullptr) kept = keep(call, i, data, packing);
+    if (kept != nullptr) return {kept, kept->memory.get_data_handle()};
   }
   auto* room = call.scratch<char>(static_cast<std::int64_t>(packing.wanted().get_size()));
   packing.run(call, data, room);
-  return room;
+  return {Packed(), room};
 }
 
 }  // namespace drystone::cpu::dnnl_part

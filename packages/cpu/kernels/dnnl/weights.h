@@ -24,13 +24,16 @@ class Packing {
   std::unique_ptr<Primitive> reorder_;
 };
 
+// Elements in the order that a primitive wants, for as long as this lives and the call lasts.
+using Packed = std::shared_ptr<const void>;
+
 // Packed constants of a kernel. The input stays held, so that its memory means these elements for
-// as long as this lives. Few are kept: a kernel that is called with ever new shapes may want ever
-// new orders.
+// as long as this lives. Few are kept, those used last: a kernel that is called with ever new shapes
+// may want ever new orders, and a variable may get another value after all.
 class Weights {
  public:
-  // The elements of input `i`, which are at `data`, packed: for the call at least.
-  const void* packed(const Call& call, int i, const void* data, const Packing& packing);
+  // The elements of input `i`, which are at `data`, packed.
+  Packed packed(const Call& call, int i, const void* data, const Packing& packing);
 
  private:
   static constexpr std::size_t kMost = 2;
@@ -44,10 +47,12 @@ class Weights {
     Kept(const Kept&) = delete;
     Kept& operator=(const Kept&) = delete;
   };
-  const Kept* find(const void* data, const Desc& wanted) const;
+  using KeptPtr = std::shared_ptr<const Kept>;
+  KeptPtr find(const void* data, const Desc& wanted);
+  KeptPtr keep(const Call& call, int i, const void* data, const Packing& packing);
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Kept>> kept_;
+  std::vector<KeptPtr> kept_;  // the last used one is the last
 };
 
 }  // namespace drystone::cpu::dnnl_part

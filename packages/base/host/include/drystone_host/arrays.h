@@ -45,6 +45,10 @@ TF_CAPI_EXPORT extern int DS_RunKernelOnArrays(DS_Kernel* kernel, const DS_Kerne
  * thread. */
 TF_CAPI_EXPORT extern const void* DS_ArrayMemory(void);
 
+/* Give back to the system the large blocks that the process keeps for tensors to come, at most 256 MiB.
+ * How many bytes that were. Any thread. */
+TF_CAPI_EXPORT extern int64_t DS_FreeKeptMemory(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/large_blocks.h"
 #include "core/tensor.h"
 #include "drystone_host/arrays.h"
 
@@ -82,3 +83,7 @@ constexpr Handler kHandler = {"drystone",     1,            nullptr,   allocate_
 }  // namespace drystone::host
 
 extern "C" const void* DS_ArrayMemory(void) { return &drystone::host::kHandler; }
+
+extern "C" int64_t DS_FreeKeptMemory(void) {
+  return static_cast<int64_t>(drystone::host::free_kept());
+}

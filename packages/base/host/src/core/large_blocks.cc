@@ -67,6 +67,14 @@ Free* oldest(Kept& all) noexcept {
   return found == nullptr ? nullptr : pop(all, *found);
 }
 
+void free_chain(Free* first) noexcept {
+  while (first != nullptr) {
+    Free* next = first->next;
+    std::free(first);
+    first = next;
+  }
+}
+
 }  // namespace
 
 void* take_large(std::size_t bytes) {
@@ -102,11 +110,26 @@ void give_large(void* block, std::size_t bytes) noexcept {
       goes = out;
     }
   }
-  while (goes != nullptr) {
-    Free* next = goes->next;
-    std::free(goes);
-    goes = next;
+  free_chain(goes);
+}
+
+std::size_t free_kept() noexcept {
+  Kept& all = kept();
+  Free* goes = nullptr;
+  std::size_t bytes = 0;
+  {
+    const std::lock_guard lock(all.mutex);
+    bytes = all.bytes;
+    for (Class& each : all.classes) {
+      while (each.first != nullptr) {
+        Free* out = pop(all, each);
+        out->next = goes;
+        goes = out;
+      }
+    }
   }
+  free_chain(goes);
+  return bytes;
 }
 
 }  // namespace drystone::host

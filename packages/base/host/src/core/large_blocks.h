@@ -19,6 +19,8 @@ inline bool is_large(std::size_t bytes) noexcept {
 void* take_large(std::size_t bytes);
 // The same number of bytes as when it was taken.
 void give_large(void* block, std::size_t bytes) noexcept;
+// Free all that is kept; how many bytes that were.
+std::size_t free_kept() noexcept;
 
 }  // namespace drystone::host
 

@@ -122,10 +122,11 @@ struct TF_Tensor {
     drystone::host::give_block(tensor, size);
   }
 
-  drystone::host::Dims dims;
+  [[no_unique_address]] drystone::host::Dims dims;
+  TF_DataType dtype = TF_FLOAT;              // in the room that dims leave
   drystone::host::Memory* memory = nullptr;  // NULL: no value yet
-  TF_DataType dtype = TF_FLOAT;
   std::atomic<std::int32_t> users{1};        // of the executor, which shares whole tensors
+  bool steady = false;                       // of a variable that the plan does not change
 };
 static_assert(sizeof(TF_Tensor) <= drystone::host::kBlockUnit);
 

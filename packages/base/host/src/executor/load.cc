@@ -219,7 +219,8 @@ class BlockLoader {
     };
     if (fields.callback < 0 && has_callbacks_) in.fallback = -(fields.callback + 1);
     in.has_refs = is_ref(in.kernel->inputs) || is_ref(in.kernel->outputs);
-    in.is_plain = in.kind == Kind::kernel && !in.has_refs && fields.deref.empty() && in.fallback < 0;
+    in.is_plain = in.kind == Kind::kernel && !in.has_refs && !in.is_constant &&
+                  fields.deref.empty() && in.fallback < 0;
     if (in.kernel->inputs.size() != in.inputs.count ||
         in.kernel->outputs.size() != in.outputs.count) {
       malformed("node '" + in.node + "' has another fan-in or fan-out than its op says");

@@ -41,7 +41,7 @@ struct Instruction {
   bool has_refs = false;      // a kernel of a library takes or gives references
   bool is_plain = false;      // a kernel of a library that is called at the least cost
   bool gives_up = false;      // an input's memory may become an output's
-  bool is_constant = false;   // of enter
+  bool is_constant = false;   // of enter; else: reads a variable that the plan does not change
   std::int32_t callback = -1; // the embedder's kernel, where `kernel` is NULL
   std::int32_t fallback = -1; // the embedder's kernel for what `kernel` says is UNIMPLEMENTED
   Slice inputs;               // of Block::inputs

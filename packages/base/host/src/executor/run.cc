@@ -226,8 +226,20 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
     if (variable == nullptr) continue;
     read->push_back(kernels::variable_of(variable)->initialized().release());
     input = read->back();
+    input->steady = in.is_constant;
   }
 }
+
+namespace {
+
+// Kernels may keep what they make of values that nobody else sees yet.
+void mark_steady(TF_Tensor* const* values, std::int32_t count) {
+  for (std::int32_t k = 0; k < count; ++k) {
+    if (values[k] != nullptr && values[k]->users.load(std::memory_order_relaxed) == 1) values[k]->steady = true;
+  }
+}
+
+}  // namespace
 
 void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                   const TF_Bool* given_up, TF_Tensor** outputs) {
@@ -235,7 +247,10 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
   const bool reads = in.kernel != nullptr || in.kind == Kind::forward;
   if (in.deref.count > 0 && reads) read_variables(block, in, inputs, &read.tensors);
   switch (in.kind) {
-    case Kind::kernel: kernel(in, inputs, given_up, outputs); break;
+    case Kind::kernel:
+      kernel(in, inputs, given_up, outputs);
+      if (in.is_constant) mark_steady(outputs, in.outputs.count);
+      break;
     case Kind::transfer: callback(in, in.callback, inputs, outputs); break;
     case Kind::steady: steady(in, inputs, outputs); break;
     case Kind::forward:

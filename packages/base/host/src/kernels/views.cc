@@ -209,8 +209,8 @@ TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i) {
   if (ctx == nullptr || i < 0 || i >= ctx->num_inputs()) return 0;
   const auto k = static_cast<std::size_t>(i);
   if (!ctx->input_variables.empty() && ctx->variable(k) != nullptr) return 0;
-  const Memory* memory = ctx->inputs[k]->memory;
-  return memory != nullptr && memory->constant ? 1 : 0;
+  const TF_Tensor& input = *ctx->inputs[k];
+  return input.memory != nullptr && (input.memory->constant || input.steady) ? 1 : 0;
 }
 
 void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes) {

@@ -42,6 +42,7 @@ _FORWARD: Final = frozenset(
         "PlaceholderWithDefault", "LoopCond", "_ListToArray", "_ArrayToList",
     }
 )  # fmt: skip
+_READERS: Final = frozenset({"ReadVariableOp"})
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _LAZY_BYTES: Final = 1 << 20
 _BOUNDARY: Final = 64  # bytes: tensors of the host begin at multiples, and others are copied
@@ -113,6 +114,8 @@ class _Encoder:
         self.op_numbers: dict[int, int] = {}
         self.blocks: dict[tuple[str, str], int] = {}
         self.waiting: list[tuple[str, Plan, int]] = []
+        self.reads: list[InstructionDef] = []
+        self.changes_variables = False
 
     def run(self, plan: Plan, feed_types: Sequence[DType]) -> Encoded:
         self.has_plugins = plan.has_plugins
@@ -129,6 +132,8 @@ class _Encoder:
             self._block(self.out.plan.blocks[index], body)
         if self.alone and self.out.kernels:
             raise _needs_python(self.out.kernels)
+        for read in self.reads:
+            read.is_constant = not self.changes_variables
         return self.out
 
     def _function(self, function: FunctionRef) -> int:
@@ -159,8 +164,16 @@ class _Encoder:
         out.outputs = instruction.output_count
         out.controls.extend(wiring.controls[k])
         self._kind(out, instruction, wiring.reads_reference[k])
+        self._variables(out, instruction, wiring.reads_reference[k])
         if not out.node_def:
             out.node_def = NodeDef(name=instruction.node, op=instruction.op).SerializeToString()
+
+    def _variables(self, out: InstructionDef, instruction: Instruction, reads: bool) -> None:
+        """Note what reads variables and what may change them."""
+        if instruction.op in _READERS or (reads and _takes_values_only(instruction)):
+            self.reads.append(out)
+        elif _may_change_variables(instruction):
+            self.changes_variables = True
 
     def _kind(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
         op = instruction.op
@@ -285,6 +298,23 @@ class _Encoder:
 def _is_lazy(value: np.ndarray[Any, Any]) -> bool:
     """Whether a constant is one element seen many times: written out only if a kernel asks."""
     return value.nbytes > _LAZY_BYTES and not any(value.strides)
+
+
+def _takes_values_only(instruction: Instruction) -> bool:
+    return len(instruction.deref) == instruction.input_count
+
+
+def _may_change_variables(instruction: Instruction) -> bool:
+    """Whether an op that takes variables is named as those are that give them another value.
+
+    One that is missed costs time only: who keeps what it made of a value holds that value.
+    """
+    if instruction.kind is not Kind.PLAIN or instruction.loop is not None:
+        return False
+    if instruction.op.startswith(("Assign", "Resource")):
+        return not instruction.op.startswith("ResourceGather")
+    definition = instruction.definition
+    return definition is not None and any(arg.is_ref for arg in definition.inputs)
 
 
 def _needs_python(kernels: Sequence[Instruction]) -> UnsupportedOp:

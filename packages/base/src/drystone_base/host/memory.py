@@ -1,7 +1,8 @@
-"""Memory of NumPy's new arrays aligned for plugins, so that no array is copied on its way to one.
+"""Memory of NumPy's new arrays, aligned for plugins, and memory that the host library keeps.
 
-NumPy aligns to 16 bytes. While :func:`aligned_arrays` holds, what NumPy allocates on this thread
-begins at multiples of 64; such arrays keep their memory as long as they live, wherever they go.
+No array that is aligned is copied on its way to a plugin. NumPy aligns to 16 bytes. While
+:func:`aligned_arrays` holds, what NumPy allocates on this thread begins at multiples of 64; such
+arrays keep their memory as long as they live, wherever they go.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import Any, Final
 
 from drystone_base.host._lib import declare
 
-__all__ = ["aligned_arrays"]
+__all__ = ["aligned_arrays", "free_kept"]
 
 _SET_HANDLER: Final = 304  # PyDataMem_SetHandler's place in NumPy's table of C functions
 _NAME: Final = b"mem_handler"
 _handler = declare("DS_ArrayMemory", ctypes.c_void_p)
+_free_kept = declare("DS_FreeKeptMemory", ctypes.c_int64)
 
 
 @cache
@@ -49,3 +51,8 @@ def aligned_arrays() -> Iterator[None]:
         yield
     finally:
         set_handler(before)
+
+
+def free_kept() -> int:
+    """Give large blocks that are kept for tensors to come back to the system; their bytes."""
+    return int(_free_kept())
