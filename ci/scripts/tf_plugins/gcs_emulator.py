@@ -12,6 +12,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,10 +24,12 @@ from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from xml.sax.saxutils import escape
 
-__all__ = ["Storage", "served"]
+from ci.scripts.project import ROOT
+
+__all__ = ["Storage", "apart", "served"]
 
 _PAGE: Final = 1000
 
@@ -157,13 +161,14 @@ def _content(request: Request, item: Object) -> Answer:
         "x-goog-generation": str(item.generation),
         "x-goog-stored-content-length": str(len(item.data)),
         "ETag": item.tag,
+        "x-goog-hash": f"md5={item.md5}",
         "Last-Modified": format_datetime(datetime.fromisoformat(item.time), usegmt=True),
     }
     if request.headers.get("If-Match") not in (None, headers["ETag"]):
         return Answer(412, b"", headers)
     wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
     if wanted is None:
-        return Answer(200, item.data, {**headers, "x-goog-hash": f"md5={item.md5}"})
+        return Answer(200, item.data, headers)
     first, size = int(wanted[1]), len(item.data)
     if first >= size:
         return Answer(416, b"", {**headers, "Content-Range": f"bytes */{size}"})
@@ -226,6 +231,11 @@ def _get_object(request: Request, b: str, o: str) -> Answer:
     return _content(request, item) if "alt" in request.query else _json(_resource(b, o, item))
 
 
+@_route("GET", "/download/storage/v1/b/{b}/o/{o}")
+def _get_media(request: Request, b: str, o: str) -> Answer:
+    return _content(request, _object(request, b, o))
+
+
 @_route("DELETE", "/storage/v1/b/{b}/o/{o}")
 def _delete_object(request: Request, b: str, o: str) -> Answer:
     _object(request, b, o)
@@ -257,10 +267,37 @@ def _upload(request: Request, b: str) -> Answer:
     if kind == "multipart":
         described, data = _parts(request)
         name = name or str(described.get("name", ""))
+    elif kind == "resumable":
+        return _resume(request, b, name)
     elif kind != "media":
         raise Refused(400, f"uploads of type {kind} are not served here")
     made = _store(request, b, name, data, request.query.get("ifGenerationMatch"))
     return _json(_resource(b, name, made))
+
+
+def _resume(request: Request, bucket: str, name: str) -> Answer:
+    """Begin an upload of pieces that follow each other, or take the next piece."""
+    uploads, number = request.storage.uploads, request.query.get("upload_id")
+    if number is None:
+        number = f"upload-{len(request.storage.requests)}"
+        uploads[number] = {}
+        name = name or str(json.loads(request.body or b"{}").get("name", ""))
+        query = urlencode({"uploadType": "resumable", "upload_id": number, "name": name})
+        place = f"http://{request.headers['Host']}/upload/storage/v1/b/{bucket}/o?{query}"
+        return Answer(200, b"", {"Location": place})
+    said = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", request.headers.get("Content-Range") or "")
+    pieces = uploads[number]
+    pieces[int(said[1]) if said else 0] = request.body
+    if said and said[3] == "*":
+        return Answer(308, b"", {"Range": f"bytes=0-{said[2]}"})
+    data = b"".join(pieces[place] for place in sorted(uploads.pop(number)))
+    made = _store(request, bucket, name, data, request.query.get("ifGenerationMatch"))
+    return _json(_resource(bucket, name, made))
+
+
+@_route("PUT", "/upload/storage/v1/b/{b}/o")
+def _upload_piece(request: Request, b: str) -> Answer:
+    return _resume(request, b, request.query.get("name", ""))
 
 
 def _parts(request: Request) -> tuple[dict[str, Any], bytes]:
@@ -272,9 +309,11 @@ def _parts(request: Request) -> tuple[dict[str, Any], bytes]:
     head = request.body.split(line, 2)
     if len(head) != 3:
         raise Refused(400, "an upload in parts without two parts")
-    described = head[1].partition(b"\r\n\r\n")[2]
-    end = head[2].rindex(b"\r\n" + line + b"--")
-    return json.loads(described or b"{}"), head[2][:end].partition(b"\r\n\r\n")[2]
+    end = head[2].rindex(line + b"--")
+    end -= 2 if head[2][end - 2 : end] == b"\r\n" else 1
+    described, data = (re.split(rb"\r?\n\r?\n", part, maxsplit=1)[-1]
+                       for part in (head[1], head[2][:end]))  # fmt: skip
+    return json.loads(described or b"{}"), data
 
 
 @_route("GET", "/{b}")
@@ -363,6 +402,7 @@ class _Connection(BaseHTTPRequestHandler):
     """Finds the route of a request and writes the answer."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize, disable_nagle_algorithm = -1, True  # an answer is sent at once, not in two halves
     storage: ClassVar[Storage]
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -416,3 +456,23 @@ def served(*buckets: str) -> Iterator[tuple[str, Storage]]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def apart(*buckets: str) -> Iterator[str]:
+    """The same in a process of its own, for measuring: its address."""
+    command = [sys.executable, "-m", "ci.scripts.tf_plugins.gcs_emulator", *buckets]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    with served(*sys.argv[1:]) as (_address, _):
+        print(_address, flush=True)
+        sys.stdin.read()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from drystone_filesystem import gfile as gfile
+    from drystone_filesystem._failures import StoreFailure as StoreFailure
     from drystone_filesystem.from_fsspec import FsspecStore as FsspecStore
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from drystone_filesystem.registry import register as register
     from drystone_filesystem.registry import schemes as schemes
     from drystone_filesystem.registry import select as select
+    from drystone_filesystem.spool import SpooledUpload as SpooledUpload
     from drystone_filesystem.store import Stat as Stat
     from drystone_filesystem.store import Store as Store
     from drystone_filesystem.store import Upload as Upload
@@ -28,8 +30,10 @@ _HOME = {
     "DrystoneFileSystem": "to_fsspec",
     "FsspecStore": "from_fsspec",
     "ObjectStore": "objects",
+    "SpooledUpload": "spool",
     "Stat": "store",
     "Store": "store",
+    "StoreFailure": "_failures",
     "Upload": "store",
     "client_options": "objects",
     "gfile": "",
@@ -45,8 +49,10 @@ __all__ = [
     "DrystoneFileSystem",
     "FsspecStore",
     "ObjectStore",
+    "SpooledUpload",
     "Stat",
     "Store",
+    "StoreFailure",
     "Upload",
     "__version__",
     "client_options",

@@ -18,7 +18,7 @@ from drystone_base.host.status import Status
 from drystone_filesystem import _tables as t
 from drystone_filesystem._failures import status_of, text_of
 from drystone_filesystem.store import Stat, Store, Upload
-from drystone_filesystem.transfer import Reader, plan, retried
+from drystone_filesystem.transfer import HEAD, Reader, plan, retried
 
 __all__ = ["register_store"]
 
@@ -131,10 +131,10 @@ class _Tables:
 
     def _open_readable(self, _fs: Any, path: bytes, holder: Any) -> None:
         name, how = _text(path), plan()
-        found = retried(lambda: self.store.stat(name), how)
+        found, head = retried(lambda: self.store.begin(name, HEAD), how)
         if found.is_directory:
             raise IsADirectoryError(f"{name} is a directory")
-        self._open(holder, Reader(self.store, self.scheme, name, found, how))
+        self._open(holder, Reader(self.store, self.scheme, name, found, how, head))
 
     def _read(self, holder: Any, offset: int, size: int, buffer: int, status: int) -> int:
         try:

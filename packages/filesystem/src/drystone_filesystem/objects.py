@@ -1,4 +1,4 @@
-"""Object stores by obstore: S3, Google Cloud Storage, Azure and HTTP as stores of drystone.
+"""Object stores by obstore: S3, Google Cloud Storage and Azure as stores of drystone.
 
 What a store package adds is how a client of a bucket is made. Directories are the prefixes of
 objects: they are there as long as something is in them.
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from drystone_filesystem._failures import StoreFailure
+from drystone_filesystem.spool import SpooledUpload
 from drystone_filesystem.store import Stat, Store, Upload
-from drystone_filesystem.transfer import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +33,9 @@ _BY_CODE: Final = {
     "411": "INVALID_ARGUMENT",
     "416": "OUT_OF_RANGE",
 }
-_IN_MEMORY: Final = 32 << 20
 _PIECE: Final = 1 << 20
+_NOT_ITS_BYTES: Final = ("NOT_FOUND", "OUT_OF_RANGE", "INVALID_ARGUMENT")
+"""What a store says of the first bytes of a directory, or of an empty object."""
 _CHANGED: Final = "was changed while it was read: open it again"
 _STATUS: Final = {
     "NotFoundError": "NOT_FOUND",
@@ -92,16 +92,13 @@ def _asking(path: str) -> Iterator[None]:
 class ObjectStore(Store):
     """Buckets (the first part of a path) of objects, through a client that ``make`` makes of each.
 
-    ``sums`` says that a plain entity tag of the store is the object's MD5 sum, ``lists`` that it
-    tells the names of its objects.
+    ``sums`` says that a plain entity tag of the store is the object's MD5 sum.
     """
 
     implicit_directories = True
 
-    def __init__(
-        self, make: Callable[[str], Any], *, sums: bool = False, lists: bool = True
-    ) -> None:
-        self._make, self._sums, self._lists = make, sums, lists
+    def __init__(self, make: Callable[[str], Any], *, sums: bool = False) -> None:
+        self._make, self._sums = make, sums
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -109,7 +106,7 @@ class ObjectStore(Store):
         """The client of the path's bucket, and the key."""
         bucket, _, key = path.partition("/")
         if not bucket:
-            raise ValueError("a path must begin with a bucket or a host, as scheme://bucket/path")
+            raise ValueError("a path must begin with a bucket, as scheme://bucket/path")
         with self._lock:
             if bucket not in self._clients:
                 with _asking(bucket):
@@ -127,7 +124,7 @@ class ObjectStore(Store):
                     meta = obstore.get(client, key, options={"head": True}).meta
                 return self._stat(meta)
             except StoreFailure as error:
-                if error.status_name != "NOT_FOUND" or not self._lists:
+                if error.status_name != "NOT_FOUND":
                     raise
         with _asking(path):
             below = next(iter(obstore.list(client, f"{key}/" if key else None, chunk_size=1)), None)
@@ -135,23 +132,37 @@ class ObjectStore(Store):
             raise FileNotFoundError(f"there is no object {path}, and none below it")
         return Stat(0, 0, True)
 
+    def begin(self, path: str, size: int) -> tuple[Stat, bytes]:
+        """By one request, which is all that a small object costs."""
+        import obstore
+
+        client, key = self._split(path)
+        if key:
+            try:
+                with _asking(path):
+                    found = obstore.get(client, key, options={"range": (0, size)})
+                    return self._stat(found.meta), bytes(found.bytes())
+            except StoreFailure as error:
+                if error.status_name not in _NOT_ITS_BYTES:
+                    raise
+        return self.stat(path), b""
+
     def _stat(self, meta: Any) -> Stat:
         tag = meta.get("e_tag") or ""
         plain = _MD5.fullmatch(tag) if self._sums else None
         time = int(meta["last_modified"].timestamp() * 1_000_000_000)
-        return Stat(meta["size"], time, False, tag, plain[1] if plain else "")
+        return Stat(meta["size"], time, False, tag, f"md5:{plain[1]}" if plain else "")
 
     def children(self, path: str) -> list[str]:
         """The next parts of the keys below."""
         import obstore
 
         client, key = self._split(path)
-        if not self._lists:
-            raise NotImplementedError("this store does not tell the names of its objects")
         with _asking(path):
             found = obstore.list_with_delimiter(client, f"{key}/" if key else None)
         keys = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
-        return sorted({one.rstrip("/").rsplit("/", 1)[-1] for one in keys})
+        below = (one.rstrip("/") for one in keys)  # other tools' marker of the directory is not
+        return sorted({one.rsplit("/", 1)[-1] for one in below if one != key})
 
     def _get(self, path: str, offset: int, size: int, version: str) -> Any:
         """The answer to a ranged request, of the version that was opened."""
@@ -186,8 +197,15 @@ class ObjectStore(Store):
 
     def write(self, path: str) -> Upload:
         """Collected here, and uploaded when it is closed, in parts if it is large."""
+        import obstore
+
         client, key = self._split(path)
-        return _ObjectUpload(client, key, path)
+
+        def send(file: IO[bytes], _size: int) -> None:
+            with _asking(path):
+                obstore.put(client, key, file, chunk_size=8 << 20)
+
+        return SpooledUpload(path, send, attempts=1)  # the client tries each request again
 
     def make_directory(self, path: str) -> None:
         """Nothing to do: directories are prefixes."""
@@ -217,32 +235,3 @@ class ObjectStore(Store):
                 obstore.copy(client, key, new)
             else:
                 obstore.put(other, new, obstore.get(client, key))
-
-
-class _ObjectUpload(Upload):
-    """Bytes on their way to an object; on disk when they are many."""
-
-    def __init__(self, client: Any, key: str, path: str) -> None:
-        self._client, self._key, self._path = client, key, path
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="drystone-")  # noqa: SIM115
-
-    def append(self, data: memoryview) -> None:
-        """Keep them."""
-        self._file.write(data)
-
-    def close(self) -> None:
-        """Upload them; the object appears whole, or stays what it was."""
-        import obstore
-
-        size = self._file.tell()
-        self._file.seek(0)
-        try:
-            with _asking(self._path):
-                obstore.put(self._client, self._key, self._file, chunk_size=8 << 20)
-        finally:
-            self._file.close()
-        tell(self._path, size, size)
-
-    def abandon(self) -> None:
-        """Nothing was sent yet."""
-        self._file.close()

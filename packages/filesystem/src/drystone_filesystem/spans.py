@@ -15,7 +15,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
+
+from drystone_filesystem.sums import Sum
 
 __all__ = ["Fetch", "Span"]
 
@@ -29,12 +31,6 @@ _WORTH: Final = 0.4
 _FASTER: Final = 1.2
 _PATIENCE: Final = 2
 _HASHED: Final = 4 << 20
-
-
-class _Sum(Protocol):
-    """What ``hashlib`` makes."""
-
-    def update(self, data: memoryview, /) -> None: ...
 
 
 @dataclass
@@ -81,7 +77,7 @@ class Fetch:
         if not there:
             self._waiting.append(span)
 
-    def run(self, pool: Executor, total: _Sum | None = None) -> None:
+    def run(self, pool: Executor, total: Sum | None = None) -> None:
         """Fetch all ranges; ``total`` is fed with the bytes in order. Raises the first failure."""
         hashed, looked, mark = 0, time.monotonic(), 0
         try:
@@ -187,7 +183,7 @@ class Fetch:
                 return span.place
         return self._spans[-1].end if self._spans else 0
 
-    def _hash(self, total: _Sum, hashed: int, ready: int) -> int:
+    def _hash(self, total: Sum, hashed: int, ready: int) -> int:
         while hashed < ready:
             step = min(_HASHED, ready - hashed)
             total.update(self._view[hashed : hashed + step])

@@ -15,14 +15,15 @@ class Stat(NamedTuple):
     """What a store knows about a path; bytes, and nanoseconds since 1970.
 
     ``version`` changes with the file's bytes; what is read of a file that states one is cached.
-    Against ``md5``, in hex digits, a file that is read at once is checked.
+    Against ``digest`` (``md5:hex``, ``sha256:hex``, ``crc32c:hex``), a file that is read at once is
+    checked.
     """
 
     length: int
     mtime_nsec: int = 0
     is_directory: bool = False
     version: str = ""
-    md5: str = ""
+    digest: str = ""
 
 
 class Upload(abc.ABC):
@@ -56,6 +57,11 @@ class Store(abc.ABC):
     def stat(self, path: str) -> Stat:
         """Length, time and kind; ``FileNotFoundError`` for nothing."""
 
+    def begin(self, path: str, size: int) -> tuple[Stat, bytes]:
+        """What ``stat`` says, and up to ``size`` first bytes where those cost no more requests."""
+        del size
+        return self.stat(path), b""
+
     @abc.abstractmethod
     def children(self, path: str) -> list[str]:
         """The names in a directory."""
@@ -80,6 +86,10 @@ class Store(abc.ABC):
                 return
             yield room[:got]
             offset, size = offset + got, size - got
+
+    def confirm(self, path: str, version: str) -> None:
+        """Called after reads: raise where another version's bytes may have come."""
+        del path, version
 
     def write(self, path: str) -> Upload:
         """Begin a file that takes the place of one that exists."""

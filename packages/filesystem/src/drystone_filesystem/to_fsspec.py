@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -10,8 +12,10 @@ from fsspec.spec import AbstractFileSystem
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
+from drystone_base.host.streams import reader
 from drystone_base.uris import os_error
 from drystone_filesystem.gfile import GFile
+from drystone_filesystem.transfer import plan
 
 __all__ = ["DrystoneFileSystem", "offer_to_fsspec"]
 
@@ -82,12 +86,48 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
     ) -> bytes:
         """The bytes from ``start`` to ``end``, counted from the end of the file where negative."""
         if start is None and end is None:
-            whole: bytes = self._told(host.read_bytes, path)
+            with self._told(reader, path) as file:
+                whole: bytes = file.read()
             return whole
         size = self._told(host.file_size, path)
         first, last, _ = slice(start, end).indices(size)
         part: bytes = self._told(host.read_range, path, first, max(last - first, 0))
         return part
+
+    def cat(
+        self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """The bytes of a file, or of several by path, asked for by several threads at once."""
+        paths = self.expand_path(path, recursive=recursive)
+        if (
+            len(paths) == 1
+            and not isinstance(path, list)
+            and paths[0] == self._strip_protocol(path)
+        ):
+            return self.cat_file(paths[0], **options)
+
+        def one(each: str) -> Any:
+            try:
+                return self.cat_file(each, **options)
+            except Exception as error:
+                if on_error == "raise":
+                    raise
+                return error
+
+        found = dict(zip(paths, self._at_once(one, paths), strict=True))
+        if on_error == "omit":
+            return {k: v for k, v in found.items() if not isinstance(v, Exception)}
+        return found
+
+    def pipe(self, path: Any, value: Any = None, **options: Any) -> None:
+        """Write a file, or several (bytes by path) by several threads at once."""
+        files = path if isinstance(path, dict) else {path: value}
+        self._at_once(lambda item: self.pipe_file(item[0], item[1], **options), files.items())
+
+    def _at_once(self, call: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """What the call answers for each, in order; the first failure is raised."""
+        with ThreadPoolExecutor(plan().threads) as pool:
+            return list(pool.map(call, items))
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
         """Write a file; ``mode="create"`` refuses one that exists."""

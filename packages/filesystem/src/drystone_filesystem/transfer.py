@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import threading
@@ -17,12 +16,15 @@ from drystone_filesystem._failures import StoreFailure, status_of
 from drystone_filesystem.cache import Blocks, blocks
 from drystone_filesystem.spans import Fetch, Span
 from drystone_filesystem.store import Stat, Store
+from drystone_filesystem.sums import Sum, sum_of
 
-__all__ = ["Plan", "Reader", "plan", "progress", "retried"]
+__all__ = ["HEAD", "Plan", "Reader", "plan", "progress", "retried"]
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 
+HEAD: Final = 1 << 16
+"""Bytes of the least piece that is asked for."""
 _AGAIN: Final = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "DATA_LOSS", "ABORTED"})
 _watchers: Final[list[Progress]] = []
 
@@ -113,12 +115,17 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 class Reader:
     """One version of a file, read by parts that begin at multiples of the plan's part."""
 
-    def __init__(self, store: Store, name: str, path: str, stat: Stat, how: Plan) -> None:
+    def __init__(
+        self, store: Store, name: str, path: str, stat: Stat, how: Plan, head: bytes = b""
+    ) -> None:
         self._store, self._path, self._stat, self._how = store, path, stat, how
         # Without a version nobody knows whether another reader's bytes are this file's.
         self._key: tuple[Any, ...] = (name, path, stat.version, stat.length, how.part)
         self._shared = bool(stat.version)
-        self._last = -1
+        self._last = self._next = -1
+        self._head, self._piece = head, (0, head)
+        if head:
+            tell(path, len(head), stat.length)
         self._own: dict[int, Future[bytes]] = {}
         self._lock = threading.Lock()
 
@@ -130,8 +137,10 @@ class Reader:
         view = buffer[:want]
         part = self._how.part
         first, last = offset // part, (offset + want - 1) // part
-        if want == self._stat.length and self._stat.md5:
+        if want == self._stat.length and self._stat.digest:
             self._whole(view)
+        elif self._at_hand(offset, view):
+            self._next = offset + want
         elif first == last and want < part:
             self._small(first, offset - first * part, view)
         else:
@@ -140,7 +149,7 @@ class Reader:
 
     # ---- large reads ---------------------------------------------------------------------------
 
-    def _large(self, offset: int, view: memoryview, total: Any = None) -> None:
+    def _large(self, offset: int, view: memoryview, total: Sum | None = None) -> None:
         """By few long requests, straight to its place; parts that are cached are not asked for."""
         fetch = Fetch(
             view,
@@ -157,6 +166,7 @@ class Reader:
             fetch.add(start, end, there=part is not None)
         fetch.arrived = lambda span, before: self._arrived(offset, view, span, before)
         fetch.run(_pool(self._how.threads), total)
+        self._store.confirm(self._path, self._stat.version)
 
     def _pieces(self, offset: int, size: int) -> Iterator[tuple[int, int, memoryview | None]]:
         """Ranges of a read in order: cached parts with their bytes, and what is between."""
@@ -207,30 +217,59 @@ class Reader:
         retried(rest, self._how, lambda: done)
 
     def _whole(self, view: memoryview) -> None:
-        """The whole file, held against its MD5 sum.
+        """The whole file, held against its sum.
 
         A store may state what looks like a sum and is none (S3 with keys of a service). So bytes
         that come twice alike are taken; bytes that differ are read again, then are a failure.
         """
         seen = set()
-        for _ in range(self._how.attempts):
-            total = hashlib.md5(usedforsecurity=False)
-            self._large(0, view, total)
-            digest = total.hexdigest()
-            if digest == self._stat.md5 or digest in seen:
+        for attempt in range(self._how.attempts):
+            total = sum_of(self._stat.digest)
+            if attempt == 0 and len(self._head) == len(view):
+                view[:] = self._head
+                if total is not None:
+                    total.update(view)
+            else:
+                self._large(0, view, total)
+            digest = "" if total is None else total.hexdigest()
+            if total is None or self._stat.digest.endswith(f":{digest}") or digest in seen:
                 return
             seen.add(digest)
             blocks().forget(self._key)
         raise StoreFailure(
             "DATA_LOSS",
             f"{self._path} arrived {len(seen)} times with different bytes; "
-            f"its MD5 sum is {self._stat.md5}",
+            f"its sum is {self._stat.digest}",
         )
 
     # ---- small reads ---------------------------------------------------------------------------
 
+    def _at_hand(self, offset: int, view: memoryview) -> bool:
+        """Whether the read could be answered from the last short piece."""
+        start, data = self._piece
+        if not start <= offset <= offset + len(view) <= start + len(data):
+            return False
+        view[:] = memoryview(data)[offset - start : offset - start + len(view)]
+        return True
+
     def _small(self, index: int, start: int, view: memoryview) -> None:
-        """Out of a whole part, which later small reads find; the next parts are fetched ahead."""
+        """A short piece, as long as reads jump; whole parts, and the next ahead, where they follow.
+
+        So what no read comes near is not asked for, and small reads in a row cost few requests.
+        """
+        offset = index * self._how.part + start
+        with self._lock:
+            follows, self._next = offset == self._next, offset + len(view)
+            begun = follows or index in self._own
+        if not begun and self._cached(index) is None:
+            first = offset - offset % HEAD
+            end = min(offset + len(view) + -(offset + len(view)) % HEAD, self._stat.length)
+            room = bytearray(end - first)
+            self._fetch(first, memoryview(room))
+            self._store.confirm(self._path, self._stat.version)
+            view[:] = memoryview(room)[offset - first : offset - first + len(view)]
+            self._piece = (first, bytes(room))
+            return
         block = self._block(index)
         view[:] = memoryview(block)[start : start + len(view)]
         with self._lock:
@@ -268,6 +307,7 @@ class Reader:
         start = index * self._how.part
         room = bytearray(min(self._how.part, self._stat.length - start))
         self._fetch(start, memoryview(room))
+        self._store.confirm(self._path, self._stat.version)
         block = bytes(room)
         if self._shared:
             blocks().keep(self._key, index, memoryview(block), memory=True)

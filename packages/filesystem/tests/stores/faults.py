@@ -36,12 +36,18 @@ class Proxy:
     """Its address; ``fault`` hits the next ``times`` requests of ``method`` on objects."""
 
     address: str = ""
+    moved: dict[str, str] = field(default_factory=dict)  # what addresses in answers become
     fault: str = ""
     method: str = "GET"
     times: int = 0
     requests: int = 0
     hits: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def netloc(self) -> str:
+        """Host and port."""
+        return urlsplit(self.address).netloc
 
     def arm(self, fault: str, method: str, times: int) -> None:
         """Have a fault happen, and count anew."""
@@ -65,6 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Passes one request on, unless something is to happen to it."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     proxy: Proxy
     upstream: str
 
@@ -87,10 +94,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _ask(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         connection = http.client.HTTPConnection(self.upstream, timeout=30)
         headers = {k: v for k, v in self.headers.items() if k.lower() not in _SKIPPED}
-        connection.request(self.command, self.path, body, {**headers, "Host": self.upstream})
+        connection.request(self.command, self.path, body, {**headers, "Host": self.headers["Host"]})
         answer = connection.getresponse()
         data = answer.read()
         kept = [(k, v) for k, v in answer.getheaders() if k.lower() not in _SKIPPED]
+        for old, new in self.proxy.moved.items():
+            kept = [(k, v.replace(old, new)) for k, v in kept]
         if self.command == "HEAD":
             kept.append(("Content-Length", answer.getheader("Content-Length") or "0"))
         connection.close()
@@ -140,9 +149,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def proxied(address: str) -> Iterator[Proxy]:
-    """A proxy before the store at ``address`` (``http://host:port``)."""
-    proxy = Proxy()
+def proxied(address: str, moved: dict[str, str] | None = None) -> Iterator[Proxy]:
+    """A proxy before the store at ``address`` (``http://host:port``).
+
+    Addresses of other servers in its answers (``moved``) become those of their proxies.
+    """
+    proxy = Proxy(moved=moved or {})
     members = {"proxy": proxy, "upstream": urlsplit(address).netloc}
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), members))
     server.daemon_threads = True

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
 import obstore
 import pytest
 from faults import Proxy, proxied
 from obstore.store import GCSStore, S3Store
 
+from ci.scripts.stores.hadoop import VARIABLE, hadoop
+from ci.scripts.stores.seaweed import KEY, SECRET, seaweed
 from ci.scripts.tf_plugins.gcs_emulator import served as gcs
 
-KINDS = ("s3", "gs", "http")
+KINDS = ("s3", "gs", "hdfs", "http")
 _HTTP: Any = {"allow_http": True}
 
 
@@ -32,7 +31,8 @@ class Served:
     kind: str
     root: str
     proxy: Proxy
-    behind: Any  # a client of the store itself
+    put: Callable[[str, bytes], Any]  # past the proxy
+    get: Callable[[str], bytes]
 
     @property
     def writable(self) -> bool:
@@ -40,25 +40,68 @@ class Served:
         return self.kind != "http"
 
 
-@contextmanager
-def moto() -> Iterator[str]:
-    """The S3 of moto, with a bucket named box."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        address = f"http://127.0.0.1:{port}"
-        try:
-            for _ in range(300):
-                try:
-                    urlopen(Request(f"{address}/box", method="PUT"), timeout=5).close()
-                    break
-                except URLError:
-                    time.sleep(0.1)
-            yield address
-        finally:
-            server.terminate()
+def _no_hadoop() -> str:
+    """Why no real HDFS can be started, or ""."""
+    if shutil.which("java") is None:
+        return "java is not installed"
+    where = os.environ.get(VARIABLE, "")
+    if not (where and Path(where).is_dir()):
+        return f"{VARIABLE} names no folder that ci.scripts.stores.hadoop has filled"
+    return ""
+
+
+def _start(kind: str, stack: ExitStack) -> Served:
+    """The server and, before it, the proxy."""
+    if kind == "hdfs":
+        if _no_hadoop():
+            pytest.skip(_no_hadoop())
+        names, data = stack.enter_context(hadoop(Path(os.environ[VARIABLE])))
+        proxy = stack.enter_context(proxied(data))
+        front = stack.enter_context(proxied(names, {data: proxy.address}))
+        behind = _Hdfs(names)
+        return Served(kind, f"hdfs://{front.netloc}/box", proxy, behind.put, behind.get)
+    if kind == "s3":
+        address = stack.enter_context(seaweed("box"))
+        client: Any = S3Store("box", endpoint=address, region="us-east-1", access_key_id=KEY,
+                              secret_access_key=SECRET, client_options=_HTTP)  # fmt: skip
+    else:
+        address, _ = stack.enter_context(gcs("box"))
+        key = {"gcs_base_url": address, "disable_oauth": True, "client_email": ""}
+        key |= {"private_key": "", "private_key_id": ""}
+        client = GCSStore("box", service_account_key=json.dumps(key), client_options=_HTTP)
+    proxy = stack.enter_context(proxied(address))
+    root = f"{proxy.address}/box" if kind == "http" else f"{kind}://box"
+    return Served(
+        kind,
+        root,
+        proxy,
+        lambda name, data: obstore.put(client, name, data, use_multipart=False),
+        lambda name: bytes(obstore.get(client, name).bytes()),
+    )
+
+
+class _Hdfs:
+    """Files of the store itself, by the web interface."""
+
+    def __init__(self, address: str) -> None:
+        self.root = f"{address.replace('http:', 'hdfs:')}/box"
+
+    def put(self, name: str, data: bytes) -> None:
+        """Another client's file: a plain one, without the name node that tests talk to."""
+        from drystone_fs_hdfs import hdfs
+
+        upload = hdfs().write(f"{self.root.partition('://')[2]}/{name}")
+        upload.append(memoryview(data))
+        upload.close()
+
+    def get(self, name: str) -> bytes:
+        """Its bytes; ``FileNotFoundError`` for none."""
+        from drystone_fs_hdfs import hdfs
+
+        store, path = hdfs(), f"{self.root.partition('://')[2]}/{name}"
+        room = bytearray(store.stat(path).length)
+        assert store.read_into(path, 0, memoryview(room)) == len(room)
+        return bytes(room)
 
 
 @pytest.fixture(scope="session", params=KINDS)
@@ -67,15 +110,14 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     from drystone_base.host import filesystem
 
     with ExitStack() as stack:
-        kind = request.param
-        address = stack.enter_context(moto()) if kind == "s3" else stack.enter_context(gcs("box"))
-        server = address if isinstance(address, str) else address[0]
-        proxy = stack.enter_context(proxied(server))
+        found = _start(request.param, stack)
+        found.put("first", b"what a server does slowly the first time")
         settings = {
-            "AWS_ENDPOINT_URL": proxy.address,
-            "AWS_ACCESS_KEY_ID": "TESTKEYID",
-            "AWS_SECRET_ACCESS_KEY": "a-secret-that-must-not-show",
-            "STORAGE_EMULATOR_HOST": proxy.address,
+            "AWS_ENDPOINT_URL": found.proxy.address,
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "STORAGE_EMULATOR_HOST": found.proxy.address,
+            "HADOOP_USER_NAME": "test",
             "DRYSTONE_FILES_PART_MB": "1",
             "DRYSTONE_FILES_TIMEOUT": "1",
             "NO_PROXY": "127.0.0.1",
@@ -83,29 +125,19 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         for name, value in settings.items():
             patch.setenv(name, value)
-        root = f"{proxy.address}/box" if kind == "http" else f"{kind}://box"
         filesystem.cleanup()
-        yield Served(kind, root, proxy, _direct(kind, server))
+        yield found
         filesystem.cleanup()
-
-
-def _direct(kind: str, server: str) -> Any:
-    """A client of the store itself, past the proxy."""
-    if kind == "s3":
-        return S3Store("box", endpoint=server, region="us-east-1", client_options=_HTTP)
-    key = {"gcs_base_url": server, "disable_oauth": True, "client_email": ""}
-    key |= {"private_key": "", "private_key_id": ""}
-    return GCSStore("box", service_account_key=json.dumps(key), client_options=_HTTP)
 
 
 def put(served: Served, name: str, data: bytes) -> None:
     """Store an object past the proxy."""
-    obstore.put(served.behind, name, data, use_multipart=False)
+    served.put(name, data)
 
 
 def there(served: Served, name: str) -> bytes | None:
     """What the store itself has, past the proxy."""
     try:
-        return bytes(obstore.get(served.behind, name).bytes())
+        return served.get(name)
     except FileNotFoundError:
         return None

@@ -83,7 +83,7 @@ def test_a_fault(served: Served, action: str, fault: str, times: int) -> None:
     said = outcome(served, action, fault, times)
     how = "once" if times == SHORT else "always"
     _rows[f"{served.kind}, {action}", fault, how] = said
-    noticed = fault != "wrong bytes" or served.kind != "http"
+    noticed = fault != "wrong bytes" or served.kind != "hdfs"  # its web interface states no sum
     if times == SHORT and noticed:
         assert said == "whole"
     if times == ALWAYS and noticed:
@@ -149,7 +149,7 @@ def test_only_what_is_reached_is_asked_for(served: Served) -> None:
     seen: list[int] = []
     with progress(lambda _path, count, _size: seen.append(count)):
         assert host.read_range(f"{served.root}/large/object", 0, 100) == DATA[:100]
-    assert sum(seen) == 1 << 20
+    assert sum(seen) == 1 << 16
 
 
 def test_a_cache_on_disk_serves_the_next_process(
@@ -163,11 +163,13 @@ def test_a_cache_on_disk_serves_the_next_process(
     assert gfile.GFile(place, "rb").read() == DATA
     served.proxy.arm("", "GET", 0)
     assert gfile.GFile(place, "rb").read() == DATA
-    assert served.proxy.requests == 0
+    opened = served.proxy.requests  # some stores answer the question what it is with first bytes
+    assert opened <= 1
     part = min(tmp_path.glob("*.part"), key=lambda p: p.name)
     part.write_bytes(part.read_bytes()[:-1] + b"!")
     assert gfile.GFile(place, "rb").read() == DATA
-    assert served.proxy.requests == 1
+    # of HDFS, which does not, the first bytes are asked for once more
+    assert served.proxy.requests == (2 if served.kind == "hdfs" else 2 * opened + 1)
     put(served, "cached/object", DATA[::-1])
     assert gfile.GFile(place, "rb").read() == DATA[::-1]
 

@@ -74,3 +74,16 @@ def test_by_its_scheme_from_anywhere(root: str) -> None:
     assert host.read_bytes(f"{root}/a") == b"text"
     with fsspec.open(f"{root}/a", "r") as file:
         assert file.read() == "text"
+
+
+def test_several_files_at_once(files: DrystoneFileSystem) -> None:
+    data = {f"box/work/{k}": bytes([k]) * k for k in range(20)}
+    files.pipe(data)
+    assert files.cat(list(data)) == data
+    assert files.cat("box/work/3") == data["box/work/3"]
+    assert files.cat("box/work/1*") == {k: v for k, v in data.items() if "work/1" in k}
+    both = ["box/work/3", "box/work/none"]
+    with pytest.raises(FileNotFoundError):
+        files.cat(both)
+    assert files.cat(both, on_error="omit") == {"box/work/3": data["box/work/3"]}
+    assert isinstance(files.cat(both, on_error="return")["box/work/none"], FileNotFoundError)

@@ -1,100 +1,191 @@
-"""Name nodes by their web interface: one filesystem of fsspec's for each."""
+"""Name nodes by their web interface, WebHDFS, which sends requests for bytes to a data node."""
 
 from __future__ import annotations
 
+import getpass
+import json
 import os
-import threading
-from typing import Any
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, Any, Final
+from urllib.parse import quote, urlencode
 
-from drystone_filesystem import FsspecStore, Stat, Store, Upload
+from drystone_filesystem import SpooledUpload, Stat, Store, StoreFailure, Upload
+from drystone_fs_hdfs._web import asked, failure, pieces
 
 __all__ = ["WebHdfs", "hdfs"]
 
-_PORT = 9870
+_PORT: Final = 9870
+_BY_EXCEPTION: Final = {
+    "FileNotFoundException": "NOT_FOUND",
+    "FileAlreadyExistsException": "ALREADY_EXISTS",
+    "PathIsNotEmptyDirectoryException": "FAILED_PRECONDITION",
+    "ParentNotDirectoryException": "FAILED_PRECONDITION",
+    "AccessControlException": "PERMISSION_DENIED",
+    "SecurityException": "UNAUTHENTICATED",
+    "InvalidToken": "UNAUTHENTICATED",
+    "StandbyException": "UNAVAILABLE",
+    "RetriableException": "UNAVAILABLE",
+    "SafeModeException": "UNAVAILABLE",
+    "UnsupportedOperationException": "UNIMPLEMENTED",
+}
 
 
 class WebHdfs(Store):
-    """``host:port/path``: each name node is a filesystem of its own."""
+    """``host:port/path``: each name node by the address of its web interface."""
 
-    def __init__(self) -> None:
-        self._nodes: dict[str, FsspecStore] = {}
-        self._lock = threading.Lock()
+    # ---- requests ------------------------------------------------------------------------------
 
-    def _split(self, path: str) -> tuple[FsspecStore, str]:
-        """The filesystem of the path's name node, and the path there."""
+    def _url(self, path: str, op: str, **more: Any) -> str:
         node, _, rest = path.partition("/")
         if not node:
             raise ValueError("a path must name its name node, as hdfs://host:port/path")
-        with self._lock:
-            if node not in self._nodes:
-                self._nodes[node] = FsspecStore(_connect(node))
-            return self._nodes[node], rest
+        host, _, port = node.rpartition(":") if ":" in node else (node, "", str(_PORT))
+        scheme = "https" if os.environ.get("DRYSTONE_WEBHDFS_HTTPS") else "http"
+        token = os.environ.get("WEBHDFS_DELEGATION_TOKEN")
+        user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+        who = {"delegation": token} if token else {"user.name": user}
+        place = quote("/" + rest, errors="surrogateescape")
+        return f"{scheme}://{host}:{port}/webhdfs/v1{place}?{urlencode({'op': op, **more, **who})}"
+
+    def _ask(self, method: str, path: str, op: str, **more: Any) -> dict[str, Any]:
+        """The JSON that the name node answers."""
+        answer = asked(path, method, self._url(path, op, **more), redirect=False)
+        body = b"".join(pieces(path, answer))
+        if answer.status >= 300:
+            raise _refusal(path, answer.status, body)
+        found: dict[str, Any] = json.loads(body or b"{}")
+        return found
+
+    def _holds(self, method: str, path: str, op: str, **more: Any) -> None:
+        """Ask for something that the name node answers with true or false."""
+        if not self._ask(method, path, op, **more).get("boolean", True):
+            raise StoreFailure("FAILED_PRECONDITION", f"{path}: the name node refused {op}")
+
+    # ---- paths ---------------------------------------------------------------------------------
 
     def stat(self, path: str) -> Stat:
-        """The status of a path; with the time as the version, as HDFS has no other."""
-        store, rest = self._split(path)
-        found = store.stat(rest)
-        return found._replace(version="" if found.is_directory else str(found.mtime_nsec))
+        """The status; number, time and length together change with the file."""
+        found = self._ask("GET", path, "GETFILESTATUS")["FileStatus"]
+        length, time = int(found["length"]), int(found["modificationTime"])
+        if found["type"] == "DIRECTORY":
+            return Stat(0, time * 1_000_000, True)
+        return Stat(length, time * 1_000_000, False, f"{found.get('fileId')}-{time}-{length}")
 
     def children(self, path: str) -> list[str]:
         """The names in a directory."""
-        store, rest = self._split(path)
-        return store.children(rest)
-
-    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
-        """One ranged request."""
-        store, rest = self._split(path)
-        return store.read_into(rest, offset, buffer, version)
-
-    def write(self, path: str) -> Upload:
-        """Written under another name, and renamed when it is closed."""
-        store, rest = self._split(path)
-        return store.write(rest)
-
-    def append_to(self, path: str) -> Upload:
-        """After what is there."""
-        store, rest = self._split(path)
-        return store.append_to(rest)
+        listed = self._ask("GET", path, "LISTSTATUS")["FileStatuses"]["FileStatus"]
+        return [one["pathSuffix"] for one in listed if one["pathSuffix"]]
 
     def make_directory(self, path: str) -> None:
-        """One directory."""
-        store, rest = self._split(path)
-        store.make_directory(rest)
+        """One directory: the name node would make all above it, too."""
+        with suppress(FileNotFoundError):
+            self.stat(path)
+            raise FileExistsError(f"{path} is there already")
+        if not self.stat(path.rpartition("/")[0] or path).is_directory:
+            raise NotADirectoryError(f"{path} is in a file")
+        self._holds("PUT", path, "MKDIRS")
 
     def remove_directory(self, path: str) -> None:
         """One empty directory."""
-        store, rest = self._split(path)
-        store.remove_directory(rest)
+        self._holds("DELETE", path, "DELETE", recursive="false")
 
     def delete(self, path: str) -> None:
         """One file."""
-        store, rest = self._split(path)
-        store.delete(rest)
+        self._holds("DELETE", path, "DELETE", recursive="false")
+
+    def rename(self, source: str, target: str) -> None:
+        """By the name node, at once, over a file that is there."""
+        node, _, rest = target.partition("/")
+        if node != source.partition("/")[0]:
+            super().rename(source, target)
+            return
+        self._ask("PUT", source, "RENAME", destination="/" + rest, renameoptions="OVERWRITE")
 
     def copy(self, source: str, target: str) -> None:
         """By way of here: WebHDFS has no copy."""
-        file = self.write(target)
+        file, found = self.write(target), self.stat(source)
         try:
-            place, size = 0, self.stat(source).length
-            while place < size:
-                room = bytearray(min(1 << 24, size - place))
-                place += self.read_into(source, place, memoryview(room))
-                file.append(memoryview(room))
+            for piece in self.stream(source, 0, found.length):
+                file.append(piece)
+            self.confirm(source, found.version)
         except BaseException:
             file.abandon()
             raise
         file.close()
 
-    def rename(self, source: str, target: str) -> None:
-        """Moved by the name node, after the target is deleted: it does not replace."""
-        store, rest = self._split(source)
-        other, new = self._split(target)
-        if store is not other:
-            super().rename(source, target)
-            return
-        if store.filesystem.exists("/" + new):
-            store.delete(new)
-        store.rename(rest, new)
+    # ---- bytes ---------------------------------------------------------------------------------
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """One ranged request."""
+        got = 0
+        for piece in self.stream(path, offset, len(buffer), version):
+            buffer[got : got + len(piece)] = piece
+            got += len(piece)
+        return got
+
+    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+        """One ranged request; whether it was of that version, :meth:`confirm` says."""
+        del version
+        answer = asked(path, "GET", self._url(path, "OPEN", offset=offset, length=size))
+        if answer.status != 200:
+            raise _refusal(path, answer.status, b"".join(pieces(path, answer)))
+        yield from pieces(path, answer)
+
+    def confirm(self, path: str, version: str) -> None:
+        """Raise if the file is no longer the one that was opened: a data node is not told which."""
+        if version and self.stat(path).version != version:
+            raise StoreFailure(
+                "FAILED_PRECONDITION", f"{path} was changed while it was read: open it again"
+            )
+
+    def write(self, path: str) -> Upload:
+        """Sent under another name when it is closed, and renamed once it is whole."""
+        draft = f"{path}.{secrets.token_hex(4)}.drystone"
+
+        def send(file: IO[bytes], size: int) -> None:
+            try:
+                self._send("PUT", draft, file, op="CREATE", overwrite="true")
+                arrived = self.stat(draft).length
+                if arrived != size:
+                    raise StoreFailure("DATA_LOSS", f"{path}: {arrived} of {size} bytes arrived")
+                self.rename(draft, path)
+            except BaseException:
+                with suppress(Exception):
+                    self.delete(draft)
+                raise
+
+        return SpooledUpload(path, send)
+
+    def append_to(self, path: str) -> Upload:
+        """After what is there; the data node shows what has arrived, so it is tried only once."""
+
+        def send(file: IO[bytes], size: int) -> None:
+            with suppress(FileNotFoundError):
+                before = self.stat(path).length
+                self._send("POST", path, file, op="APPEND")
+                if self.stat(path).length != before + size:
+                    raise StoreFailure("UNKNOWN", f"{path}: less than {size} bytes were appended")
+                return
+            self._send("PUT", path, file, op="CREATE", overwrite="false")
+
+        return SpooledUpload(path, send, attempts=1)
+
+    def _send(self, method: str, path: str, file: IO[bytes], op: str, **more: Any) -> None:
+        """Ask the name node where to, then send the bytes there."""
+        answer = asked(path, method, self._url(path, op, **more), redirect=False)
+        body = b"".join(pieces(path, answer))
+        if answer.status != 307:
+            raise _refusal(path, answer.status, body)
+        file.seek(0, os.SEEK_END)
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(file.tell())}
+        file.seek(0)
+        place = answer.headers["Location"]
+        answer = asked(path, method, place, headers=headers, body=file, redirect=False)
+        body = b"".join(pieces(path, answer))
+        if answer.status >= 300:
+            raise _refusal(path, answer.status, body)
 
 
 def hdfs() -> WebHdfs:
@@ -102,15 +193,16 @@ def hdfs() -> WebHdfs:
     return WebHdfs()
 
 
-def _connect(node: str) -> Any:
-    from fsspec.implementations.webhdfs import WebHDFS
-
-    host, _, port = node.partition(":")
-    return WebHDFS(
-        host,
-        int(port or _PORT),
-        user=os.environ.get("HADOOP_USER_NAME"),
-        token=os.environ.get("WEBHDFS_DELEGATION_TOKEN"),
-        use_https=bool(os.environ.get("DRYSTONE_WEBHDFS_HTTPS")),
-        skip_instance_cache=True,
-    )
+def _refusal(path: str, code: int, body: bytes) -> Exception:
+    """What the name node, or a data node, says went wrong."""
+    try:
+        said = json.loads(body)["RemoteException"]
+        kind, text = str(said["exception"]), str(said["message"]).partition("\n")[0]
+    except (ValueError, KeyError, TypeError):
+        return failure(path, code)
+    status = _BY_EXCEPTION.get(kind)
+    if status == "NOT_FOUND":
+        return FileNotFoundError(f"there is no {path}")
+    if status is None:
+        return failure(path, code, f"{kind}: {text}")
+    return StoreFailure(status, f"{path}: {kind}: {text}")

@@ -10,7 +10,7 @@ from typing import Any
 from drystone_base.host._lib import declare
 from drystone_base.host.status import Status
 
-__all__ = ["BufferStruct", "answer", "bytes_of", "filled", "write"]
+__all__ = ["BufferStruct", "answer", "bytes_of", "filled", "filled_bytes", "write"]
 
 
 class BufferStruct(ctypes.Structure):
@@ -66,3 +66,20 @@ def write(pointer: Any, data: bytes) -> None:
     target.data_deallocator = source.data_deallocator
     source.data, source.length, source.data_deallocator = None, 0, None
     _delete(made)
+
+
+def filled_bytes(size: int, fill: Callable[[memoryview], int]) -> bytes:
+    """Up to ``size`` bytes that ``fill`` writes, which answers how many, without a copy of them."""
+    new, place = ctypes.pythonapi.PyBytes_FromStringAndSize, ctypes.pythonapi.PyBytes_AsString
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
+        ctypes.cast(new, ctypes.c_void_p).value or 0
+    )
+    where = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
+        ctypes.cast(place, ctypes.c_void_p).value or 0
+    )
+    if size < 2:  # small ones are shared by the interpreter
+        room = bytearray(size)
+        return bytes(memoryview(room)[: fill(memoryview(room))])
+    made: bytes = make(None, size)  # nobody else has seen it, so it may still be written to
+    got = fill(memoryview((ctypes.c_char * size).from_address(where(made))).cast("B"))
+    return made if got == size else made[:got]

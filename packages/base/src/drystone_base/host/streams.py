@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from drystone_base.host import filesystem as host
+from drystone_base.host.buffer import filled_bytes
 from drystone_base.host.open_files import Readable, Writable
 
 if TYPE_CHECKING:
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["BUFFER", "RawReader", "RawWriter", "reader"]
 
 BUFFER: Final = 1 << 18
+_SHORT: Final = 1 << 16
 
 
 class RawReader(io.RawIOBase):
     """The bytes of a file, from any place."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._size = host.file_size(path)
+        self._path = path
         self._file = Readable(path)
         self._place = 0
 
@@ -40,14 +42,22 @@ class RawReader(io.RawIOBase):
         return got
 
     def readall(self) -> bytes:
-        """All that is left, by one call: a filesystem that can then reads parts at once."""
-        rest = bytearray(max(self._size - self._place, 0))
-        got = self.readinto(rest)
-        return bytes(memoryview(rest)[:got])
+        """All that is left; by one call where it is much, which may read parts at once."""
+        start = bytearray(_SHORT)
+        got = self._file.read_into(self._place, memoryview(start))
+        if got < _SHORT:
+            self._place += got
+            return bytes(memoryview(start)[:got])
+        size = max(host.file_size(self._path) - self._place, got)
+        rest = filled_bytes(size, lambda room: self._file.read_into(self._place, room))
+        self._place += len(rest)
+        return rest
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go to a place, also past the end."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place}.get(whence)
+        if start is None:
+            start = host.file_size(self._path)
         if start + offset < 0:
             raise ValueError(f"there is no place {start + offset} in a file")
         self._place = start + offset
