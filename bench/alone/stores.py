@@ -231,7 +231,7 @@ def row(title: str, taken: dict[str, list[float]], amount: float, unit: str) -> 
 
 def bench(store: str, rounds: int, size: int, count: int) -> Iterator[str]:
     """The lines of one store."""
-    data = random.Random(1).randbytes(size)
+    data = b"".join(random.Random(k).randbytes(1 << 20) for k in range(size >> 20))
     small = {f"{k:04d}": random.Random(k).randbytes(SMALL) for k in range(count)}
     with ExitStack() as stack:
         clients = stack.enter_context(STORES[store](data, small))
