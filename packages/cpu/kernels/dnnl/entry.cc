@@ -11,6 +11,7 @@ extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl
     std::vector<Entry> out;
     drystone::cpu::dnnl_part::list_products(out);
     drystone::cpu::dnnl_part::list_sums(out);
+    drystone::cpu::dnnl_part::list_attention(out);
     drystone::cpu::dnnl_part::list_convolutions(out);
     drystone::cpu::dnnl_part::list_convolution_gradients(out);
     return out;

@@ -56,6 +56,7 @@ void list(std::vector<Entry>& out, const char* op) {
 // One per file: appends its kernels.
 void list_products(std::vector<Entry>& out);
 void list_sums(std::vector<Entry>& out);
+void list_attention(std::vector<Entry>& out);
 void list_convolutions(std::vector<Entry>& out);
 void list_convolution_gradients(std::vector<Entry>& out);
 

@@ -139,7 +139,7 @@ iterator_multi AnonymousMultiDeviceIterator AnonymousMultiDeviceIteratorV3
   DeleteMultiDeviceIterator MultiDeviceIterator MultiDeviceIteratorFromStringHandle
   MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle
 joining Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
-layers Drystone>LayerNorm
+layers Drystone>Attention Drystone>LayerNorm
 linalg BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse
   BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve BatchSelfAdjointEig
   BatchSelfAdjointEigV2 BatchSvd Cholesky CholeskyGrad Eig LogMatrixDeterminant Lu

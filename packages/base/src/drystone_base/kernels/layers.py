@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
-from drystone_base.ops.own import LAYER_NORM
+from drystone_base.ops.own import ATTENTION, LAYER_NORM
 
 __all__: list[str] = []
 
@@ -50,3 +50,44 @@ def layer_norm(call: Call, x: Array, *args: Array) -> Array:
     if factors[1]:
         out = out + rest.pop(0)
     return np.asarray(out).astype(x.dtype, copy=False)
+
+
+@kernel(ATTENTION)
+@quiet
+def attention(call: Call, query: Array, key: Array, value: Array, *args: Array) -> Array:
+    """``softmax(scale * query key^T, masked) value`` of each example (B) and head (N).
+
+    ``layouts`` name the dimensions of queries (B, N, T, H), keys, values (B, N, S, H) and result.
+    ``masks``: what each of ``args``, broadcast to (B, N, T, S), does to scores, in turn: ``Add``,
+    or ``Select``: where it is false, ``fill`` takes their place.
+    """
+    layouts, masks = call.attrs["layouts"], call.attrs["masks"]
+    call.require(
+        query.ndim == key.ndim == value.ndim == 4,
+        "queries, keys and values must have 4 dimensions",
+        found=f"{query.ndim}, {key.ndim} and {value.ndim}",
+        needed="4",
+    )
+    call.require(
+        len(args) == len(masks), "each mask is an input", found=len(args), needed=len(masks)
+    )
+    q = widen(query).transpose([layouts[0].index(name) for name in "BNTH"])
+    k = widen(key).transpose([layouts[1].index(name) for name in "BNHS"])
+    v = widen(value).transpose([layouts[2].index(name) for name in "BNSH"])
+    call.require(
+        q.shape[3] == k.shape[2] and k.shape[3] == v.shape[2],
+        "queries must fit keys, and keys values",
+        found=f"{list(query.shape)}, {list(key.shape)} and {list(value.shape)}",
+        needed="heads of one size, and as many values as keys",
+    )
+    kind = q.dtype.type
+    scores = np.matmul(q, k) * kind(call.attrs["scale"])
+    for mask, arg in zip(masks, args, strict=True):
+        if mask == "Add":
+            scores = scores + widen(arg)
+        else:
+            scores = np.where(arg, scores, kind(call.attrs["fill"]))
+    powers = np.exp(scores - scores.max(-1, keepdims=True)) if scores.size else scores
+    out: Array = np.matmul(powers / powers.sum(-1, keepdims=True), v)
+    out = out.transpose(["BNTH".index(name) for name in layouts[3]])
+    return out.astype(query.dtype)

@@ -10,7 +10,8 @@ from typing import Final
 from drystone_abi.protos import OpDef as OpDefProto
 
 __all__ = [
-    "FUSED_CONVOLUTION", "FUSED_ELEMENTWISE", "FUSES", "GELUS", "LAYER_NORM", "LOGIC", "OWN",
+    "ATTENTION", "FUSED_CONVOLUTION", "FUSED_ELEMENTWISE", "FUSES", "GELUS", "LAYER_NORM", "LOGIC",
+    "OWN",
 ]  # fmt: skip
 
 FUSED_ELEMENTWISE: Final = "Drystone>FusedElementwise"
@@ -29,6 +30,9 @@ GELUS: Final = ("Drystone>GeluExact", "Drystone>GeluApproximate")
 
 LAYER_NORM: Final = "Drystone>LayerNorm"
 """Rows of the last dimension less their mean, over their deviation, then scale and offset."""
+
+ATTENTION: Final = "Drystone>Attention"
+"""Softmax of the masked products of queries and keys, times the values."""
 
 LOGIC: Final = frozenset(("LogicalAnd", "LogicalNot", "LogicalOr"))
 _OF_ALL: Final = """
@@ -109,9 +113,25 @@ def _layer_norm() -> OpDefProto:
     return op
 
 
+def _attention() -> OpDefProto:
+    op = OpDefProto(name=ATTENTION)
+    for name in ("query", "key", "value"):
+        op.input_arg.add(name=name, type_attr="T")
+    op.input_arg.add(name="args", type_list_attr="Targs")
+    op.output_arg.add(name="output", type_attr="T")
+    op.attr.add(name="T", type="type").allowed_values.list.type.extend(_FLOATS)  # type: ignore[arg-type]
+    op.attr.add(name="Targs", type="list(type)", has_minimum=True, minimum=0)
+    op.attr.add(name="layouts", type="list(string)", has_minimum=True, minimum=4)
+    op.attr.add(name="masks", type="list(string)")
+    op.attr.add(name="scale", type="float")
+    op.attr.add(name="fill", type="float")
+    return op
+
+
 OWN: Final = (
     _fused_convolution(),
     _fused_elementwise(),
     *(_gelu(name) for name in GELUS),
     _layer_norm(),
+    _attention(),
 )

@@ -130,7 +130,7 @@ internal Abort DeleteSessionTensor Fingerprint GetSessionHandle GetSessionHandle
   _ParallelConcatUpdate _TensorToHashBucketFast _UnaryOpsComposition
 isotonic IsotonicRegression
 joining Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
-layers Drystone>LayerNorm
+layers Drystone>Attention Drystone>LayerNorm
 linalg BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse
   BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve BatchSelfAdjointEig
   BatchSelfAdjointEigV2 BatchSvd Cholesky CholeskyGrad Eig LogMatrixDeterminant Lu

@@ -11,6 +11,7 @@ from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import of_plugins
 from drystone_optimizer.passes.layer_fusion import (
+    attention,
     gelu,
     hard_swish,
     layer_norm,
@@ -23,7 +24,7 @@ from drystone_optimizer.rules import apply_rules
 
 __all__ = ["CONVOLUTIONS", "RULES", "run"]
 
-RULES: Final = (layer_norm.RULE, gelu.RULE)
+RULES: Final = (attention.RULE, layer_norm.RULE, gelu.RULE)
 CONVOLUTIONS: Final = (residual.RULE, swish.RULE, hard_swish.RULE, slopes.RULE, padding.RULE)
 """Rules that make fused convolutions."""
 
