@@ -53,7 +53,7 @@ def _run(*command: Path, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_both_plugins_are_called(program: tuple[Path, Path, Path]) -> None:
-    """S2-filesystems, S2-kernels."""
+    """Row E1. S2-filesystems, S2-kernels."""
     done = _run(*program)
     assert (done.returncode, done.stderr) == (0, "")
     first, _, rest = done.stdout.partition("\n")

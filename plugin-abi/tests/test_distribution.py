@@ -88,7 +88,7 @@ def test_link_flags_hide_what_is_no_entry_symbol(
 
 @needs_cmake
 def test_cmake_package_builds_the_example(tmp_path: Path) -> None:
-    """S2-separate: a plugin is built with the wheel of the contract and nothing else of ours."""
+    """Row E9. S2-separate: built with the wheel of the contract and nothing else of ours."""
     build = tmp_path / "build"
     found = f"-DDrystonePluginABI_DIR={drystone_abi.get_cmake_dir()}"
     subprocess.run(["cmake", "-S", str(EXAMPLE), "-B", str(build), found], check=True)

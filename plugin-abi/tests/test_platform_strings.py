@@ -78,7 +78,7 @@ def listed_names() -> list[str]:
 def test_defined_macros_are_recorded_and_no_others(
     march: str, suffix: str, build: Callable[..., Path]
 ) -> None:
-    """S2-platform-strings: one macro records what a library was built for."""
+    """Row E13. S2-platform-strings: one macro records what a library was built for."""
     flags = [march] if march else []
     records = read_platform_strings(build(suffix, *flags))
     macros = predefined(suffix, *flags)

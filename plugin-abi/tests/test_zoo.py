@@ -195,7 +195,7 @@ def test_a_truncated_file(
 def test_an_old_and_a_future_abi(
     zoo: Callable[..., Path], child: Callable[..., Any], version: str
 ) -> None:
-    """S2-compatible: what the library was built for is read from its bytes, before it is opened."""
+    """Row E14. S2-compatible: what it was built for is read before the library is opened."""
     magic = r"\000S\\s\":^p*L}"
     records = f"{magic}TF_PLAT_STR_VERSION=1.0{magic}DRYSTONE_ABI_VERSION={version}"
     code, text = refusal(child, zoo("aborts", f'-DRECORDS="{records}"'))
@@ -246,7 +246,7 @@ def test_bad_answers_leave_the_graph_as_it_was(
 def test_developer_mode_lets_an_unsigned_one_in(
     zoo: Callable[..., Path], child: Callable[..., Any]
 ) -> None:
-    """S2-developer: visibly, and a library that fails a check stays out all the same."""
+    """Row E16. S2-developer: visibly, and a library that fails a check stays out all the same."""
     program = LOAD.replace("policy=sys.argv[1]", 'policy="default", developer_mode=True')
     answer = child(program, "-", zoo("good"), zoo("says_no"))
     assert len(answer["loaded"]) == 1
@@ -255,7 +255,7 @@ def test_developer_mode_lets_an_unsigned_one_in(
 
 
 def test_nobody_loads_by_default(zoo: Callable[..., Path], child: Callable[..., Any]) -> None:
-    """S2-signed: without a signature or developer mode even a good one stays out, and unopened."""
+    """Row E15. S2-signed: unsigned, without developer mode, even a good one stays out, unopened."""
     for kind in ("good", "aborts"):
         code, _ = refusal(child, zoo(kind), "default")
         assert code == "plugin-unsigned"

@@ -1,6 +1,6 @@
 """Files that plugins bring along, as any bytes: an answer or the documented error, and soon.
 
-S2-fuzzing.
+Row E14. S2-fuzzing.
 """
 
 from __future__ import annotations

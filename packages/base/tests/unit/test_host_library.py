@@ -80,7 +80,7 @@ def test_one_file_is_one_library_under_all_names(compile_library: Compile, tmp_p
 
 
 def test_same_code_in_two_files_is_two_libraries(compile_library: Compile, tmp_path: Path) -> None:
-    """S2-link-anything: two libraries may define the same names."""
+    """Rows E7, E9. S2-link-anything: two libraries may define the same names."""
     file = compile_library(VARIANTS, flags=['-DOP="TwoFiles"'])
     copy = rewritten(file, tmp_path / "copy.so", lambda _: None)
     assert open_library(file).handle != open_library(copy).handle

@@ -48,7 +48,7 @@ def make_module() -> tuple[Module, Registry[Interface]]:
 
 
 def test_a_third_party_adds_a_module_and_selects_by_id() -> None:
-    """S2-modules, S2-selection: by id."""
+    """Rows E2, E3. S2-modules, S2-selection: by id."""
     module, registry = make_module()
     modules.register(module)
     for name in ("b", "a"):
@@ -61,7 +61,7 @@ def test_a_third_party_adds_a_module_and_selects_by_id() -> None:
 def test_implicit_selection_by_what_is_asked_for() -> None:
     """S2: "Some modules can go with implicit selection", here by the scheme of a path.
 
-    S2-selection.
+    Row E3. S2-selection.
     """
     _, registry = make_module()
     registry.register("gs", Interface("cloud"), "gs.so")

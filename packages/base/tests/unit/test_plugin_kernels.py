@@ -94,7 +94,7 @@ def aligned(*values: float) -> np.ndarray[Any, Any]:
 
 
 def test_an_op_of_the_plugin_runs_with_its_attributes() -> None:
-    """S2-kernels, S2-core-api: attributes, inputs and outputs by functions of the host."""
+    """Row E6. S2-kernels, S2-core-api: attributes, inputs and outputs by functions of the host."""
     x = np.array([[1, 2], [3, 4]], np.float32)
     assert run("TestScale", x, T=FLOAT32, factor=0.5).tolist() == [[0.5, 1], [1.5, 2]]
     assert run("TestScale", x).tolist() == [[2, 4], [6, 8]]  # both attributes by default

@@ -104,7 +104,7 @@ def test_explain_of_nothing() -> None:
 
 
 def test_check_prints_every_step(library: Path) -> None:
-    """S2-steps."""
+    """Row E12. S2-steps."""
     text = drystone("check", library, code=6).output
     assert "plugin-unsigned: it has no signature" in text
     text = drystone("check", library, "--policy", "allow_unverified").output

@@ -70,7 +70,7 @@ def quiet(manager: Manager) -> list[str]:
 def test_order_is_by_name_and_each_file_counts_once(
     compile_library: Compile, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S2-directories."""
+    """Row E10. S2-directories."""
     second = tmp_path / "second" / "drystone-plugins"
     second.mkdir(parents=True)
     search(monkeypatch, second.parent, site.parent, site.parent, "")
@@ -115,7 +115,7 @@ def test_junk_is_ignored_with_a_reason(site: Path) -> None:
 def test_tensorflows_folders_are_searched_when_asked_for(
     compile_library: Compile, site: Path
 ) -> None:
-    """S2-directories."""
+    """Row E10. S2-directories."""
     other = site.with_name("tensorflow-plugins")
     other.mkdir()
     put(compile_library(VARIANTS), other, "libforeign.so")
@@ -124,7 +124,7 @@ def test_tensorflows_folders_are_searched_when_asked_for(
 
 
 def test_a_folder_given_by_path(compile_library: Compile, tmp_path: Path) -> None:
-    """S2-load-library: a folder takes the same way as a file."""
+    """Row E11. S2-load-library: a folder takes the same way as a file."""
     put(compile_library(VARIANTS), tmp_path, "libb.so")
     put(compile_library(VARIANTS, flags=['-DOP="Other"']), tmp_path, "liba.so.1")
     assert [p.name for p in from_path(tmp_path).plugins] == ["a", "b"]
