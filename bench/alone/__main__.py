@@ -24,6 +24,7 @@ SECTIONS = {
     "plugin-kernels": "plugin_kernels",
     "host-calls": "host_calls",
     "optimizers": "round_trip",
+    "small-files": "small_files",
 }
 """Sections by name, in the order they run, with the module of each."""
 

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from drystone_filesystem import gfile as gfile
     from drystone_filesystem._failures import StoreFailure as StoreFailure
+    from drystone_filesystem.configuration import Option as Option
+    from drystone_filesystem.configuration import Transaction as Transaction
+    from drystone_filesystem.configuration import get_option as get_option
+    from drystone_filesystem.configuration import option_names as option_names
+    from drystone_filesystem.configuration import options as options
+    from drystone_filesystem.configuration import set_option as set_option
+    from drystone_filesystem.configuration import set_options as set_options
+    from drystone_filesystem.configuration import transaction as transaction
+    from drystone_filesystem.configuration import transaction_of as transaction_of
     from drystone_filesystem.from_fsspec import FsspecStore as FsspecStore
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
@@ -30,39 +39,57 @@ _HOME = {
     "DrystoneFileSystem": "to_fsspec",
     "FsspecStore": "from_fsspec",
     "ObjectStore": "objects",
+    "Option": "configuration",
     "SpooledUpload": "spool",
     "Stat": "store",
     "Store": "store",
     "StoreFailure": "_failures",
+    "Transaction": "configuration",
     "Upload": "store",
     "client_options": "objects",
+    "get_option": "configuration",
     "gfile": "",
     "offer_to_fsspec": "to_fsspec",
+    "option_names": "configuration",
+    "options": "configuration",
     "progress": "transfer",
     "register": "registry",
     "retry_options": "objects",
     "schemes": "registry",
     "select": "registry",
+    "set_option": "configuration",
+    "set_options": "configuration",
+    "transaction": "configuration",
+    "transaction_of": "configuration",
 }
 
 __all__ = [
     "DrystoneFileSystem",
     "FsspecStore",
     "ObjectStore",
+    "Option",
     "SpooledUpload",
     "Stat",
     "Store",
     "StoreFailure",
+    "Transaction",
     "Upload",
     "__version__",
     "client_options",
+    "get_option",
     "gfile",
     "offer_to_fsspec",
+    "option_names",
+    "options",
     "progress",
     "register",
     "retry_options",
     "schemes",
     "select",
+    "set_option",
+    "set_options",
+    "transaction",
+    "transaction_of",
 ]
 
 

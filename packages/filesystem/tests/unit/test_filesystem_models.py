@@ -18,7 +18,7 @@ from drystone_base.dtypes import FLOAT32, STRING
 from drystone_base.errors import BadModelFile, BadRequest, HostError, KernelError
 from drystone_base.host import filesystem as host
 from drystone_base.uris import Ranges, UriPath, as_path, uri_of
-from drystone_filesystem import gfile
+from drystone_filesystem import Stat, Store, gfile
 
 DATA = Path(__file__).resolve().parents[4] / "integration_tests" / "data"
 MODEL = DATA / "guesslang/saved_model"
@@ -136,9 +136,53 @@ def test_the_command_line(shop: tuple[str, Path]) -> None:
     for command in ("run", "inspect", "explain"):
         done = CliRunner().invoke(app, [command, f"{root}/model"])
         assert done.exit_code == 0, done.output
+    given = ["--inputs", f"{root}/in.npz", "--outputs", f"{root}/out.npz"]
+    graph = ds.Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
+    graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
+    ds.write_graph(graph, f"{root}/neg.pb")
+    np.savez(folder / "in.npz", **{"x:0": np.array([1, 2], np.float32)})
+    done = CliRunner().invoke(app, ["run", f"{root}/neg.pb", "--fetch", "y:0", *given])
+    assert done.exit_code == 0, done.output
+    with np.load(folder / "out.npz") as results:
+        assert list(results["y:0"]) == [-1, -2]
+    done = CliRunner().invoke(app, ["run", f"{root}/neg.pb", "--inputs", f"{root}/none.npz"])
+    assert "none.npz does not exist" in done.output
     done = CliRunner().invoke(app, ["run", "nobodys://box/model"])
     assert done.exit_code == 6
     assert "no filesystem serves nobodys://" in done.output
+
+
+class Web(Store):
+    """Files that can be asked for, and no names: as a web server has them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def stat(self, path: str) -> Stat:
+        if not (self.folder / path).is_file():
+            raise FileNotFoundError(path)
+        return Stat((self.folder / path).stat().st_size)
+
+    def children(self, path: str) -> list[str]:
+        raise NotImplementedError(f"there are no names in {path}")
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        del version
+        part = (self.folder / path).read_bytes()[offset : offset + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_a_folder_without_names_is_asked_for_its_model(
+    serve: Callable[[object], str], tmp_path: Path
+) -> None:
+    shutil.copytree(MODEL, tmp_path / "host" / "model")
+    root = f"{serve(Web(tmp_path))}host"
+    assert sorted(ds.load(f"{root}/model").signatures) == sorted(ds.load(MODEL).signatures)
+    with pytest.raises(BadModelFile) as caught:
+        ds.load(f"{root}/other")
+    assert caught.value.code == "file-not-found"
 
 
 @pytest.mark.parametrize(

@@ -289,3 +289,43 @@ def test_three_local_filesystems_are_one(steps: list[tuple[str, str, str, bytes]
         for step in steps:
             first, second, third = [_outcome(place, step) for place in places]
             assert first == second == third, step
+
+
+def test_a_transaction_from_python(base: str) -> None:
+    """Rows E6, E17: files of a block show together, or not at all."""
+    import drystone_filesystem as io
+
+    with io.transaction(base) as begun:
+        fs.write_bytes(f"{base}/a", b"1")
+        fs.write_bytes(f"{base}/b", b"2")
+        assert str(begun).endswith("1 paths, 2 files kept aside")
+        assert io.transaction_of(f"{base}/new") == begun
+        assert gfile.glob(f"{base}/[!.]*") == []
+    assert gfile.glob(f"{base}/*") == [f"{base}/a", f"{base}/b"]
+    with pytest.raises(ZeroDivisionError), io.transaction(f"{base}/a"):
+        fs.write_bytes(f"{base}/a", bytes(1 // 0))
+    with pytest.raises(HostError) as caught:
+        io.transaction_of(f"{base}/a")
+    assert caught.value.status == "NOT_FOUND"
+    assert fs.read_bytes(f"{base}/a") == b"1"
+    assert fs.list_directory(base) == ["a", "b"]
+
+
+def test_options_from_python() -> None:
+    import drystone_filesystem as io
+
+    assert io.option_names("posix") == ["atomic_writes", "sync_on_close", "abandon_transaction"]
+    before = io.options("posix")
+    with pytest.raises(HostError, match='there is no option "other"'):
+        io.set_options("posix", {"atomic_writes": 1, "other": 1})
+    with pytest.raises(HostError, match="atomic_writes must be one whole number from 0 to 1"):
+        io.set_option("posix", "atomic_writes", 0.5)
+    assert io.options("posix") == before
+    io.set_options("posix", {"atomic_writes": 1, "sync_on_close": 1})
+    assert [io.get_option("posix", name).values for name in io.option_names("posix")[:2]] == [
+        (1,),
+        (1,),
+    ]
+    io.set_options("posix", {"atomic_writes": 0, "sync_on_close": 0})
+    with pytest.raises(HostError, match="has no transactions and no options"):
+        io.options("file")

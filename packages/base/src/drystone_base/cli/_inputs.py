@@ -48,7 +48,7 @@ access_options = _options(
 )  # fmt: skip
 
 input_options = _options(
-    click.option("--inputs", type=click.Path(path_type=Path, dir_okay=False), metavar="IN.NPZ",
+    click.option("--inputs", type=AnyPath(dir_okay=False), metavar="IN.NPZ",
                  help="Arrays by signature input name or tensor name."),
     click.option("--signature", metavar="NAME", help="Which signature; default serving_default."),
     click.option("--seed", default=0, show_default=True, help="Seed of made-up inputs."),

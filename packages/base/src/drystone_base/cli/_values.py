@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
@@ -13,6 +14,7 @@ from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
 from drystone_base.loaders._files import missing_file, writing
 from drystone_base.tensor import string_array
+from drystone_base.uris import uri_of
 
 __all__ = ["Array", "made_up", "read_npz", "summary", "write_npz"]
 
@@ -33,7 +35,7 @@ def read_npz(path: Path) -> dict[str, Array]:
     if not path.exists():
         missing_file(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             if not hasattr(file, "files"):
                 _bad_file(path, "one bare array", None)
             return {name: file[name] for name in file.files}
@@ -62,8 +64,14 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     no file holds: resources and variants.
     """
     storable = {name: _storable(name, np.asarray(a)) for name, a in arrays.items()}
-    with writing(path), path.open("wb") as file:
-        np.savez(file, **storable)  # type: ignore[arg-type]
+    with writing(path):
+        if uri_of(path) is None:
+            with path.open("wb") as file:
+                np.savez(file, **storable)  # type: ignore[arg-type]
+        else:  # np.savez goes back in what it writes, and stores write on
+            whole = io.BytesIO()
+            np.savez(whole, **storable)  # type: ignore[arg-type]
+            path.write_bytes(whole.getbuffer())
 
 
 def _storable(name: str, array: Array) -> Array:

@@ -51,7 +51,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("model", type=AnyPath())
 @input_options
-@click.option("--outputs", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.NPZ",
+@click.option("--outputs", type=AnyPath(dir_okay=False), metavar="OUT.NPZ",
               help="Where to save the results.")  # fmt: skip
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip

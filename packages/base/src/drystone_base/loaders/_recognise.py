@@ -15,12 +15,13 @@ from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.loaders.meta_graph import load_meta_graph
 from drystone_base.loaders.saved_model import load_saved_model
 from drystone_base.loaders.tfjs import load_tfjs
-from drystone_base.uris import as_path
+from drystone_base.uris import as_path, uri_of
 
 __all__ = ["load_model"]
 
 SAVED_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt")
 TFJS_FILE: Final = "model.json"
+MODEL_SUFFIXES: Final = (".pb", ".pbtxt", ".meta", ".json")
 
 
 def load_model(
@@ -36,7 +37,8 @@ def load_model(
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
-    found = as_path(path)
+    given = as_path(path)
+    found = _unlisted(given) or given
     if not found.exists():
         missing_file(found)
     if found.is_dir():
@@ -48,6 +50,14 @@ def load_model(
     if found.suffix == ".json":
         return load_tfjs(found)
     return load_graphdef(found)
+
+
+def _unlisted(path: Path) -> Path | None:
+    """The model file of a folder on a server that tells no names, found by asking for it."""
+    if uri_of(path) is None or path.suffix in MODEL_SUFFIXES or path.is_dir():
+        return None
+    likely = (path / name for name in (*SAVED_MODEL_FILES, TFJS_FILE))
+    return next((file for file in likely if file.is_file()), None)
 
 
 def _inside(folder: Path) -> Path:
