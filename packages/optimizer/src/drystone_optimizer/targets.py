@@ -206,6 +206,8 @@ def _signature(signatures: Mapping[str, Signature], name: str | None) -> Signatu
 
 def _bound(graph: Graph, feeds: Mapping[str, str], arrays: Mapping[str, Any]) -> Feeds:
     """Values by tensor name for arrays named after inputs or tensors; every input has one."""
+    for name in arrays:
+        _check_array(graph, feeds, name)
     found = {feeds.get(name, name): array for name, array in arrays.items()}
     full = {graph.output(name) for name in found}
     missing = [name for name, tensor in feeds.items() if graph.output(tensor) not in full]
@@ -219,6 +221,22 @@ def _bound(graph: Graph, feeds: Mapping[str, str], arrays: Mapping[str, Any]) ->
             code="missing-value",
         )
     return found
+
+
+def _check_array(graph: Graph, feeds: Mapping[str, str], name: str) -> None:
+    try:
+        graph.output(feeds.get(name, name))
+    except GraphError as error:
+        near = near_matches(name, feeds)
+        raise BadRequest(
+            f"array {name!r} of the file of inputs is for nobody",
+            check="arrays are named after the inputs, or after tensors of the graph",
+            found=name,
+            needed=", ".join(feeds),
+            remedy=f"did you mean {', '.join(near)}?" if near else "name it after an input",
+            code="unknown-feed",
+            status="NOT_FOUND",
+        ) from error
 
 
 def _sizes(texts: Sequence[str], feeds: Mapping[str, str]) -> dict[str, tuple[int, ...]]:

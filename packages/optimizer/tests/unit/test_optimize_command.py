@@ -232,3 +232,12 @@ def test_a_registered_pass_that_is_not_there(model: Path) -> None:
     assert done.exit_code == 2
     assert "there is no registered pass 'LowerFunctionalOpPass'" in done.output
     assert "did you mean LowerFunctionalOpsPass" in done.output
+
+
+def test_arrays_for_nobody(model: Path) -> None:
+    inputs = model.parent / "in.npz"
+    np.savez(inputs, x=np.zeros((1, 3), np.float32), in0=np.zeros(1))
+    done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
+    assert done.exit_code == 2
+    assert "array 'in0' of the file of inputs is for nobody [unknown-feed]" in done.output
+    assert "needed: x\n" in done.output
