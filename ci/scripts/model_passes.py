@@ -2,8 +2,8 @@
 
 FOLDER holds models with an index.json (default: shared/models beside the repository). Each model
 runs as it is and with each pass, with lowering and its inverse, with the whole family of clusters,
-and with its nodes spread over three devices; the results must be the same up to rounding. What
-differs is printed; the status is 1 then.
+with clusters as operators of a backend, and with its nodes spread over three devices; the results
+must be the same up to rounding. What differs is printed; the status is 1 then.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base import Graph, Model, SessionConfig, load
+from drystone_base import Graph, Model, Session, SessionConfig, load
+from drystone_base.graph import output_name
 from drystone_base.passes import Grouping, PassOptions, graph_pass, registered
+from drystone_subgraph import (
+    CompileRequest,
+    Executable,
+    SubgraphBackend,
+    SubgraphProperty,
+    register_backend,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 1e-5
@@ -42,6 +50,26 @@ def spread(options: PassOptions) -> bool:
     return True
 
 
+class Interpreting(SubgraphBackend):
+    """Compiles a region to a session of its own."""
+
+    name = "model_passes"
+    compiles = True
+
+    def properties(self) -> list[SubgraphProperty]:
+        """It takes what it is given."""
+        return []
+
+    def compile(self, request: CompileRequest) -> Executable:
+        """The region, run by the reference executor."""
+        body = request.body
+        fetches = [output_name(result.inputs[0]) for result in body.results]
+        feeds = [f"{arg.name}:0" for arg in body.args]
+        config = SessionConfig(executor="reference", optimizer="off", subgraphs="off")
+        session = Session(body.graph, config)
+        return lambda arrays: session.run(fetches, dict(zip(feeds, arrays, strict=True)))
+
+
 def ways() -> dict[str, dict[str, Any]]:
     """By name, what to add to a session's config."""
     found: dict[str, dict[str, Any]] = {}
@@ -51,6 +79,8 @@ def ways() -> dict[str, dict[str, Any]]:
     both = {"LowerFunctionalOpsPass": True, "FunctionalizeControlFlowPass": True}
     found["lowered and back"] = {"passes": both}
     found["clusters"] = {"passes": dict.fromkeys(_CLUSTERS, True)}
+    build = {"BuildClusterOpsPass": {"backend": Interpreting.name}}
+    found["clusters of a backend"] = {"passes": dict.fromkeys(_CLUSTERS, True) | build}
     devices = {"device_count": {"CPU": 3}}
     found["three devices"] = {"passes": {"SpreadOverDevices": True}, **devices}
     lowered = {"LowerFunctionalOpsPass": True, "SpreadOverDevices": True}
@@ -99,6 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", help="one of the ways")
     parser.add_argument("--model", help="one of the models")
     options = parser.parse_args(arguments)
+    register_backend(Interpreting())
     wrong = count = 0
     for name, path, fetches, feeds in cases(Path(options.folder), options.model):
         want = run(path, fetches, feeds)

@@ -227,7 +227,19 @@ def _program(seed: int, config: Any) -> str:
     if config.numeric != "exact":  # last bits of floats may differ
         program.inexact.update(name for fetches, _ in program.runs for name in fetches)
     found = disagreement(program, config)
-    return "" if found is None else str(found)
+    if found is None or (found.run and _draws(program.graph, found.fetch)):
+        return ""  # a draw that nobody needed was not made in an earlier run
+    return str(found)
+
+
+def _draws(graph: Any, fetch: str) -> bool:
+    """Whether a value comes from a generator that counts its draws."""
+    from drystone_base.graph import reachable
+
+    return bool(fetch) and any(
+        node.op.startswith(("Random", "TruncatedNormal", "Multinomial"))
+        for node in reachable([graph.output(fetch)[0]])
+    )
 
 
 def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[str, str]]) -> str:
