@@ -25,7 +25,7 @@ SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 SUITES = ("packages/cpu/tests/golden", "packages/base/tests/unit/test_executors_agree.py")
 # What a sanitizer writes as it ends the process must not be held back: no capture of files.
 PYTEST = ("-q", "--capture=sys", "-p", "no:cacheprovider")
-PROGRAMS = ("plans_stress", "together_test")
+PROGRAMS = ("plans_stress", "together_test", "operators_test")
 LEVEL = "v3"
 WORK = ROOT / ".drystone-env"
 INCLUDE = (ROOT / "packages/base/host/include", ROOT / "plugin-abi/include")
@@ -118,6 +118,8 @@ def main(arguments: list[str] | None = None) -> int:
                 failed.append(f"kernels at once under {name}")
             if hammer_files(name, where):
                 failed.append(f"files under {name}")
+            if call(where / "operators_test"):
+                failed.append(f"operators of regions under {name}")
             if name == "address":
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):

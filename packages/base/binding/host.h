@@ -44,6 +44,7 @@ namespace drystone::binding {
   X(DS_DeleteVariable)             \
   X(DS_ShareVariable)              \
   X(DS_VariableTensor)             \
+  X(DS_VariableVersion)            \
   X(DS_SetVariable)                \
   X(DS_VariableHandle)             \
   X(DS_NewListTensor)              \

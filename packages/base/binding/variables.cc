@@ -35,6 +35,11 @@ PyObject* variable_value(PyObject*, PyObject* address) {
   return array_of(tensor);
 }
 
+// variable_version(address) -> its version
+PyObject* variable_version(PyObject*, PyObject* address) {
+  return PyLong_FromLongLong(host.DS_VariableVersion(variable_at(address)));
+}
+
 // set_variable(address, dtype, value or None)
 PyObject* set_variable(PyObject*, PyObject* args) {
   PyObject* address = nullptr;
@@ -70,6 +75,7 @@ PyObject* delete_variable(PyObject*, PyObject* address) {
 PyMethodDef functions[] = {
     {"new_variable", new_variable, METH_VARARGS, "new_variable(name, dtype, value): its address."},
     {"variable_value", variable_value, METH_O, "variable_value(address): an array, or None."},
+    {"variable_version", variable_version, METH_O, "variable_version(address): 0 without a value."},
     {"set_variable", set_variable, METH_VARARGS, "set_variable(address, dtype, value)"},
     {"variable_handle", variable_handle, METH_O, "variable_handle(address): a resource tensor's address."},
     {"share_variable", share_variable, METH_O, "share_variable(address): another handle's address."},

@@ -28,6 +28,7 @@ __all__ = [
 
 T = TypeVar("T")
 _step_ids: Final = itertools.count(1)
+_versions: Final = itertools.count(-1, -1)  # the host library counts upwards
 
 
 def uninitialized(name: str) -> KernelError:
@@ -50,13 +51,16 @@ class Variable:
     value moves to the host library when a kernel of a plugin first uses the variable.
     """
 
-    __slots__ = ("__weakref__", "_home", "_value", "dtype", "lock", "name", "shape")
+    __slots__ = (
+        "__weakref__", "_home", "_value", "_version", "dtype", "lock", "name", "shape",
+    )  # fmt: skip
 
     def __init__(self, name: str, dtype: DType, shape: tuple[int, ...] | None) -> None:
         self.name = name
         self.dtype = dtype
         self.shape = shape
         self._value: np.ndarray[Any, Any] | None = None
+        self._version = 0
         self._home: HostVariable | None = None
         self.lock = threading.RLock()
 
@@ -68,9 +72,14 @@ class Variable:
     @value.setter
     def value(self, value: np.ndarray[Any, Any] | None) -> None:
         if self._home is None:
-            self._value = value
+            self._value, self._version = value, next(_versions)
         else:
             self._home.write(value)
+
+    @property
+    def version(self) -> int:
+        """Changes whenever the value does: no other value of any variable has the same."""
+        return self._version if self._home is None else self._home.version()
 
     def in_host(self) -> HostVariable:
         """The variable in the host library, where it lives from now on."""

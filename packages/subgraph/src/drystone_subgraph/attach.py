@@ -18,10 +18,12 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, as_dtype
-from drystone_base.graph import FunctionLibrary, Graph, Node, body_to_function
+from drystone_base.executor.encode import OPERATOR_ATTR, READS_VERSION
+from drystone_base.graph import FunctionLibrary, Graph, Node, Output, body_to_function
 from drystone_base.kernels import Array, Call, kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, register
+from drystone_base.state import Variable, resource_of
 from drystone_subgraph.backend import SubgraphBackend, backends
 from drystone_subgraph.compiled import CompiledOperator, CompileSource
 from drystone_subgraph.config import PartitionConfig
@@ -30,18 +32,25 @@ from drystone_subgraph.subgraph import BACKEND_ATTR
 __all__ = ["KIND", "OP", "attach"]
 
 OP: Final = "CompiledSubgraph"
+READ: Final = "_ReadVariableWithVersion"
+"""The op that a read of a variable becomes whose value a region takes: output 1 is its version."""
+
 KIND: Final = "compiled subgraph"
 """The kind under which a session keeps the operators' state."""
 
-_WEIGHTS: Final = frozenset({"ReadVariableOp"})
+_WEIGHTS: Final = frozenset({"ReadVariableOp", READ})
 _SOURCES: Final[dict[str, CompileSource]] = {}
 _keys: Final = itertools.count()
 _BOOL: Final = as_dtype("bool")
+_INT64: Final = as_dtype("int64")
 
 register(
     OpDef(
         OP,
-        inputs=(ArgDef("input", None, "", "", "Tin", False),),
+        inputs=(
+            ArgDef("input", None, "", "", "Tin", False),
+            ArgDef("version", _INT64, "", "N", "", False),
+        ),
         outputs=(
             ArgDef("ready", _BOOL, "", "", "", False),
             ArgDef("output", None, "", "", "Tout", False),
@@ -49,8 +58,21 @@ register(
         attrs={
             "Tin": AttrDef("Tin", "list(type)", minimum=0),
             "Tout": AttrDef("Tout", "list(type)", minimum=0),
+            "N": AttrDef("N", "int", minimum=0),
             "key": AttrDef("key", "string"),
         },
+        is_stateful=True,
+    )
+)
+register(
+    OpDef(
+        READ,
+        inputs=(ArgDef("resource", as_dtype("resource"), "", "", "", False),),
+        outputs=(
+            ArgDef("value", None, "dtype", "", "", False),
+            ArgDef("version", _INT64, "", "", "", False),
+        ),
+        attrs={"dtype": AttrDef("dtype", "type")},
         is_stateful=True,
     )
 )
@@ -68,10 +90,27 @@ def compiled_subgraph(call: Call, *args: Array) -> list[Array]:
     if runtime.deadline is not None:
         left = max(0.0, runtime.deadline - time.monotonic()) / 2
         patience = left if patience is None else min(left, patience)
-    found = operator.run(args, patience)
+    count = len(args) - len(operator.source.weights)
+    versions = [int(version) for version in args[count:]]
+    found = operator.run(args[:count], versions, patience)
     if found is not None:
         return [np.array(True), *found]
     return [np.array(False), *(np.empty(0, t.np) for t in call.attrs["Tout"])]
+
+
+@kernel(READ)
+def read_variable_with_version(call: Call, resource: Array) -> list[Array]:
+    """As ``ReadVariableOp``, with the version of the value."""
+    target = resource_of(resource, Variable)
+    call.require(
+        target.dtype is call.attrs["dtype"],
+        f"the dtype of variable {target.name!r} must be the node's",
+        found=target.dtype,
+        needed=call.attrs["dtype"],
+    )
+    with target.lock:
+        version = target.version  # first: what comes in between is packed again
+        return [target.read(), np.array(version, np.int64)]
 
 
 def attach(graph: Graph, config: PartitionConfig) -> None:
@@ -109,14 +148,16 @@ class _Attaching:
     def one(self, graph: Graph, node: Node, backend: SubgraphBackend) -> None:
         """Put the two nodes in the place of a call."""
         key = f"{node.name}#{next(_keys)}"
-        _SOURCES[key] = self.source(node, backend)
+        source = _SOURCES[key] = self.source(node, backend)
         weakref.finalize(self.library, _SOURCES.pop, key, None)
+        versions = [self.versioned(graph, node.inputs[k][0]) for k in source.weights]
         types = {"Tin": node.attrs["Tin"], "Tout": node.attrs["Tout"]}
         name = graph.unique_name(f"{node.name}/compiled")
-        attrs = types | {"key": key}
-        made = graph.add(
-            OP, name, node.inputs, controls=node.controls, device=node.device, attrs=attrs
-        )
+        attrs = types | {"key": key, "N": len(versions)}
+        if source.host is not None:
+            attrs[OPERATOR_ATTR] = source.host.number
+        inputs = [*node.inputs, *versions]
+        made = graph.add(OP, name, inputs, controls=node.controls, device=node.device, attrs=attrs)
         passing, calling = self.branches(node)
         stateful = node.op.startswith("Stateful")
         results = [(made, 1 + k) for k in range(len(types["Tout"]))]
@@ -129,6 +170,13 @@ class _Attaching:
         }.items():  # fmt: skip
             graph.set_attr(node, attr, value)
 
+    def versioned(self, graph: Graph, read: Node) -> Output:
+        """The version of what a node reads."""
+        if read.op != READ:
+            graph.set_op(read, READ)
+            graph.set_attr(read, OPERATOR_ATTR, READS_VERSION)
+        return (read, 1)
+
     def source(self, node: Node, backend: SubgraphBackend) -> CompileSource:
         function = self.library[node.attrs["f"].name].proto
         constants = {
@@ -136,9 +184,13 @@ class _Attaching:
             for k, (source, _) in enumerate(node.inputs)
             if source.op == "Const" and isinstance(value := source.attr("value"), TensorAttr)
         }
-        weights = tuple(k for k, (s, _) in enumerate(node.inputs) if s.op in _WEIGHTS)
+        reads = ((k, s) for k, (s, slot) in enumerate(node.inputs) if slot == 0)
+        weights = tuple(k for k, s in reads if s.op in _WEIGHTS)
+        host = backend.operator(node.attrs["Tin"], weights, node.attrs["Tout"])
         library = weakref.ref(self.library)
-        return CompileSource(node.name, backend, function, library, constants, weights, self.config)
+        return CompileSource(
+            node.name, backend, function, library, constants, weights, self.config, host
+        )
 
     def branches(self, node: Node) -> tuple[str, str]:
         """Two functions of the results, then the inputs: give the results, or call the region."""

@@ -9,13 +9,17 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
-from drystone_subgraph.executable import CompileRequest, Executable
+from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import NodeSelector, SubgraphSelector
+
+if TYPE_CHECKING:
+    from drystone_base.host.operators import HostOperator
 
 __all__ = ["GROUP", "SubgraphBackend", "backends", "find_backend", "register_backend"]
 
@@ -36,7 +40,7 @@ class SubgraphBackend(ABC):
     def properties(self) -> Sequence[SubgraphProperty]:
         """The rules by which regions are cut out, the first first."""
 
-    def compile(self, request: CompileRequest) -> Executable:
+    def compile(self, request: CompileRequest) -> Executable | Handle:
         """An executable of a region for inputs of given shapes; called in a thread of its own.
 
         If it raises, the host executor runs the region for these shapes, and a warning says so.
@@ -49,6 +53,15 @@ class SubgraphBackend(ABC):
             remedy="leave the backend out, and tell its author",
             code="subgraph-backend-failed",
         )
+
+    def operator(
+        self,
+        inputs: Sequence[DType],  # noqa: ARG002 — for backends of plugins
+        weights: Sequence[int],  # noqa: ARG002
+        outputs: Sequence[DType],  # noqa: ARG002
+    ) -> HostOperator | None:
+        """An operator in the host library that calls executables without Python, or None."""
+        return None
 
 
 class _Everything(NodeSelector):

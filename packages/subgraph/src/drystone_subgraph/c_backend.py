@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ctypes as c
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.dtypes import DType
 from drystone_base.errors import HostError, PluginError
 from drystone_base.graph import Node
+from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
-from drystone_base.host.tensors import HostTensor, adopt
 from drystone_base.modules import Library
 from drystone_subgraph.backend import SubgraphBackend, backends, register_backend
 from drystone_subgraph.c_structs import VERSION, Backend, Fns, Params, SelectorFns, preset
 from drystone_subgraph.c_views import End, View, node_view, region_view
-from drystone_subgraph.executable import CompileRequest, Executable
+from drystone_subgraph.executable import CompileRequest, Handle
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import SubgraphSelector
 from drystone_subgraph.subgraph import Subgraph, SubgraphNode
@@ -92,7 +93,7 @@ class CBackend(SubgraphBackend):
         """One rule: what the library selects."""
         return [_CProperty(self)]
 
-    def compile(self, request: CompileRequest) -> Executable:
+    def compile(self, request: CompileRequest) -> Handle:
         """What the library compiles; raises ``HostError`` where it does not."""
         inputs = [End(i.dtype, i.shape, "", i.value, i.is_weight) for i in request.inputs]
         outputs = [End(dtype) for dtype in request.output_types]
@@ -107,9 +108,14 @@ class CBackend(SubgraphBackend):
                 needed="an executable",
                 remedy="report this to the plugin's author",
             )
-        if self.fns.update:
-            return _UpdatableExecutable(self, made, request)
-        return _CExecutable(self, made, request)
+        return _CExecutable(self, made)
+
+    def operator(
+        self, inputs: Sequence[DType], weights: Sequence[int], outputs: Sequence[DType]
+    ) -> HostOperator:
+        """An operator in the host library for a region with these inputs and outputs."""
+        itself, fns = c.addressof(self.backend), c.addressof(self.fns)
+        return HostOperator(itself, fns, inputs, weights, outputs)
 
 
 class _CSelector(SubgraphSelector):
@@ -187,45 +193,16 @@ class _CProperty(SubgraphProperty):
 
 
 class _CExecutable:
-    """An executable of a library's."""
+    """An executable of a library's, for an operator in the host library."""
 
-    def __init__(self, backend: CBackend, handle: int, request: CompileRequest) -> None:
+    def __init__(self, backend: CBackend, handle: int) -> None:
         self.backend, self.handle = backend, handle
-        self.types = [i.dtype for i in request.inputs]
-        self.outputs, self.name = len(request.output_types), request.name
 
     def __del__(self) -> None:
-        self.backend.fns.destroy_executable(self.backend.itself, self.handle)
+        if self.handle:
+            self.backend.fns.destroy_executable(self.backend.itself, self.handle)
 
-    def __call__(self, inputs: Sequence[Array]) -> Sequence[Array]:
-        lent = [HostTensor.from_numpy(a, t) for a, t in zip(inputs, self.types, strict=True)]
-        handles = (c.c_void_p * len(lent))(*(tensor.handle for tensor in lent))
-        results = (c.c_void_p * self.outputs)()
-        try:
-            with Status(f"backend {self.backend.name!r} failed on {self.name!r}") as status:
-                self.backend.fns.execute(
-                    self.backend.itself, self.handle, handles, len(lent), results, self.outputs,
-                    status.pointer,
-                )  # fmt: skip
-        finally:
-            found = [adopt(handle) if handle else None for handle in results]
-        if any(value is None for value in found):
-            raise ValueError("an output is NULL")
-        return [value for value in found if value is not None]
-
-
-class _UpdatableExecutable(_CExecutable):
-    """An executable that packs its weights again by itself."""
-
-    def update(self, weights: Mapping[int, Array]) -> None:
-        """Hand over the weights that changed; other inputs are NULL."""
-        lent = {k: HostTensor.from_numpy(a, self.types[k]) for k, a in weights.items()}
-        count = len(self.types)
-        handles = (c.c_void_p * count)()
-        changed = (c.c_ubyte * count)()
-        for k, tensor in lent.items():
-            handles[k], changed[k] = tensor.handle, 1
-        with Status(f"backend {self.backend.name!r} cannot update {self.name!r}") as status:
-            self.backend.fns.update(
-                self.backend.itself, self.handle, handles, count, changed, status.pointer
-            )
+    def release(self) -> int:
+        """Its address, which is the caller's from now on."""
+        found, self.handle = self.handle, 0
+        return found

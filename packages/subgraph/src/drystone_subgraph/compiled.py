@@ -1,16 +1,18 @@
 """The operator of a region that a backend compiles, in one session.
 
-It holds an executable for each set of input shapes, up to a bound, and knows which values of
-variables they were packed from. Where there is no executable (it is still being compiled, or that
+It holds an executable for each set of input shapes, up to a bound, and knows which versions of
+variables they were packed from. Executables of plugins are called by the native executor itself; it
+comes here where it has none. Where there is no executable (it is still being compiled, or that
 failed, or it raised), the operator says so, and the host executor computes the region instead.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import threading
 import time
 import warnings
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -21,8 +23,9 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType, from_number
 from drystone_base.graph import Function, FunctionLibrary
+from drystone_base.host.operators import HostExecutable, HostOperator
 from drystone_subgraph.config import PartitionConfig
-from drystone_subgraph.executable import CompileInput, CompileRequest, Executable
+from drystone_subgraph.executable import CompileInput, CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ Shapes = tuple[tuple[int, ...], ...]
 class CompileSource:
     """What an operator is compiled from; ``weights`` are the numbers of inputs that are variables.
 
+    ``host``: the operator in the host library, for a backend of a plugin.
+
     ``library`` is a weak reference: a source lives as long as the library that its function is in.
     """
 
@@ -48,6 +53,7 @@ class CompileSource:
     constants: Mapping[int, Array]
     weights: tuple[int, ...]
     config: PartitionConfig
+    host: HostOperator | None = None
 
 
 @dataclass(frozen=True)
@@ -71,24 +77,34 @@ class ExecutableStatus:
 
 @dataclass
 class _Entry:
-    """One specialisation. Calls take turns by ``lock``; ``held`` keeps the weights packed from.
-
-    The memory of a variable's value is not written while somebody holds the value, so as long as
-    a value is held, another one lies elsewhere: the address is its version. Where it lies elsewhere
-    its bits decide, as a value may be copied on its way from the variable.
-    """
+    """One specialisation. Calls take turns by ``lock``. ``versions``: of the weights packed."""
 
     shapes: Shapes
     done: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    executable: Executable | None = None
-    held: dict[int, Array] = field(default_factory=dict)
+    executable: Executable | Handle | HostExecutable | None = None
+    versions: tuple[int, ...] = ()
     reason: str = ""
     told: bool = False
     seconds: float = 0.0
+    used: int = 0
     runs: int = 0
     fallbacks: int = 0
     packs: int = 0
+
+    def facts(self) -> tuple[int, int, float]:
+        """Runs, packs, and a number that is larger for what was used later."""
+        if isinstance(self.executable, HostExecutable):
+            state = self.executable.state()
+            return self.runs + state.runs, self.packs + state.packs, state.used
+        return self.runs, self.packs, self.used if self.done.is_set() else math.inf
+
+    def close(self) -> None:
+        """Let go of the executable, and keep its numbers."""
+        self.runs, self.packs, _ = self.facts()
+        if isinstance(self.executable, HostExecutable):
+            self.executable.close()
+        self.executable = None
 
 
 class CompiledOperator:
@@ -96,23 +112,29 @@ class CompiledOperator:
 
     def __init__(self, source: CompileSource) -> None:
         self.source = source
-        self._entries: OrderedDict[Shapes, _Entry] = OrderedDict()
+        self._entries: dict[Shapes, _Entry] = {}
         self._lock = threading.Lock()
+        self._clock = itertools.count(1)
         signature = source.function.signature
         self.output_types = [from_number(arg.type) for arg in signature.output_arg]
         self.input_types = [from_number(arg.type) for arg in signature.input_arg]
 
-    def run(self, args: Sequence[Array], patience: float | None) -> list[Array] | None:
+    def run(
+        self, args: Sequence[Array], versions: Sequence[int], patience: float | None
+    ) -> list[Array] | None:
         """The outputs, or None where the host executor must compute them.
 
-        ``patience``: how many seconds to wait for a compilation at most (None: until it is done).
+        ``versions``: of the weights. ``patience``: how many seconds to wait for a compilation at
+        most (None: until it is done).
         """
-        entry = self._entry(tuple(a.shape for a in args), args)
+        entry = self._entry(tuple(a.shape for a in args), args, versions)
         if not entry.done.is_set():
             entry.done.wait(patience)
         with entry.lock:
-            outputs = self._compute(entry, args) if entry.done.is_set() else None
-            entry.runs += outputs is not None
+            entry.used = next(self._clock)
+            outputs = self._compute(entry, args, versions) if entry.done.is_set() else None
+            if not isinstance(entry.executable, HostExecutable):
+                entry.runs += outputs is not None
             entry.fallbacks += outputs is None
             news, entry.told = bool(entry.reason) and not entry.told, bool(entry.reason)
         if news:
@@ -123,43 +145,52 @@ class CompiledOperator:
         """Every executable that there is, the one used last at the end."""
         with self._lock:
             entries = list(self._entries.values())
-        return [self._status(entry) for entry in entries]
+        return [self._status(entry) for entry in sorted(entries, key=lambda e: e.facts()[2])]
 
     def _status(self, e: _Entry) -> ExecutableStatus:
         state: Any = "failed" if e.reason else "ready" if e.done.is_set() else "compiling"
         name, backend = self.source.name, self.source.backend.name
+        runs, packs, _ = e.facts()
         return ExecutableStatus(
-            name, backend, e.shapes, state, e.seconds, e.runs, e.fallbacks, e.packs, e.reason
+            name, backend, e.shapes, state, e.seconds, runs, e.fallbacks, packs, e.reason
         )
 
-    def _entry(self, shapes: Shapes, args: Sequence[Array]) -> _Entry:
+    def _entry(self, shapes: Shapes, args: Sequence[Array], versions: Sequence[int]) -> _Entry:
         """The specialisation for these shapes; the one unused for longest goes where it is new."""
         with self._lock:
             entry = self._entries.get(shapes)
             if entry is not None:
-                self._entries.move_to_end(shapes)
                 return entry
+            if len(self._entries) >= self.source.config.specialisations:
+                oldest = min(self._entries.values(), key=lambda e: e.facts()[2])
+                del self._entries[oldest.shapes]
             entry = self._entries[shapes] = _Entry(shapes)
-            if len(self._entries) > self.source.config.specialisations:
-                self._entries.popitem(last=False)
         name = f"compile {self.source.name}"
-        given = list(args)
-        work = threading.Thread(target=self._compile, args=(entry, given), name=name, daemon=True)
+        given = list(args), tuple(versions)
+        work = threading.Thread(target=self._compile, args=(entry, *given), name=name, daemon=True)
         work.start()
         return entry
 
-    def _compile(self, entry: _Entry, args: Sequence[Array]) -> None:
+    def _compile(self, entry: _Entry, args: Sequence[Array], versions: tuple[int, ...]) -> None:
         """Compile for these arguments, whatever comes of it."""
         begin = time.perf_counter()
         try:
-            entry.executable = self.source.backend.compile(self._request(args))
-            entry.held = {k: args[k] for k in self.source.weights}
-            entry.packs += 1
+            self._make(entry, args, versions)
         except Exception as error:  # a compilation that fails never fails a run
             entry.reason = f"cannot compile it: {type(error).__name__}: {error}"
         finally:
             entry.seconds = time.perf_counter() - begin
             entry.done.set()
+
+    def _make(self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]) -> None:
+        """A new executable, packed from these arguments."""
+        entry.close()
+        made = self.source.backend.compile(self._request(args))
+        if self.source.host is not None and isinstance(made, Handle):
+            entry.executable = self.source.host.add(made.release(), entry.shapes, versions)
+        else:
+            entry.executable, entry.packs = made, entry.packs + 1
+        entry.versions = tuple(versions)
 
     def _request(self, args: Sequence[Array]) -> CompileRequest:
         source = self.source
@@ -178,31 +209,49 @@ class CompiledOperator:
         body = Function(source.function).body(library)
         return CompileRequest(source.name, body, inputs, self.output_types, source.config.threads)
 
-    def _compute(self, entry: _Entry, args: Sequence[Array]) -> list[Array] | None:
+    def _compute(
+        self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]
+    ) -> list[Array] | None:
         if entry.executable is None:
             return None
         try:
-            self._repack(entry, args)
+            if isinstance(entry.executable, HostExecutable):
+                return self._in_host(entry, entry.executable, args, versions)
+            self._repack(entry, args, versions)
+            assert callable(entry.executable)
             found = list(entry.executable(args))
             return [_checked(*pair) for pair in zip(found, self.output_types, strict=True)]
         except Exception as error:  # the host executor knows what is wrong, or does better
-            entry.executable = None
+            entry.close()
             entry.reason = f"failed while it ran: {type(error).__name__}: {error}"
             return None
 
-    def _repack(self, entry: _Entry, args: Sequence[Array]) -> None:
+    def _in_host(
+        self, entry: _Entry, held: HostExecutable, args: Sequence[Array], versions: Sequence[int]
+    ) -> list[Array] | None:
+        """As the executor calls it; what cannot pack new weights by itself is compiled anew."""
+        found = held.operator.run(args, versions)
+        if found is None and not (failure := held.state().failure):
+            self._make(entry, args, versions)
+            found = held.operator.run(args, versions)
+            assert isinstance(entry.executable, HostExecutable)
+            failure = entry.executable.state().failure
+        if found is None:
+            raise RuntimeError(failure)
+        return found
+
+    def _repack(self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]) -> None:
         """Let the executable pack weights that have changed since it did so last."""
-        moved = {k: args[k] for k, old in entry.held.items() if not _same(args[k], old)}
-        new = {k: value for k, value in moved.items() if not _equal(value, entry.held[k])}
-        entry.held.update(moved)
+        pairs = zip(self.source.weights, entry.versions, versions, strict=True)
+        new = {k: args[k] for k, old, now in pairs if old != now}
         if not new:
             return
         update = getattr(entry.executable, "update", None)
-        if update is not None:
-            update(new)
-        else:
-            entry.executable = self.source.backend.compile(self._request(args))
-        entry.packs += 1
+        if update is None:
+            self._make(entry, args, versions)
+            return
+        update(new)
+        entry.versions, entry.packs = tuple(versions), entry.packs + 1
 
     def _warn(self, entry: _Entry) -> None:
         """Say once that an executable failed, in the thread of a run that went without it."""
@@ -220,24 +269,6 @@ _SHOWN: Final = 4
 def _shown(shapes: Shapes) -> str:
     texts = [str(list(shape)) for shape in shapes[:_SHOWN]]
     return ", ".join(texts) + (", ..." if len(shapes) > _SHOWN else "")
-
-
-def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays are the same memory, seen in the same way."""
-    if a is b:
-        return True
-    return (
-        a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
-        and a.shape == b.shape
-        and a.strides == b.strides
-    )
-
-
-def _equal(a: Array, b: Array) -> bool:
-    """Whether two arrays hold the same bits: one value that was copied on its way here."""
-    if a.dtype.hasobject or not (a.flags.c_contiguous and b.flags.c_contiguous):
-        return False
-    return np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8))
 
 
 def _checked(value: Array, dtype: DType) -> Array:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.graph import Body
 
-__all__ = ["CompileInput", "CompileRequest", "Executable", "Updatable"]
+__all__ = ["CompileInput", "CompileRequest", "Executable", "Handle", "Updatable"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,14 @@ class Executable(Protocol):
         The inputs must not be changed or kept; the outputs belong to the caller. If it raises, the
         host executor computes the region, in this call and in all later ones.
         """
+
+
+@runtime_checkable
+class Handle(Protocol):
+    """An executable that the host library can call by itself: a plugin's."""
+
+    def release(self) -> int:
+        """Its address, which is the caller's from now on."""
 
 
 class Updatable(Protocol):

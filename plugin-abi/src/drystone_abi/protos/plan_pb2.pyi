@@ -44,7 +44,7 @@ PLAN_LOOP: PlanKind
 PLAN_TRANSFER: PlanKind
 
 class InstructionDef(_message.Message):
-    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref")
+    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref", "own", "value_type")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NODE_DEF_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
@@ -58,6 +58,8 @@ class InstructionDef(_message.Message):
     FRAME_FIELD_NUMBER: _ClassVar[int]
     IS_CONSTANT_FIELD_NUMBER: _ClassVar[int]
     DEREF_FIELD_NUMBER: _ClassVar[int]
+    OWN_FIELD_NUMBER: _ClassVar[int]
+    VALUE_TYPE_FIELD_NUMBER: _ClassVar[int]
     kind: PlanKind
     node_def: bytes
     op: int
@@ -71,7 +73,9 @@ class InstructionDef(_message.Message):
     frame: str
     is_constant: bool
     deref: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ...) -> None: ...
+    own: int
+    value_type: int
+    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ..., own: _Optional[int] = ..., value_type: _Optional[int] = ...) -> None: ...
 
 class BlockDef(_message.Message):
     __slots__ = ("name", "feeds", "instructions", "fetches", "feed_names", "fetch_names", "feed_types")

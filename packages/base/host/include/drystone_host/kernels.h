@@ -98,6 +98,9 @@ TF_CAPI_EXPORT extern DS_Variable* DS_ShareVariable(const DS_Variable* variable)
 TF_CAPI_EXPORT extern void DS_DeleteVariable(DS_Variable* variable);
 /* A new tensor handle of the value; FAILED_PRECONDITION when uninitialised. */
 TF_CAPI_EXPORT extern TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status);
+/* The version of the value, which changes whenever that does: no other value of any variable has the
+ * same. 0 when uninitialised. */
+TF_CAPI_EXPORT extern int64_t DS_VariableVersion(const DS_Variable* variable);
 /* Replace the value, whose memory is shared; NULL makes it uninitialised. */
 TF_CAPI_EXPORT extern void DS_SetVariable(DS_Variable* variable, const TF_Tensor* value,
                                           TF_Status* status);

@@ -44,6 +44,8 @@ bool is_opaque(const TF_Tensor* value) {
 
 void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                  TF_Tensor** outputs) {
+  if (in.compiled != nullptr && compiled(in, inputs, outputs)) return;
+  if (in.reads_version && versioned(in, inputs, outputs)) return;
   if (in.kernel == nullptr) callback(in, in.callback, inputs, outputs);
   else if (in.fallback >= 0) kernel_or_callback(in, inputs, given_up, outputs);
   else if (in.has_refs) kernel_with_references(in, inputs, outputs);

@@ -38,6 +38,8 @@ struct Fields {
   std::vector<std::int32_t> controls;
   std::vector<std::int32_t> blocks;
   std::vector<std::int32_t> deref;
+  std::int64_t own = 0;
+  std::int32_t value_type = 0;
 };
 
 void numbers(const wire::Reader& reader, std::vector<std::int32_t>* out) {
@@ -68,6 +70,8 @@ Fields read(std::string_view bytes) {
       case 11: out.frame = r.bytes(); break;
       case 12: out.is_constant = r.boolean(); break;
       case 13: numbers(r, &out.deref); break;
+      case 14: out.own = static_cast<std::int64_t>(r.varint()); break;
+      case 15: out.value_type = r.int32(); break;
       default: break;
     }
   }
@@ -196,6 +200,7 @@ class BlockLoader {
   void kernel(Instruction& in, const Fields& fields) {
     if (fields.callback > 0 && has_callbacks_) {
       in.callback = fields.callback - 1;
+      own(in, fields);
       return;
     }
     if (fields.op < 0 || static_cast<std::size_t>(fields.op) >= op_defs_.size()) {
@@ -224,6 +229,20 @@ class BlockLoader {
     if (in.kernel->inputs.size() != in.inputs.count ||
         in.kernel->outputs.size() != in.outputs.count) {
       malformed("node '" + in.node + "' has another fan-in or fan-out than its op says");
+    }
+  }
+
+  // What the executor computes itself, where it can.
+  void own(Instruction& in, const Fields& fields) const {
+    if (fields.own > 0) {
+      in.compiled = subgraph::find_operator(fields.own);
+      if (in.outputs.count < 1) malformed("node '" + in.node + "' does not say whether it is ready");
+    } else if (fields.own == -1) {
+      in.reads_version = true;
+      in.value_type = static_cast<TF_DataType>(fields.value_type);
+      if (in.inputs.count != 1 || in.outputs.count != 2) {
+        malformed("node '" + in.node + "' must have a handle, and give a value and a version");
+      }
     }
   }
 

@@ -11,6 +11,7 @@
 
 #include "core/tensor.h"
 #include "kernels/kernel.h"
+#include "subgraph/operator.h"
 
 namespace drystone::host::executor {
 
@@ -52,6 +53,9 @@ struct Instruction {
   std::int32_t frame = -1;    // of enter: number of its name in the block
   std::int32_t steady = -1;   // number of its kept outputs in the session's plan
   KernelPtr kernel;
+  bool reads_version = false;              // the executor reads a variable with its version
+  TF_DataType value_type = TF_FLOAT;       // the variable's
+  subgraph::OperatorPtr compiled;          // the executor calls what a backend compiled
   std::vector<std::int32_t> blocks;
   std::string node;
   std::string op;

@@ -155,6 +155,8 @@ class Run {
             TF_Tensor** results);
   void kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);
+  bool compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  bool versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                       TF_Tensor** outputs);
   void kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);

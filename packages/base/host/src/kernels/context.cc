@@ -116,6 +116,7 @@ void TF_OpKernelContext::end_more() noexcept {
   is_kept = false;
   deadline.reset();
   viewed.clear();
+  for (const auto& [variable, value] : changing) variable->changed();
   changing.clear();
   locks.release();
   for (Memory* memory : scratch) release(memory);

@@ -114,8 +114,7 @@ struct TF_OpKernelContext {
   std::vector<std::unique_ptr<TF_Tensor>> viewed;                 // values of variables in views
   drystone::host::kernels::Locks locks;                           // until the end
   // By DS_ChangeVariable: a variable, and its value.
-  std::vector<std::pair<const drystone::host::kernels::Variable*, std::unique_ptr<TF_Tensor>>>
-      changing;
+  std::vector<std::pair<drystone::host::kernels::Variable*, std::unique_ptr<TF_Tensor>>> changing;
   std::vector<drystone::host::Memory*> scratch;
 };
 

@@ -1,6 +1,7 @@
 // Variables: see kernels/variable.h and drystone_host/kernels.h.
 #include "kernels/variable.h"
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -36,6 +37,11 @@ struct Temporaries {
 Temporaries& temporaries() {
   static auto* only = new Temporaries();
   return *only;
+}
+
+std::int64_t next_version() {
+  static std::atomic<std::int64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void check_dtype(const Variable& variable, const TF_Tensor& value) {
@@ -75,6 +81,17 @@ std::unique_ptr<TF_Tensor> Variable::initialized() const {
   return out;
 }
 
+std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> Variable::versioned() const {
+  const std::lock_guard lock(mutex_);
+  if (value_ == nullptr) return {nullptr, 0};
+  return {std::unique_ptr<TF_Tensor>(share(*value_)), version_};
+}
+
+void Variable::changed() {
+  const std::lock_guard lock(mutex_);
+  version_ = next_version();
+}
+
 void Variable::set(const TF_Tensor* value) {
   std::unique_ptr<TF_Tensor> mine;
   if (value != nullptr) {
@@ -83,6 +100,7 @@ void Variable::set(const TF_Tensor* value) {
   }
   const std::lock_guard lock(mutex_);
   value_.swap(mine);
+  version_ = next_version();
 }
 
 std::unique_ptr<TF_Tensor> Variable::changeable() {
@@ -98,6 +116,7 @@ std::unique_ptr<TF_Tensor> Variable::changeable() {
     }
     value_.swap(copy);
   }
+  version_ = next_version();
   return std::unique_ptr<TF_Tensor>(share(*value_));
 }
 
@@ -105,6 +124,7 @@ void Variable::take(std::unique_ptr<TF_Tensor> value) {
   check_dtype(*this, *value);
   const std::lock_guard lock(mutex_);
   value_.swap(value);
+  version_ = next_version();
 }
 
 bool Variable::exclusive() const {
@@ -203,6 +223,10 @@ TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status) {
   TF_Tensor* out = nullptr;
   guarded(status, __func__, [&] { out = variable_of(variable)->initialized().release(); });
   return out;
+}
+
+int64_t DS_VariableVersion(const DS_Variable* variable) {
+  return answered<int64_t>(0, [&] { return variable_of(variable)->versioned().second; });
 }
 
 void DS_SetVariable(DS_Variable* variable, const TF_Tensor* value, TF_Status* status) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "drystone_host/kernels.h"
 #include "kernels/handles.h"
@@ -34,6 +35,11 @@ class Variable {
   std::unique_ptr<TF_Tensor> value() const;
   // The same; fails with FAILED_PRECONDITION without a value.
   std::unique_ptr<TF_Tensor> initialized() const;
+  // A new handle of the value with its version, a number that no other value of any variable has;
+  // NULL and 0 without a value.
+  std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> versioned() const;
+  // What was given by changeable() or initialized() has been written to.
+  void changed();
   // Replace the value; NULL for none.
   void set(const TF_Tensor* value);
   // Whether nobody else holds the value's memory, and it is the host's to write.
@@ -60,6 +66,7 @@ class Variable {
   mutable std::mutex mutex_;
   std::condition_variable unlocked_;
   std::unique_ptr<TF_Tensor> value_;
+  std::int64_t version_ = 0;
   const void* owner_ = nullptr;
 };
 

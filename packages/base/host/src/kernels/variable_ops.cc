@@ -193,6 +193,7 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
     }
     auto target = writable(ctx, *variable, copyFunc);
     updateFunc(ctx, target.release(), value.release(), Op);
+    variable->changed();
     ctx->check_failed();
   });
 }
@@ -276,6 +277,7 @@ void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool lock
     std::unique_ptr<CallScope> scope;
     if (!lock_held) scope = std::make_unique<CallScope>(*variable, ctx);
     *out = writable(ctx, *variable, copyFunc).release();
+    variable->changed();  // it is about to be
   });
 }
 

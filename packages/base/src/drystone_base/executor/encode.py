@@ -23,7 +23,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
 
-__all__ = ["Encoded", "encode"]
+__all__ = ["OPERATOR_ATTR", "READS_VERSION", "Encoded", "encode"]
 
 Lower = Callable[[FunctionRef], Plan]
 """The plan of a function's body; raises as :func:`lower` does."""
@@ -44,6 +44,12 @@ _FORWARD: Final = frozenset(
 )  # fmt: skip
 _READERS: Final = frozenset({"ReadVariableOp"})
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+OPERATOR_ATTR: Final = "_host_operator"
+"""The attribute of a node that says which of the host's operators may compute it, by number."""
+
+READS_VERSION: Final = -1
+"""What it holds where the host reads a variable of the attribute ``dtype`` with its version."""
+
 _LAZY_BYTES: Final = 1 << 20
 _BOUNDARY: Final = 64  # bytes: tensors of the host begin at multiples, and others are copied
 _IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
@@ -268,8 +274,15 @@ class _Encoder:
         else:
             out.callback = self._callback(instruction, lazy=lazy)
             out.op = 0
+            self._own(out, instruction)
             if not self.out.plan.op_defs:
                 self.out.plan.op_defs.append(b"")
+
+    def _own(self, out: InstructionDef, instruction: Instruction) -> None:
+        """What the executor does itself: what a backend compiled, and reading with a version."""
+        out.own = instruction.attrs.get(OPERATOR_ATTR, 0)
+        if out.own == READS_VERSION:
+            out.value_type = instruction.attrs["dtype"].number
 
     def _callback(self, instruction: Instruction, *, lazy: bool = False) -> int:
         """The number of a kernel of Python's, from 1."""

@@ -27,7 +27,8 @@ _FUNCTIONS: Final = (
     "DS_DeleteSession", "DS_ResetSession", "DS_NewPlan", "DS_DeletePlan", "DS_PlanNumFeeds",
     "DS_PlanNumFetches", "DS_PlanFeedType", "DS_DescribePlan", "DS_NewCancellation",
     "DS_DeleteCancellation", "DS_Cancel", "DS_RunPlan", "DS_NewVariable", "DS_DeleteVariable",
-    "DS_ShareVariable", "DS_VariableTensor", "DS_SetVariable", "DS_VariableHandle",
+    "DS_ShareVariable", "DS_VariableTensor", "DS_VariableVersion", "DS_SetVariable",
+    "DS_VariableHandle",
     "DS_NewListTensor", "DS_ListOfTensor", "DS_ListTensorItem", "DS_NewForeignTensor",
     "DS_ForeignObject",
 )  # fmt: skip
@@ -87,6 +88,11 @@ class HostVariable:
         """The value; read-only, since the host goes on using it."""
         value: np.ndarray[Any, Any] | None = extension().variable_value(self.address)
         return value
+
+    def version(self) -> int:
+        """A number that no other value of any variable has; 0 without a value."""
+        found: int = extension().variable_version(self.address)
+        return found
 
     def write(self, value: np.ndarray[Any, Any] | None) -> None:
         """Replace the value."""

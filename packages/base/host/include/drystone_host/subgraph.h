@@ -1,0 +1,70 @@
+/* The host library's own interface, for programs that embed it: operators of compiled regions.
+ *
+ * An operator stands for a region of a graph that a backend (drystone/subgraph.h) compiled. It holds
+ * executables, one for each set of input shapes, and the executor calls them without the embedder
+ * (InstructionDef.own in plan.proto). What no executable computes, the embedder's kernel does. Since 1.0.
+ *
+ * Threads: any. Calls of one executable take turns. Numbers are never reused.
+ */
+#ifndef DRYSTONE_HOST_SUBGRAPH_H_
+#define DRYSTONE_HOST_SUBGRAPH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drystone/datatype.h"
+#include "drystone/macros.h"
+#include "drystone/status.h"
+#include "drystone/subgraph.h"
+#include "drystone/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A new operator, by number; -1 on failure. `backend` and `fns` live as long as the backend's library.
+ * The region has `num_inputs` inputs, of which `weights` are values of variables that may change, and
+ * outputs of `output_types`. */
+TF_CAPI_EXPORT extern int64_t DS_NewOperator(const TP_SubgraphBackend* backend,
+                                             const TP_SubgraphFns* fns, int32_t num_inputs,
+                                             const int32_t* weights, int32_t num_weights,
+                                             const TF_DataType* output_types, int32_t num_outputs,
+                                             TF_Status* status);
+
+/* Forget an operator. Its executables are destroyed, each after the call that is under way. */
+TF_CAPI_EXPORT extern void DS_DeleteOperator(int64_t number);
+
+/* Give it an executable, which is the operator's from then on, but for NOT_FOUND; its number, or -1.
+ * `shapes`: of each input its rank, then its dimensions. `versions`: of the weights that are packed. */
+TF_CAPI_EXPORT extern int64_t DS_AddExecutable(int64_t number, void* executable,
+                                               const int64_t* shapes, size_t num_shapes,
+                                               const int64_t* versions, TF_Status* status);
+
+/* Destroy an executable, after the call that is under way. */
+TF_CAPI_EXPORT extern void DS_RemoveExecutable(int64_t number, int64_t executable);
+
+/* Compute, as the executor does: `inputs` are the region's, then for each weight a scalar of int64, its
+ * version. 1: the outputs are new tensors. 0: there is no executable for these shapes, or it has failed,
+ * or weights have changed that it cannot pack by itself; outputs are NULL. */
+TF_CAPI_EXPORT extern TF_Bool DS_RunOperator(int64_t number, TF_Tensor* const* inputs,
+                                             int32_t num_inputs, TF_Tensor** outputs,
+                                             int32_t num_outputs);
+
+typedef struct DS_ExecutableState {
+  size_t struct_size;
+  int64_t runs;
+  int64_t packs;    /* how often weights were packed */
+  uint64_t used;    /* larger for what was used later; 0: never */
+  TF_Bool is_alive; /* 0: it has failed, or was removed */
+} DS_ExecutableState;
+#define DS_EXECUTABLE_STATE_STRUCT_SIZE TF_OFFSET_OF_END(DS_ExecutableState, is_alive)
+
+/* Facts about an executable; `status` is why it failed, OK if it did not, or NOT_FOUND. */
+TF_CAPI_EXPORT extern void DS_DescribeExecutable(int64_t number, int64_t executable,
+                                                 DS_ExecutableState* state, TF_Status* status);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif  /* DRYSTONE_HOST_SUBGRAPH_H_ */

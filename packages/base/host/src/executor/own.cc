@@ -1,0 +1,48 @@
+// Instructions that the executor computes itself: see InstructionDef.own in plan.proto.
+#include "executor/run.h"
+#include "kernels/variable.h"
+
+namespace drystone::host::executor {
+namespace {
+
+TF_Tensor* scalar(TF_DataType dtype) { return new_tensor(dtype, nullptr, 0); }
+
+}  // namespace
+
+// Whether an executable gave the results.
+bool Run::compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const std::int32_t results = in.outputs.count - 1;
+  if (!in.compiled->compute(inputs, in.inputs.count, outputs + 1, results)) return false;
+  try {
+    outputs[0] = scalar(TF_BOOL);
+  } catch (...) {
+    for (std::int32_t k = 1; k <= results; ++k) drop(std::exchange(outputs[k], nullptr));
+    throw;
+  }
+  *static_cast<bool*>(outputs[0]->memory->data) = true;
+  return true;
+}
+
+// Whether the handle is that of a variable with a value, which is read with its version.
+bool Run::versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const TF_Tensor* handle = inputs[0];
+  TF_Tensor* made = nullptr;
+  if (handle->memory != nullptr && handle->memory->opaque) {
+    handle = made = adapted(in, 0, handle, TF_RESOURCE);
+  }
+  kernels::VariablePtr variable;
+  if (handle->memory != nullptr && handle->dtype == TF_RESOURCE && handle->count() == 1) {
+    variable = kernels::find_variable(*handle, 0);
+  }
+  drop(made);
+  if (variable == nullptr || variable->dtype() != in.value_type) return false;
+  auto found = variable->versioned();
+  if (found.first == nullptr) return false;
+  std::unique_ptr<TF_Tensor> version(scalar(TF_INT64));
+  *static_cast<std::int64_t*>(version->memory->data) = found.second;
+  outputs[0] = found.first.release();
+  outputs[1] = version.release();
+  return true;
+}
+
+}  // namespace drystone::host::executor

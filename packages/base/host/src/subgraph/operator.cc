@@ -1,0 +1,188 @@
+// Operators of compiled regions: see subgraph/operator.h.
+#include "subgraph/operator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace drystone::host::subgraph {
+namespace {
+
+constexpr std::size_t kFew = 16;  // weights whose versions need no allocation
+
+std::uint64_t now() {
+  static std::atomic<std::uint64_t> clock{0};
+  return clock.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+bool is_known(const TF_Tensor& tensor) { return tensor.memory != nullptr && !tensor.memory->opaque; }
+
+// Calls a function of the plugin's; what it throws becomes a status.
+template <class Call>
+void guard(TF_Status* status, Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const std::exception& error) {
+    set(status, TF_INTERNAL, "it threw a C++ exception", error.what());
+  } catch (...) {
+    set(status, TF_INTERNAL, "it threw a C++ exception", "of unknown type");
+  }
+}
+
+}  // namespace
+
+bool Executable::fits(TF_Tensor* const* inputs) const {
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    if (!inputs[k]->dims.equal(shapes_[k].data(), static_cast<int>(shapes_[k].size()))) return false;
+  }
+  return true;
+}
+
+bool Executable::compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+                         const std::int64_t* versions, TF_Tensor** outputs,
+                         const std::vector<TF_DataType>& types) {
+  const std::lock_guard lock(mutex_);
+  if (handle_ == nullptr) return false;
+  used_.store(now(), std::memory_order_relaxed);
+  if (!std::equal(versions_.begin(), versions_.end(), versions) && !pack(inputs, weights, versions)) {
+    return false;
+  }
+  if (!execute(inputs, outputs, types)) return false;
+  ++runs_;
+  return true;
+}
+
+// Without `update` it is the embedder who compiles anew.
+bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+                      const std::int64_t* versions) {
+  if (backend_.fns->update == nullptr) return false;
+  std::vector<TF_Tensor*> given(shapes_.size());
+  std::vector<unsigned char> changed(shapes_.size());
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (versions_[k] == versions[k]) continue;
+    const auto place = static_cast<std::size_t>(weights[k]);
+    given[place] = inputs[place];
+    changed[place] = 1;
+  }
+  TF_Status status;
+  guard(&status, [&] {
+    backend_.fns->update(backend_.itself, handle_, given.data(),
+                         static_cast<std::int32_t>(given.size()), changed.data(), &status);
+  });
+  if (status.code != TF_OK) {
+    fail_with(status.code, status.message);
+    return false;
+  }
+  std::copy_n(versions, weights.size(), versions_.begin());
+  ++packs_;
+  return true;
+}
+
+bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
+                         const std::vector<TF_DataType>& types) {
+  const auto count = static_cast<std::int32_t>(types.size());
+  TF_Status status;
+  guard(&status, [&] {
+    backend_.fns->execute(backend_.itself, handle_, inputs,
+                          static_cast<std::int32_t>(shapes_.size()), outputs, count, &status);
+  });
+  for (std::size_t k = 0; status.code == TF_OK && k < types.size(); ++k) {
+    if (outputs[k] == nullptr) {
+      set(&status, TF_INTERNAL, "execute", "an output is NULL");
+    } else if (outputs[k]->dtype != types[k]) {
+      set(&status, TF_INTERNAL, "execute", "an output has another dtype than the region states");
+    }
+  }
+  if (status.code == TF_OK) return true;
+  for (std::size_t k = 0; k < types.size(); ++k) drop(std::exchange(outputs[k], nullptr));
+  fail_with(status.code, status.message);
+  return false;
+}
+
+void Executable::fail_with(TF_Code code, const std::string& message) {
+  failure_.code = code;
+  failure_.message = message;
+  backend_.fns->destroy_executable(backend_.itself, std::exchange(handle_, nullptr));
+}
+
+void Executable::destroy() noexcept {
+  const std::lock_guard lock(mutex_);
+  void* handle = std::exchange(handle_, nullptr);
+  if (handle != nullptr) backend_.fns->destroy_executable(backend_.itself, handle);
+}
+
+void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
+  const std::lock_guard lock(mutex_);
+  state->runs = runs_;
+  state->packs = packs_;
+  state->used = used();
+  state->is_alive = handle_ != nullptr ? 1 : 0;
+  if (failure_.code != TF_OK) TF_SetStatus(status, failure_.code, failure_.message.c_str());
+}
+
+bool Operator::compute(TF_Tensor* const* inputs, std::int32_t num_inputs, TF_Tensor** outputs,
+                       std::int32_t num_outputs) {
+  const std::size_t weights = weights_.size();
+  if (num_inputs != inputs_ + static_cast<std::int32_t>(weights)) return false;
+  if (num_outputs != static_cast<std::int32_t>(types_.size())) return false;
+  if (!std::all_of(inputs, inputs + num_inputs, [](const TF_Tensor* t) { return is_known(*t); })) {
+    return false;
+  }
+  std::array<std::int64_t, kFew> few;
+  std::vector<std::int64_t> more(weights > kFew ? weights : 0);
+  std::int64_t* const versions = weights > kFew ? more.data() : few.data();
+  for (std::size_t k = 0; k < weights; ++k) {
+    const TF_Tensor& version = *inputs[static_cast<std::size_t>(inputs_) + k];
+    if (version.dtype != TF_INT64 || version.count() != 1) return false;
+    versions[k] = *static_cast<const std::int64_t*>(version.memory->data);
+  }
+  const std::shared_ptr<Executable> found = fitting(inputs);
+  return found != nullptr && found->compute(inputs, weights_, versions, outputs, types_);
+}
+
+std::shared_ptr<Executable> Operator::fitting(TF_Tensor* const* inputs) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.executable->fits(inputs)) return entry.executable;
+  }
+  return nullptr;
+}
+
+std::int64_t Operator::add(void* handle, Shapes shapes, std::vector<std::int64_t> versions) {
+  auto made = std::make_shared<Executable>(backend_, handle, std::move(shapes), std::move(versions));
+  const std::lock_guard lock(mutex_);
+  entries_.push_back({++last_, std::move(made)});
+  return last_;
+}
+
+void Operator::remove(std::int64_t number) noexcept {
+  std::shared_ptr<Executable> gone;  // outlives the lock: a destructor is the plugin's
+  {
+    const std::lock_guard lock(mutex_);
+    const auto is_it = [&](const Entry& entry) { return entry.number == number; };
+    const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
+    if (found == entries_.end()) return;
+    gone = std::move(found->executable);
+    entries_.erase(found);
+  }
+  gone->destroy();
+}
+
+void Operator::clear() noexcept {
+  std::vector<Entry> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    gone.swap(entries_);
+  }
+  for (const Entry& entry : gone) entry.executable->destroy();
+}
+
+std::shared_ptr<Executable> Operator::find(std::int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.number == number) return entry.executable;
+  }
+  return nullptr;
+}
+
+}  // namespace drystone::host::subgraph

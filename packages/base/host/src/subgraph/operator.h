@@ -1,0 +1,111 @@
+// Operators of regions that a backend of a plugin compiled: see drystone_host/subgraph.h.
+#ifndef DRYSTONE_HOST_SUBGRAPH_OPERATOR_H_
+#define DRYSTONE_HOST_SUBGRAPH_OPERATOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/status.h"
+#include "core/tensor.h"
+#include "drystone/subgraph.h"
+#include "drystone_host/subgraph.h"
+
+namespace drystone::host::subgraph {
+
+// Functions and data of a backend, which live as long as its library.
+struct Backend {
+  const TP_SubgraphBackend* itself = nullptr;
+  const TP_SubgraphFns* fns = nullptr;
+};
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
+
+// One specialisation. Calls take turns.
+class Executable {
+ public:
+  Executable(Backend backend, void* handle, Shapes shapes, std::vector<std::int64_t> versions)
+      : backend_(backend), handle_(handle), shapes_(std::move(shapes)),
+        versions_(std::move(versions)) {}
+  ~Executable() { destroy(); }
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  bool fits(TF_Tensor* const* inputs) const;
+  // Whether it computed the outputs; they are the caller's then, and NULL otherwise. `weights`: the
+  // inputs whose versions are `versions`.
+  bool compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+               const std::int64_t* versions, TF_Tensor** outputs,
+               const std::vector<TF_DataType>& types);
+  // Ends it, after the call that is under way.
+  void destroy() noexcept;
+  void describe(DS_ExecutableState* state, TF_Status* status) const;
+  std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  bool pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+            const std::int64_t* versions);
+  bool execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
+               const std::vector<TF_DataType>& types);
+  void fail_with(TF_Code code, const std::string& message);
+
+  const Backend backend_;
+  mutable std::mutex mutex_;             // of what follows
+  void* handle_;                         // NULL: it has failed, or is destroyed
+  const Shapes shapes_;
+  std::vector<std::int64_t> versions_;   // of the weights that it was packed from
+  TF_Status failure_;
+  std::int64_t runs_ = 0;
+  std::int64_t packs_ = 1;
+  std::atomic<std::uint64_t> used_{0};   // when it was used last
+};
+
+// Safe to use from several threads.
+class Operator {
+ public:
+  Operator(Backend backend, std::int32_t inputs, std::vector<std::int32_t> weights,
+           std::vector<TF_DataType> types)
+      : backend_(backend), inputs_(inputs), weights_(std::move(weights)),
+        types_(std::move(types)) {}
+
+  // Whether an executable computed the outputs. `inputs` are the region's, then the version of each
+  // weight: as many scalars of int64.
+  bool compute(TF_Tensor* const* inputs, std::int32_t num_inputs, TF_Tensor** outputs,
+               std::int32_t num_outputs);
+  std::int64_t add(void* handle, Shapes shapes, std::vector<std::int64_t> versions);
+  void remove(std::int64_t number) noexcept;
+  // Destroys all executables, also for those who still hold the operator.
+  void clear() noexcept;
+  std::shared_ptr<Executable> find(std::int64_t number) const;
+  std::int32_t num_inputs() const { return inputs_; }
+  std::size_t num_weights() const { return weights_.size(); }
+  Backend backend() const { return backend_; }
+
+ private:
+  std::shared_ptr<Executable> fitting(TF_Tensor* const* inputs) const;
+
+  struct Entry {
+    std::int64_t number;
+    std::shared_ptr<Executable> executable;
+  };
+  const Backend backend_;
+  const std::int32_t inputs_;
+  const std::vector<std::int32_t> weights_;
+  const std::vector<TF_DataType> types_;
+  mutable std::mutex mutex_;
+  std::int64_t last_ = 0;
+  std::vector<Entry> entries_;
+};
+
+using OperatorPtr = std::shared_ptr<Operator>;
+
+// The operator of that number; NULL when it is gone, or never was.
+OperatorPtr find_operator(std::int64_t number);
+
+}  // namespace drystone::host::subgraph
+
+#endif  // DRYSTONE_HOST_SUBGRAPH_OPERATOR_H_

@@ -1,0 +1,122 @@
+"""Operators in the host library, whose executables the native executor calls without Python.
+
+See ``drystone_host/subgraph.h``. Only backends of plugins have such executables.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import weakref
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from drystone_base.dtypes import DType, as_dtype
+from drystone_base.errors import HostError
+from drystone_base.host._lib import declare
+from drystone_base.host.status import Status
+from drystone_base.host.tensors import HostTensor, adopt
+
+__all__ = ["HostExecutable", "HostOperator"]
+
+Array = np.ndarray[Any, Any]
+_INT64: Final = as_dtype("int64")
+_new = declare(
+    "DS_NewOperator", c.c_int64, c.c_void_p, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32,
+    c.c_void_p, c.c_int32, c.c_void_p,
+)  # fmt: skip
+_delete = declare("DS_DeleteOperator", None, c.c_int64)
+_add = declare(
+    "DS_AddExecutable", c.c_int64, c.c_int64, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p,
+    c.c_void_p,
+)  # fmt: skip
+_remove = declare("DS_RemoveExecutable", None, c.c_int64, c.c_int64)
+_run = declare("DS_RunOperator", c.c_ubyte, c.c_int64, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32)
+_describe = declare("DS_DescribeExecutable", None, c.c_int64, c.c_int64, c.c_void_p, c.c_void_p)
+
+
+class _State(c.Structure):
+    """``DS_ExecutableState``."""
+
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("runs", c.c_int64),
+        ("packs", c.c_int64),
+        ("used", c.c_uint64),
+        ("is_alive", c.c_ubyte),
+    ]
+
+
+class HostState(NamedTuple):
+    """Facts about an executable; ``failure`` is why it failed, or ""."""
+
+    runs: int
+    packs: int
+    used: int
+    failure: str
+
+
+class HostOperator:
+    """An operator of one region; ``backend`` and ``fns`` are the addresses of its structs."""
+
+    def __init__(
+        self,
+        backend: int,
+        fns: int,
+        input_types: Sequence[DType],
+        weights: Sequence[int],
+        output_types: Sequence[DType],
+    ) -> None:
+        self.types, self.outputs = list(input_types), len(output_types)
+        places = (c.c_int32 * len(weights))(*weights)
+        numbers = (c.c_int * len(output_types))(*(t.number for t in output_types))
+        with Status("an operator of a region cannot be made") as status:
+            self.number: int = _new(
+                backend, fns, len(self.types), places, len(weights), numbers, self.outputs,
+                status.pointer,
+            )  # fmt: skip
+        weakref.finalize(self, _delete, self.number)
+
+    def add(
+        self, handle: int, shapes: Sequence[Sequence[int]], versions: Sequence[int]
+    ) -> HostExecutable:
+        """Give it an executable for inputs of these shapes, packed from weights of ``versions``."""
+        flat = [k for shape in shapes for k in (len(shape), *shape)]
+        array, packed = (c.c_int64 * len(flat))(*flat), (c.c_int64 * len(versions))(*versions)
+        with Status("an executable cannot be used") as status:
+            number = _add(self.number, handle, array, len(flat), packed, status.pointer)
+        return HostExecutable(self, number)
+
+    def run(self, inputs: Sequence[Array], versions: Sequence[int]) -> list[Array] | None:
+        """The outputs; None where no executable computes them."""
+        lent = [HostTensor.from_numpy(a, t) for a, t in zip(inputs, self.types, strict=True)]
+        lent += [HostTensor.from_numpy(np.array(v, np.int64), _INT64) for v in versions]
+        handles = (c.c_void_p * len(lent))(*(tensor.handle for tensor in lent))
+        results = (c.c_void_p * self.outputs)()
+        if not _run(self.number, handles, len(lent), results, self.outputs):
+            return None
+        return [adopt(handle) for handle in results if handle]
+
+
+class HostExecutable:
+    """An executable of an operator, which is destroyed with this object."""
+
+    def __init__(self, operator: HostOperator, number: int) -> None:
+        self.operator, self.number = operator, number
+        self._end = weakref.finalize(self, _remove, operator.number, number)
+
+    def close(self) -> None:
+        """Destroy it, after the call that is under way."""
+        self._end()
+
+    def state(self) -> HostState:
+        """How often it ran and was packed, and whether it has failed."""
+        found = _State(struct_size=c.sizeof(_State))
+        try:
+            with Status("an executable failed") as status:
+                _describe(self.operator.number, self.number, c.byref(found), status.pointer)
+            failure = ""
+        except HostError as error:
+            failure = str(error.found)
+        return HostState(found.runs, found.packs, found.used, failure)
