@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from drystone_subgraph.executable import CompileInput as CompileInput
     from drystone_subgraph.executable import CompileRequest as CompileRequest
     from drystone_subgraph.executable import Executable as Executable
+    from drystone_subgraph.executable import Handle as Handle
     from drystone_subgraph.executable import Updatable as Updatable
     from drystone_subgraph.failure import SubgraphWarning as SubgraphWarning
     from drystone_subgraph.partitioner import partition as partition
@@ -45,6 +46,7 @@ _HOME = {
     "ContainOpSelector": "selector",
     "Executable": "executable",
     "ExecutableStatus": "compiled",
+    "Handle": "executable",
     "NodeSelector": "selector",
     "PartitionConfig": "config",
     "PartitionReport": "report",
@@ -76,6 +78,7 @@ __all__ = [
     "ContainOpSelector",
     "Executable",
     "ExecutableStatus",
+    "Handle",
     "NodeSelector",
     "PartitionConfig",
     "PartitionReport",

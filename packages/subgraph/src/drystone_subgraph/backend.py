@@ -35,6 +35,11 @@ class SubgraphBackend(ABC):
 
     name = ""
     compiles = False
+    keeps = False
+    """Whether :meth:`save` and :meth:`load` are there: executables are kept on disk then."""
+
+    version = ""
+    """Of what compiles: an executable of another version is not loaded."""
 
     @abstractmethod
     def properties(self) -> Sequence[SubgraphProperty]:
@@ -53,6 +58,14 @@ class SubgraphBackend(ABC):
             remedy="leave the backend out, and tell its author",
             code="subgraph-backend-failed",
         )
+
+    def save(self, executable: Executable | Handle) -> bytes:
+        """The bytes of an executable, for :meth:`load` in another process."""
+        raise NotImplementedError(f"{self.name!r} keeps no executables, not {executable!r}")
+
+    def load(self, request: CompileRequest, data: bytes) -> Executable | Handle:
+        """The executable that was saved for the same request: region, shapes, values of weights."""
+        raise NotImplementedError(f"{self.name!r} keeps no {len(data)} bytes of {request.name!r}")
 
     def operator(
         self,

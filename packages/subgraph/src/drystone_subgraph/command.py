@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from drystone_base.cli.kit import (
 )
 from drystone_base.errors import BadRequest
 from drystone_base.loaders import load_model, write_graph
+from drystone_subgraph.ahead import compile_ahead
+from drystone_subgraph.compiled import ExecutableStatus
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.partitioner import partition_with_report
 from drystone_subgraph.report import PartitionReport, Segment
@@ -30,6 +32,7 @@ Examples:
   drystone partition model.pb --backend default
   drystone partition saved_model/ --backend openvino,default --report
   drystone partition model.pb --backend openvino --minimum-size 3 --output parts.pb
+  drystone partition model.pb --backend openvino --compile --output executables/
 """
 
 
@@ -48,8 +51,13 @@ Examples:
               help="Leave regions of fewer nodes as they are.")  # fmt: skip
 @click.option("--exclude", multiple=True, metavar="PATTERN",
               help="An op, or a pattern of names, to leave out; may be repeated.")  # fmt: skip
-@click.option("--output", metavar="OUT", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write the partitioned graph to this file (.pb or .pbtxt).")  # fmt: skip
+@click.option("--output", metavar="OUT", type=click.Path(path_type=Path),
+              help="Write the partitioned graph to this file (.pb or .pbtxt); "
+              "with --compile, executables to this folder.")  # fmt: skip
+@click.option("--compile", "compiles", is_flag=True,
+              help="Compile regions ahead of time (PartitionConfig(artefacts=OUT)).")  # fmt: skip
+@click.option("--size", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="With --compile: what feeds have where their shapes do not say.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Show why each backend left the ops that it left.")
 @common_options
 def partition(
@@ -62,12 +70,16 @@ def partition(
     exclude: tuple[str, ...],
     output: Path | None,
     report: bool,
+    compiles: bool,
+    size: int,
 ) -> None:
     """Partition the graph of MODEL for its signature, and show who takes what.
 
     Without --output nothing is written: a dry run.
     """
-    if output is not None:
+    if compiles and output is None:
+        raise click.UsageError("--compile needs --output, the folder of executables")
+    if output is not None and not compiles:
         check_output(output, "--output", model)
     loaded = load_model(model)
     if not fetches:
@@ -86,9 +98,13 @@ def partition(
         )
     config = replace(config, minimum_size=minimum_size, exclude=exclude, why=report)
     after, found = partition_with_report(loaded.graph, fetches, feeds, config)
-    if output is not None:
+    made: list[ExecutableStatus] | None = None
+    if compiles:
+        config = replace(config, artefacts=str(output), writes_artefacts=True)
+        made = compile_ahead(model, fetches, feeds, config, size)
+    elif output is not None:
         write_graph(after, output)
-    _show(found, len(after), report, output)
+    _show(found, len(after), report, output, made)
 
 
 def _signature(signatures: Any, name: str | None) -> Any:
@@ -109,9 +125,17 @@ def _signature(signatures: Any, name: str | None) -> Any:
     )
 
 
-def _show(report: PartitionReport, nodes: int, why: bool, output: Path | None) -> None:
+def _show(
+    report: PartitionReport,
+    nodes: int,
+    why: bool,
+    output: Path | None,
+    made: list[ExecutableStatus] | None,
+) -> None:
     if wants_json():
-        written = {"output": str(output) if output else None, "nodes_after": nodes}
+        written: dict[str, Any] = {"output": str(output) if output else None, "nodes_after": nodes}
+        if made is not None:
+            written["executables"] = [asdict(one) for one in made]
         print_json(written | report.as_json())
         return
     rows = [_row(segment) for segment in report.segments]
@@ -124,6 +148,9 @@ def _show(report: PartitionReport, nodes: int, why: bool, output: Path | None) -
             for reason, count in reasons.most_common()
         ]
         print_table("left", ("backend", "nodes", "why"), left, right=("nodes",))
+    if made is not None:
+        states = [(e.operator, e.state, e.reason, f"{e.seconds:.2f} s") for e in made]
+        print_table("executables", ("operator", "state", "why", "time"), states)
     taken = sum(len(segment.nodes) for segment in report.taken)
     click.echo(
         f"{taken} of {report.nodes} nodes in {len(report.taken)} operators, "

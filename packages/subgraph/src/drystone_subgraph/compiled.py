@@ -24,6 +24,7 @@ from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType, from_number
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
+from drystone_subgraph.artefacts import Artefacts, region_key
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.executable import CompileInput, CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
@@ -61,7 +62,7 @@ class ExecutableStatus:
     """One executable of an operator, for reports. ``seconds``: how long it took to compile.
 
     ``runs`` counts calls that it computed, ``fallbacks`` those that the host executor did, and
-    ``packs`` how often weights were packed.
+    ``packs`` how often weights were packed. ``loaded``: it was kept on disk, and not compiled.
     """
 
     operator: str
@@ -73,6 +74,7 @@ class ExecutableStatus:
     fallbacks: int
     packs: int
     reason: str = ""
+    loaded: bool = False
 
 
 @dataclass
@@ -85,6 +87,7 @@ class _Entry:
     executable: Executable | Handle | HostExecutable | None = None
     versions: tuple[int, ...] = ()
     reason: str = ""
+    loaded: bool = False
     told: bool = False
     seconds: float = 0.0
     used: int = 0
@@ -115,6 +118,7 @@ class CompiledOperator:
         self._entries: dict[Shapes, _Entry] = {}
         self._lock = threading.Lock()
         self._clock = itertools.count(1)
+        self.artefacts = Artefacts(source.config.artefacts, source.config.writes_artefacts)
         signature = source.function.signature
         self.output_types = [from_number(arg.type) for arg in signature.output_arg]
         self.input_types = [from_number(arg.type) for arg in signature.input_arg]
@@ -152,7 +156,16 @@ class CompiledOperator:
         name, backend = self.source.name, self.source.backend.name
         runs, packs, _ = e.facts()
         return ExecutableStatus(
-            name, backend, e.shapes, state, e.seconds, runs, e.fallbacks, packs, e.reason
+            name,
+            backend,
+            e.shapes,
+            state,
+            e.seconds,
+            runs,
+            e.fallbacks,
+            packs,
+            e.reason,
+            e.loaded,
         )
 
     def _entry(self, shapes: Shapes, args: Sequence[Array], versions: Sequence[int]) -> _Entry:
@@ -185,12 +198,25 @@ class CompiledOperator:
     def _make(self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]) -> None:
         """A new executable, packed from these arguments."""
         entry.close()
-        made = self.source.backend.compile(self._request(args))
+        backend, request = self.source.backend, self._request(args)
+        key = self._key(request) if backend.keeps else ""
+        made = self.artefacts.load(backend, key, request) if key else None
+        entry.loaded = made is not None
+        if made is None:
+            request = self._request(args)  # that one may have been taken apart
+            made = backend.compile(request)
+            if key:
+                self.artefacts.keep(backend, key, request, made)
         if self.source.host is not None and isinstance(made, Handle):
             entry.executable = self.source.host.add(made.release(), entry.shapes, versions)
         else:
             entry.executable, entry.packs = made, entry.packs + 1
         entry.versions = tuple(versions)
+
+    def _key(self, request: CompileRequest) -> str:
+        library = self.source.library()
+        assert library is not None, "a request was made from it"
+        return region_key(self.source.function, library, request)
 
     def _request(self, args: Sequence[Array]) -> CompileRequest:
         source = self.source

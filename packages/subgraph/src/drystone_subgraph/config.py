@@ -30,7 +30,10 @@ class PartitionConfig:
     an operator keeps. ``patience`` is how many seconds a run waits for a compilation (None:
     until it is done, 0: not at all, below 0: nothing is compiled); meanwhile the host executor
     runs the region. ``threads`` is how many an executable may use (0: one a core). A run with a
-    deadline waits for half of what is left of it, at most.
+    deadline waits for half of what is left of it, at most. ``artefacts`` is a folder of executables
+    that were compiled ahead of time (``drystone partition --compile``); with ``writes_artefacts``
+    new ones go there. Otherwise they go to the user's cache, if the backend can keep them:
+    ``DRYSTONE_EXECUTABLE_CACHE`` is its folder, or ``off``.
     """
 
     backends: tuple[str, ...] = ()
@@ -42,6 +45,8 @@ class PartitionConfig:
     specialisations: int = 8
     patience: float | None = None
     threads: int = 0
+    artefacts: str = ""
+    writes_artefacts: bool = False
 
     @classmethod
     def of(cls, wish: Any) -> PartitionConfig:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,6 +89,7 @@ class OpenVinoBackend(SubgraphBackend):
 
     name = "openvino"
     compiles = True
+    keeps = True
 
     def properties(self) -> Sequence[SubgraphProperty]:
         """One rule: ops of inference around products and convolutions.
@@ -106,6 +108,25 @@ class OpenVinoBackend(SubgraphBackend):
             )
         return [_Property()]
 
+    @property
+    def version(self) -> str:  # type: ignore[override]
+        """OpenVINO's own."""
+        import openvino
+
+        return str(openvino.get_version())
+
+    def save(self, executable: Any) -> bytes:
+        """The compiled model, as OpenVINO exports it."""
+        stream = BytesIO()
+        executable.compiled.export_model(stream)
+        return stream.getvalue()
+
+    def load(self, request: CompileRequest, data: bytes) -> Executable:
+        """An exported model."""
+        _, results = _as_model(request)
+        compiled = _core().import_model(BytesIO(data), "CPU", _config(request))
+        return _Executable(compiled, request, results)
+
     def compile(self, request: CompileRequest) -> Executable:
         """The region as an OpenVINO model, compiled."""
         graph, results = _as_model(request)
@@ -113,10 +134,15 @@ class OpenVinoBackend(SubgraphBackend):
             path = Path(folder) / "region.pb"
             write_graph(graph, path)
             model = _core().read_model(path)
-        config: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
-        if request.threads:
-            config["INFERENCE_NUM_THREADS"] = request.threads
-        return _Executable(_core().compile_model(model, "CPU", config), request, results)
+        compiled = _core().compile_model(model, "CPU", _config(request))
+        return _Executable(compiled, request, results)
+
+
+def _config(request: CompileRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+    if request.threads:
+        found["INFERENCE_NUM_THREADS"] = request.threads
+    return found
 
 
 @cache
@@ -168,6 +194,7 @@ class _Executable:
     def __init__(
         self, compiled: Any, request: CompileRequest, results: Sequence[str | int]
     ) -> None:
+        self.compiled = compiled
         self.request = compiled.create_infer_request()
         known = {name: k for k, port in enumerate(compiled.inputs) for name in port.get_names()}
         self.feeds = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,3 +71,17 @@ def test_a_region_is_compiled() -> None:
     found, session = run(graph, "openvino")
     np.testing.assert_allclose(found, expected, rtol=1e-5)
     assert [(e.state, e.runs) for e in executables(session)] == [("ready", 1)]
+
+
+@pytest.mark.skipif(not THERE, reason="the package openvino is not installed")
+def test_what_is_compiled_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRYSTONE_EXECUTABLE_CACHE", str(tmp_path))
+    graph = fused(["BiasAdd", "Relu"], np.ones(4))
+    layer = graph["y"]
+    graph.rename(layer, "layer")
+    doubled = graph.add("AddV2", "doubled", [layer, layer], attrs={"T": FLOAT})
+    graph.add("Tanh", "y", [doubled], attrs={"T": FLOAT})
+    first, made = run(graph, "openvino")
+    again, held = run(graph, "openvino")
+    assert [e.loaded for session in (made, held) for e in executables(session)] == [False, True]
+    np.testing.assert_array_equal(again, first)

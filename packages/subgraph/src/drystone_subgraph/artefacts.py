@@ -1,0 +1,196 @@
+"""Executables that outlive a process: artefacts made ahead of time, and the user's cache.
+
+Both are folders of files (:mod:`.store`). The name of a file says what is computed: the region,
+shapes and dtypes, constants and weights, threads; and who compiled it: backend, its version, and
+what the processor can do. So nothing is ever taken for something else. An artefact of another
+version or machine is refused with the reason; the cache has no entry then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drystone_abi.protos import FunctionDef
+from drystone_base import __version__
+from drystone_base.graph import FunctionLibrary
+from drystone_base.machine import cache_folder, features
+from drystone_subgraph.executable import CompileRequest, Executable, Handle
+from drystone_subgraph.failure import SubgraphWarning
+from drystone_subgraph.store import BadFile, Store
+
+if TYPE_CHECKING:
+    from drystone_subgraph.backend import SubgraphBackend
+
+__all__ = ["CACHE", "CACHE_BYTES", "Artefacts", "region_key"]
+
+CACHE: Final = "DRYSTONE_EXECUTABLE_CACHE"
+"""The variable that says where executables are kept: a folder, or ``off``."""
+
+CACHE_BYTES: Final = "DRYSTONE_EXECUTABLE_CACHE_BYTES"
+"""The variable that says how many bytes they may take there."""
+
+_MOST_BYTES: Final = 4 << 30
+_COMPARED: Final = ("backend", "backend_version", "machine")
+
+
+@cache
+def _machine() -> str:
+    """What code for this machine depends on."""
+    flags = " ".join(sorted(features()))
+    return f"{platform.machine()} {hashlib.sha256(flags.encode()).hexdigest()[:16]}"
+
+
+def region_key(function: FunctionDef, library: FunctionLibrary, request: CompileRequest) -> str:
+    """A name for what an executable computes, whatever its operator is called."""
+    nameless = FunctionDef()
+    nameless.CopyFrom(function)
+    nameless.signature.name = ""
+    found = hashlib.sha256(nameless.SerializeToString(deterministic=True))
+    for called in _called(function, library):
+        found.update(called.SerializeToString(deterministic=True))
+    for given in request.inputs:
+        found.update(repr((given.dtype.number, given.shape, given.is_weight)).encode())
+        if given.value is not None:
+            _add(found, given.value)
+    found.update(repr((request.threads, [t.number for t in request.output_types])).encode())
+    return found.hexdigest()[:40]
+
+
+def _called(function: FunctionDef, library: FunctionLibrary) -> list[FunctionDef]:
+    """The functions that a function calls, and those that they call."""
+    found: dict[str, FunctionDef] = {}
+    todo = [function]
+    for one in todo:
+        for node in one.node_def:
+            names = [node.op]
+            for attr in node.attr.values():
+                names += [attr.func.name, *(f.name for f in attr.list.func)]
+            for name in names:
+                called = library.get(name) if name and name not in found else None
+                if called is not None:
+                    found[name] = called.proto
+                    todo.append(called.proto)
+    return list(found.values())
+
+
+def _add(found: Any, value: np.ndarray[Any, Any]) -> None:
+    if value.dtype.hasobject:
+        found.update(repr(value.tolist()).encode())
+    else:
+        found.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+
+
+class Artefacts:
+    """Where an operator looks for executables, and where it leaves those that it compiles.
+
+    ``folder``: of artefacts, or "". Those are looked at first; ``writes``: new ones go there.
+    """
+
+    def __init__(self, folder: str, writes: bool) -> None:
+        self.given = Store(Path(folder)) if folder else None
+        self.cache = None if writes else _cache()
+        self.target = self.given if writes else self.cache
+
+    def load(
+        self, backend: SubgraphBackend, key: str, request: CompileRequest
+    ) -> Executable | Handle | None:
+        """An executable that was kept; None, and perhaps a warning, where there is none."""
+        facts = _facts(backend)
+        for store in (self.given, self.cache):
+            if store is None:
+                continue
+            name = _name(key, facts)
+            try:
+                found = store.read(name)
+                if found is not None:
+                    return backend.load(request, found[1])
+            except Exception as error:
+                why = str(error) if isinstance(error, BadFile) else (
+                    f"{backend.name!r} cannot load it: {type(error).__name__}: {error}"
+                )  # fmt: skip
+                _warn(f"an executable of {request.name!r} was not used: {why}")
+                if store is self.cache:
+                    store.discard(name)
+            else:
+                if store is self.given and store is not self.target:
+                    self._explain(store, key, facts, request)
+        return None
+
+    def _explain(
+        self, store: Store, key: str, facts: dict[str, str], request: CompileRequest
+    ) -> None:
+        """Say why artefacts for the same region are not used."""
+        others = [r for k in store.like(key) if (r := _differences(k, facts))]
+        if others:
+            _warn(
+                f"the artefact of {request.name!r} in {store.folder} was not used: {others[0]}; "
+                "compile it again with `drystone partition --compile`"
+            )
+
+    def keep(
+        self,
+        backend: SubgraphBackend,
+        key: str,
+        request: CompileRequest,
+        made: Executable | Handle,
+    ) -> None:
+        """Keep a new executable, where the backend can say what it is."""
+        if self.target is None:
+            return
+        facts = _facts(backend)
+        about = {
+            "operator": request.name,
+            "made_by": f"drystone-base {__version__}",
+            "shapes": [list(i.shape) for i in request.inputs],
+        }
+        try:
+            self.target.write(_name(key, facts), facts | about, backend.save(made))
+        except Exception as error:  # a run does without
+            _warn(f"an executable of {request.name!r} is not kept: {type(error).__name__}: {error}")
+
+
+def _facts(backend: SubgraphBackend) -> dict[str, str]:
+    return {
+        "backend": backend.name,
+        "backend_version": str(backend.version),
+        "machine": _machine(),
+    }
+
+
+def _name(key: str, facts: dict[str, str]) -> str:
+    who = json.dumps([facts[name] for name in _COMPARED]).encode()
+    return f"{key}-{hashlib.sha256(who).hexdigest()[:16]}"
+
+
+def _differences(found: dict[str, Any], needed: dict[str, str]) -> str:
+    rows: Iterator[str] = (
+        f"{name.replace('_', ' ')} is {found.get(name)!r}, needed is {needed[name]!r}"
+        for name in _COMPARED
+        if found.get(name) != needed[name]
+    )
+    return "; ".join(rows)
+
+
+def _cache() -> Store | None:
+    chosen = os.environ.get(CACHE, "").strip()
+    if chosen.lower() in ("off", "none", "0"):
+        return None
+    most = _MOST_BYTES
+    with suppress(ValueError):
+        most = int(os.environ.get(CACHE_BYTES, ""))
+    return Store(Path(chosen) if chosen else cache_folder() / "executables", most)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, SubgraphWarning, stacklevel=3)
