@@ -189,6 +189,41 @@ def test_biases_of_two_layouts_or_read_twice_stay() -> None:
     unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0"], ["x:0"], numeric="exact")
 
 
+def long_chain(constants: list[Any], op: str = "AddV2") -> Maker:
+    m = Maker()
+    last = m.x()
+    for k, value in enumerate(constants):
+        name = "y" if k == len(constants) - 1 else f"n{k}"
+        last = m.op(op if k % 2 else "AddV2", name, last, m.const(f"c{k}", value), **F)
+    return m
+
+
+def test_a_long_chain_is_joined_at_once() -> None:
+    m = long_chain([1.0, 2.0, [0.5, 0.25, 0.125], 4.0, -1.0], "Sub")
+    after, report = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    assert {"y = AddV2(x, y/joined)", "y/joined = Const([-5.5, -5.75, -5.875])"} <= set(
+        as_lines(after)
+    )
+    assert len(after) == 3
+    assert report.steps[0].rewrites == {"constants together": 1}
+    same_values(m.graph, after, ["y:0"], X, exact=False)
+
+
+def test_a_chain_ends_at_what_is_larger_kept_fed_or_not_finite() -> None:
+    larger = long_chain([1.0, 2.0, np.ones((4, 1, 3))])
+    after, _ = run_pass(larger.graph, FOLD, ["y:0"], ["x:0"])
+    assert {"n1 = AddV2(x, n1/joined)", "y = AddV2(n1, c2)"} <= set(as_lines(after))
+    same_values(larger.graph, after, ["y:0"], X, exact=False)
+    m = long_chain([1.0, 2.0, 3.0, 4.0])
+    after, _ = run_pass(m.graph, FOLD, ["y:0", "n1:0"], ["x:0"])
+    assert {"n1 = AddV2(x, n1/joined)", "y = AddV2(n1, y/joined)"} <= set(as_lines(after))
+    fed, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "n1:0"])
+    assert {"n1 = AddV2(n0, c1)", "n2 = AddV2(n1, c2)"} <= set(as_lines(fed))
+    much = long_chain([3e38, 3e38, 1.0])
+    after, _ = run_pass(much.graph, FOLD, ["y:0"], ["x:0"])
+    assert {"n0 = AddV2(x, c0)", "y = AddV2(n0, y/joined)"} <= set(as_lines(after))
+
+
 # ---- neutral and absorbing, of another shape -----------------------------------------------------
 
 

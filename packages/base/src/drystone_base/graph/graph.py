@@ -227,10 +227,8 @@ class Graph:
         return self._fan_out
 
     @staticmethod
-    def _sources(node: Node) -> Iterator[Node]:
-        for source, _ in node.inputs:
-            yield source
-        yield from node.controls
+    def _sources(node: Node) -> list[Node]:
+        return [*[source for source, _ in node.inputs], *node.controls]
 
     # ---- editing -------------------------------------------------------------------------------
 
@@ -285,23 +283,27 @@ class Graph:
 
     def _connect(self, node: Node, inputs: Sequence[Output], controls: Sequence[Node]) -> None:
         """Give ``node`` a new fan-in and keep the fan-out index right."""
-        for source in [s for s, _ in inputs] + list(controls):
+        for source, _ in inputs:
             if source.graph is not self:
                 foreign(source)
-        if self.journal is not None:
-            self.journal.append(node)
-        if self._fan_out is not None:
+        for source in controls:
+            if source.graph is not self:
+                foreign(source)
+        journal, index = self.journal, self._fan_out
+        if journal is not None:
+            journal.append(node)
+        if index is not None:
             for source in self._sources(node):
-                users = self._fan_out[source]
-                users[node] -= 1
-                if not users[node]:
+                users = index[source]
+                left = users[node] = users[node] - 1
+                if not left:
                     del users[node]
-                    if len(users) == 1 and self.journal is not None:
-                        self.journal.append(source)
+                    if len(users) == 1 and journal is not None:
+                        journal.append(source)
         node.inputs, node.controls, node.changed = tuple(inputs), tuple(controls), True
-        if self._fan_out is not None:
+        if index is not None:
             for source in self._sources(node):
-                users = self._fan_out.setdefault(source, {})
+                users = index.setdefault(source, {})
                 users[node] = users.get(node, 0) + 1
 
     def set_inputs(self, node: Node, inputs: Sequence[Output]) -> None:

@@ -50,7 +50,8 @@ class Node:
     @property
     def attrs(self) -> Mapping[str, Any]:
         """The attributes that the node states itself, decoded."""
-        return self._own_attrs()
+        found = self._attrs
+        return self._own_attrs() if found is None else found
 
     def _own_attrs(self) -> dict[str, Any]:
         if self._attrs is None:
@@ -68,7 +69,7 @@ class Node:
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute's value: the node's own, else the op's default, else ``default``."""
-        own = self._own_attrs()
+        own = self.attrs
         if name in own:
             return own[name]
         definition = find(self.op)

@@ -43,17 +43,25 @@ def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> 
     cycle that is no loop.
     """
     waiting = dict.fromkeys(nodes, 0)
-    users: dict[Node, list[Node]] = {}
+    users: dict[Node, list[Node]] = {node: [] for node in waiting}
     for node in waiting:
-        for source in waits_for(node, fed):
-            if source in waiting:
-                waiting[node] += 1
-                users.setdefault(source, []).append(node)
+        count = 0
+        cut = NEXT_ITERATION_OPS if node.op in MERGE_OPS else ()
+        for output in node.inputs:
+            source = output[0]
+            if source in users and source.op not in cut and not (fed and output in fed):
+                users[source].append(node)
+                count += 1
+        for source in node.controls:
+            if source in users:
+                users[source].append(node)
+                count += 1
+        waiting[node] = count
     order = [n for n, k in waiting.items() if not k]
     for node in order:
-        for user in users.get(node, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
+        for user in users[node]:
+            left = waiting[user] = waiting[user] - 1
+            if not left:
                 order.append(user)
     if len(order) < len(waiting):
         _fail_cycle({n for n, k in waiting.items() if k})
@@ -141,10 +149,11 @@ def reachable(
         if node in found:
             continue
         found[node] = None
-        stack.extend(
-            source
-            for source, slot in node.inputs
-            if source not in found and source not in skip and (source, slot) not in fed
-        )
-        stack.extend(c for c in node.controls if c not in found and c not in skip)
+        for output in node.inputs:
+            source = output[0]
+            if source in found or (skip and source in skip) or (fed and output in fed):
+                continue
+            stack.append(source)
+        if node.controls:
+            stack.extend(c for c in node.controls if c not in found and c not in skip)
     return found

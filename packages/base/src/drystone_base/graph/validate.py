@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, GraphError
@@ -36,6 +35,27 @@ def definition_of(node: Node) -> OpDef | None:
     return function.signature if function else None
 
 
+_Value = TypeVar("_Value")
+
+
+class _Once(Generic[_Value]):
+    """A property that is worked out when first read; after that it is a plain attribute.
+
+    Without the lock that ``functools.cached_property`` takes in Python 3.11.
+    """
+
+    def __init__(self, function: Callable[[Any], _Value]) -> None:
+        self._function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: Any, kind: type | None = None) -> _Value:
+        found: _Value = self._function(owner)
+        owner.__dict__[self._name] = found
+        return found
+
+
 class Signature:
     """An op definition with the attributes of a node: the node's dtypes, worked out once.
 
@@ -47,17 +67,17 @@ class Signature:
         self.definition, self.attrs = definition, attrs
         self.checked = False
 
-    @cached_property
+    @_Once
     def inputs(self) -> list[DType]:
         """Dtype of each input; raises ``KeyError`` as ``OpDef.input_types`` does."""
         return self.definition.input_types(self.attrs)
 
-    @cached_property
+    @_Once
     def input_slices(self) -> dict[str, slice]:
         """Where each argument lies in the inputs; raises ``KeyError`` likewise."""
         return self.definition.input_slices(self.attrs)
 
-    @cached_property
+    @_Once
     def outputs(self) -> list[DType] | None:
         """Dtype of each output; None when the attributes do not say."""
         try:

@@ -49,7 +49,7 @@ def run(ctx: Context) -> None:
             continue
         try:
             alike = seen.setdefault(_outline(node), [])
-            twin = next((t for t in alike if _are_equal(t, node)), None)
+            twin = next((t for t in alike if _are_equal(ctx, t, node)), None) if alike else None
         except (TypeError, DrystoneError):
             continue
         if twin is None:
@@ -91,17 +91,26 @@ def _outline(node: Node) -> Hashable:
     """
     if node.op == "Const":
         return (node.op, node.device, node.controls, _fingerprint(node.attrs["value"]))
-    free = node.op in _COMMUTATIVE or node.op in _COMMUTATIVE_INTEGERS
+    op, controls = node.op, node.controls
+    free = op in _COMMUTATIVE or op in _COMMUTATIVE_INTEGERS
     inputs = frozenset(node.inputs) if free else node.inputs
-    return (node.op, node.device, inputs, frozenset(node.controls))
+    return (op, node.device, inputs, frozenset(controls) if controls else controls)
 
 
-def _are_equal(a: Node, b: Node) -> bool:
+def _are_equal(ctx: Context, a: Node, b: Node) -> bool:
     """Whether nodes with the same outline are equal."""
     if a.inputs != b.inputs and not (_order_is_free(a) and _sorted(a) == _sorted(b)):
         return False
     if a.op == "Const":
-        return _stated(a) == _stated(b) and _same_array(a.attrs["value"], b.attrs["value"])
+        return _same_stated(a, b) and _same_array(a.attrs["value"], b.attrs["value"])
+    alike = ctx.signatures.of(a)
+    return (alike is not None and alike is ctx.signatures.of(b)) or _stated(a) == _stated(b)
+
+
+def _same_stated(a: Node, b: Node) -> bool:
+    """Whether two constants state the same besides their value."""
+    if len(a.attrs) == len(b.attrs) == 2:  # no more than their dtype, and what is no name is that
+        return a.attrs.get("dtype") is b.attrs.get("dtype")
     return _stated(a) == _stated(b)
 
 

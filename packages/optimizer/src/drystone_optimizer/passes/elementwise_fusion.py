@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from drystone_base.dtypes import DType, as_dtype
-from drystone_base.graph import Node, Output, topological_order
+from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins
@@ -35,7 +35,7 @@ def run(ctx: Context) -> None:
     if FUSED_ELEMENTWISE not in of_plugins():
         ctx.decline("no plugin has a kernel for fused element-wise ops")
         return
-    for node in reversed(topological_order(ctx.graph)):
+    for node in reversed(ctx.order()):
         if ctx.graph.get(node.name) is not node or not _is_elementwise(node):
             continue
         ctx.tick()

@@ -32,7 +32,9 @@ _Interfaces: TypeAlias = Mapping[str, Sequence[Function]]
 
 def run(ctx: Context) -> None:
     """Set the functions of calls, and the values of device indices."""
-    interfaces = _interfaces(ctx.graph.functions)
+    interfaces = _interfaces(ctx.graph.functions) if len(ctx.graph.functions) else {}
+    if not interfaces and not any(node.op == "DeviceIndex" for node in ctx.graph):
+        return
     for node in list(ctx.graph):
         if node.op == "DeviceIndex":
             index = _match_index(ctx, node)

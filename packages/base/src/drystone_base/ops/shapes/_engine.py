@@ -148,13 +148,18 @@ class Engine:
     def update(self, node: Node, widen: bool) -> bool:
         """Infer one node anew; whether what is known of it changed."""
         found = self.merge(node) if node.op in MERGE_OPS else self.evaluate(node)
-        for k, shape in enumerate(found.shapes):
-            if node.op in _PLACEHOLDERS:
-                shape = placeholder_shape(node)
-            if self.given and (node, k) in self.given:
-                shape = self.given[(node, k)]
+        shapes, given = found.shapes, self.given
+        if node.op in _PLACEHOLDERS:
+            shapes[:] = [placeholder_shape(node)] * len(shapes)
+        for k, shape in enumerate(shapes):
+            if given and (node, k) in given:
+                shape = given[(node, k)]
                 found.values[k] = found.handles[k] = None
-            found.shapes[k] = None if widen else self.named(node, k, shape)
+                shapes[k] = shape
+            if widen:
+                shapes[k] = None
+            elif shape is not None and -1 in shape:
+                shapes[k] = self.named(node, k, shape)
         before = self.result.known.get(node)
         self.result.known[node] = found
         return before is None or not same_knowledge(before, found)

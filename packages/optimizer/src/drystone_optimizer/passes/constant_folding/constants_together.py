@@ -1,4 +1,6 @@
-"""Two constants of a chain of additions, or of multiplications, become one: (x + a) + b, (x a) b.
+"""The constants of a chain of additions, or of multiplications, become one: (x + a) + b, (x a) b.
+
+A chain is joined at once, whichever of its nodes is looked at, and all of it at its end.
 
 Integers wrap the same either way; floats may round differently. Left alone where the joined
 constant is not finite or loses all of a factor.
@@ -21,7 +23,7 @@ _MAX_BYTES: Final = 100 * 1024
 
 
 class _Found(NamedTuple):
-    inner: Node
+    chain: list[Node]
     data: Output
     op: str
     joined: np.ndarray[Any, Any]
@@ -29,13 +31,28 @@ class _Found(NamedTuple):
 
 
 def _match(ctx: Context, node: Node) -> _Found | None:
+    pair = _pair(ctx, node)
+    if pair is None:
+        return None
+    found, longer = pair, _longer(ctx, pair._replace(chain=list(pair.chain)))
+    while longer is not None:
+        found, longer = longer, _longer(ctx, longer)
+    # Where a constant is larger than the data, the first two may go together nevertheless.
+    for one in [found] if found is pair else [found, pair]:
+        if same_shape(ctx.shape(one.data), ctx.shape((one.chain[-1], 0))):
+            return one
+    return None
+
+
+def _pair(ctx: Context, node: Node) -> _Found | None:
+    """A node and the one that it reads from."""
     outer = _with_constant(ctx, node)
     if outer is None:
         return None
     (inner, slot), b = outer
-    if slot or inner in ctx.fed_nodes or not ctx.only_user(inner) or inner.controls:
+    if slot or not _goes_with(node, inner) or inner in ctx.fed_nodes or inner.controls:
         return None
-    if (inner.op in _ADDS) is not (node.op in _ADDS) or inner.op not in (*_ADDS, "Mul"):
+    if not ctx.only_user(inner):
         return None
     found = _with_constant(ctx, inner)
     if found is None or not ctx.may_rewrite(inner):
@@ -45,9 +62,33 @@ def _match(ctx: Context, node: Node) -> _Found | None:
     if joined is None or joined.nbytes > _MAX_BYTES:
         return None
     numeric = Numeric.EXACT if joined.dtype.kind in "iu" else Numeric.REASSOCIATES
-    if numeric > ctx.ceiling or not same_shape(ctx.shape(data), ctx.shape((node, 0))):
+    if numeric > ctx.ceiling:
         return None
-    return _Found(inner, data, "Mul" if node.op == "Mul" else "AddV2", joined, numeric)
+    return _Found([inner, node], data, "Mul" if node.op == "Mul" else "AddV2", joined, numeric)
+
+
+def _longer(ctx: Context, found: _Found) -> _Found | None:
+    """The chain with the node that reads its last one, where that adds or multiplies, too."""
+    last = found.chain[-1]
+    user = ctx.graph.only_user(last)
+    if user is None or last.controls or last in ctx.fed_nodes or not _goes_with(last, user):
+        return None
+    if not ctx.only_user(last) or not ctx.may_rewrite(user):
+        return None
+    read = _with_constant(ctx, user)
+    if read is None or read[0] != (last, 0):
+        return None
+    joined = _join(user.op, found.joined, read[1])
+    if joined is None or joined.nbytes > _MAX_BYTES:
+        return None
+    found.chain.append(user)
+    return found._replace(joined=joined)
+
+
+def _goes_with(one: Node, other: Node) -> bool:
+    if one.op == "Mul":
+        return other.op == "Mul"
+    return other.op in _ADDS
 
 
 def _with_constant(ctx: Context, node: Node) -> tuple[Output, np.ndarray[Any, Any]] | None:
@@ -82,12 +123,14 @@ def _join(op: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.numeric = max(ctx.numeric, found.numeric)
-    inputs = (*node.inputs, *found.inner.inputs)
-    constants = [o for o in inputs if o[0].op == "Const" and o[0] is not found.inner]
-    controls = [c for source, _ in constants for c in source.controls]
-    joined = ctx.add_constant(node, "joined", found.joined, list(dict.fromkeys(controls)))
-    ctx.become(node, found.op, [found.data, joined], {"T": node.attrs["T"]})
-    ctx.drop(found.inner)
+    *inner, last = found.chain
+    assert node in found.chain
+    constants = [o for n in found.chain for o in n.inputs if o[0].op == "Const"]
+    controls = dict.fromkeys(c for held, _ in constants for c in held.controls)
+    joined = ctx.add_constant(last, "joined", found.joined, list(controls))
+    ctx.become(last, found.op, [found.data, joined], {"T": last.attrs["T"]})
+    for one in reversed(inner):
+        ctx.drop(one)
     for source, _ in constants:
         ctx.drop_unused(source)
 
