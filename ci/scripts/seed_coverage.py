@@ -20,7 +20,7 @@ __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
 PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[0123]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
-_ROWS = re.compile(r"\bRows? ([BCEHJ]\d+(?:,? (?:and )?[BCEHJ]\d+)*)\b")
+_ROWS = re.compile(r"\bRows? ([BCDEHJ]\d+(?:,? (?:and )?[BCDEHJ]\d+)*)\b")
 _HEAD = """# Paragraphs and their tests
 
 What source documents ask, and the tests that hold it. Written by
@@ -33,6 +33,7 @@ _TITLES = {
     "S3": "S3: the registry of optimization passes",
     "B": "B: rows of the feature table for plugin optimizers",
     "C": "C: rows of the feature table for the built-in optimizers",
+    "D": "D: rows of the feature table for subgraph backends",
     "E": "E: rows of the feature table for modules and filesystems",
     "H": "H: rows of the feature table for the pass registry",
     "J": "J: rows of the feature table about optimizers that no source document names",
@@ -67,7 +68,7 @@ def _citations(node: ast.AST, above: str) -> Iterator[tuple[str, str]]:
 
 def _ids(text: str) -> set[str]:
     rows = " ".join(_ROWS.findall(text))
-    return {*_ID.findall(text), *re.findall(r"[BCEHJ]\d+", rows)}
+    return {*_ID.findall(text), *re.findall(r"[BCDEHJ]\d+", rows)}
 
 
 def _test_files(root: Path) -> Iterator[Path]:

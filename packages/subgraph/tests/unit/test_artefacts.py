@@ -70,7 +70,7 @@ def ran(graph: Graph | None = None, size: int = 2, **config: Any) -> bool:
 
 
 def test_a_hit_and_misses(folder: Path) -> None:
-    """J16: hit, miss."""
+    """Row J16."""
     backend = Keeping({"AddN"})
     assert [ran(), ran(), ran()] == [False, True, True]
     assert len(backend.requests) == 1
@@ -79,7 +79,7 @@ def test_a_hit_and_misses(folder: Path) -> None:
 
 
 def test_another_version_is_a_miss() -> None:
-    """J16: stale."""
+    """Row J16."""
     backend = Keeping({"AddN"})
     assert [ran(), ran()] == [False, True]
     backend.version = "2"
@@ -96,7 +96,7 @@ def test_another_version_is_a_miss() -> None:
     ],
 )
 def test_a_corrupt_entry_is_ignored(folder: Path, change: Callable[[Path], int], text: str) -> None:
-    """J16: corrupt."""
+    """Row J16."""
     Keeping({"AddN"})
     ran()
     (file,) = folder.iterdir()
@@ -160,7 +160,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_artefacts_are_made_ahead_of_time(model: Path, tmp_path: Path, folder: Path) -> None:
-    """D18, D19: run a stored artefact; built ahead; built anew for another shape."""
+    """Rows D18, D19 and J16."""
     backend, out = Keeping(ANY), tmp_path / "out"
     printed = compiled(model, "--output", out, "--size", 2)
     assert [(e["shapes"], e["state"]) for e in printed["executables"]] == [([[2]], "ready")]
@@ -178,7 +178,7 @@ def test_artefacts_are_made_ahead_of_time(model: Path, tmp_path: Path, folder: P
 
 
 def test_an_artefact_of_another_version_is_refused(model: Path, tmp_path: Path) -> None:
-    """J16: compatibility check and provenance."""
+    """Row J16."""
     backend, out = Keeping(ANY), tmp_path / "out"
     compiled(model, "--output", out, "--size", 2)
     backend.version = "2"

@@ -90,6 +90,7 @@ def test_the_structs_are_those_of_the_header(compile_library: Compile, tmp_path:
 
 
 def test_a_region_is_computed_by_the_library(loaded: Any) -> None:
+    """Row D25."""
     assert loaded.state == "loaded"
     session = ds.Session(
         graph_of(), ds.SessionConfig(subgraphs="elementwise", optimizer="off", executor="native")

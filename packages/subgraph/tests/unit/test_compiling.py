@@ -62,6 +62,7 @@ def test_an_executable_computes_the_region(executor: str) -> None:
 
 
 def test_so_many_specialisations_are_kept() -> None:
+    """Row D19."""
     backend = Compiling({"AddN"})
     session = session_of(open_chain(), specialisations=2)
     for size in (1, 2, 1, 3, 2):
@@ -186,7 +187,7 @@ def variable_graph() -> Graph:
 @pytest.mark.parametrize("executor", ["native", "reference"])
 @pytest.mark.parametrize("make", [Packed, Fixed])
 def test_weights_are_packed_once_for_each_value(make: Any, executor: str) -> None:
-    """S1-weights."""
+    """Row D21. S1-weights."""
     backend = Compiling({"AddV2", "Mul"}, make)
     session, one = session_of(variable_graph(), executor), np.ones(2, np.float32)
     session.run("init", {"x:0": one})
@@ -204,6 +205,7 @@ def test_weights_are_packed_once_for_each_value(make: Any, executor: str) -> Non
 
 
 def test_regions_in_bodies_of_loops() -> None:
+    """Row D12."""
     from drystone_abi.protos import FunctionDef
 
     graph = Graph()
@@ -238,7 +240,7 @@ def test_regions_in_bodies_of_loops() -> None:
 
 
 def test_executables_go_with_the_session() -> None:
-    """S1-operator, S1-isolation."""
+    """Row D16. S1-operator, S1-isolation."""
     Compiling({"AddN"})
     session = session_of(chain(3))
     session.run("n2:0", {"x:0": np.ones(2, np.float32)})

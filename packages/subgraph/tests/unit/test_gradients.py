@@ -16,7 +16,7 @@ FLOAT = as_dtype("float32")
 
 
 def test_the_gradient_of_a_partitioned_function() -> None:
-    """``f(x) = exp(sin(x) * x)``, called and differentiated, with sin and mul in a region."""
+    """Row D13. ``f(x) = exp(sin(x) * x)``, called and differentiated: sin and mul in a region."""
     graph, proto, body = Graph(), FunctionDef(), Graph()
     proto.signature.name = "f"
     proto.signature.input_arg.add(name="x", type=1)

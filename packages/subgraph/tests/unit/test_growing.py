@@ -37,7 +37,7 @@ class Tracer(SubgraphSelector):
 
 
 def test_order_of_calls() -> None:
-    """S1-search, S1-selector."""
+    """Row D3. S1-search, S1-selector."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["n0"], "n2": ["n0"], "z": ["n1", "n2"]})
     tracer = Tracer()
     partitioned(graph, backend("b", Rule(tracer)))
@@ -57,6 +57,7 @@ def test_a_chain_is_one_region() -> None:
 
 
 def test_a_region_grows_against_the_edges_too() -> None:
+    """Row D3."""
     graph = graph_of({"x": [], "y": [], "n0": ["x"], "n1": ["y"], "n2": ["n0", "n1"]})
     _, report = partitioned(graph, backend("b", starts("n")))
     assert regions(report) == [["n0", "n1", "n2"]]
@@ -84,7 +85,7 @@ def test_a_node_that_comes_late_lets_another_in() -> None:
 
 
 def test_two_kinds_that_would_depend_on_each_other() -> None:
-    """features 5.2: peers join a1 with a2 and b1 with b2, and get a cycle."""
+    """Row D5. features 5.2: peers join a1 with a2 and b1 with b2, and get a cycle."""
     graph = graph_of({"x": [], "a1": ["x"], "b2": ["x"], "a2": ["a1", "b2"], "b1": ["b2", "a1"]})
     name = backend("b", starts("a"), starts("b"))
     after, report = partitioned(graph, name)
@@ -93,7 +94,7 @@ def test_two_kinds_that_would_depend_on_each_other() -> None:
 
 
 def test_a_long_ladder_beside_the_path() -> None:
-    """features 5.2: peers give up looking and join s0 with s1."""
+    """Row D5. features 5.2: peers give up looking and join s0 with s1."""
     edges: dict[str, Sequence[str]] = {"x": [], "s0": ["x"], "p0": ["s0"], "x0": ["s0"]}
     for k in range(8):
         edges |= {f"y{k}": [f"x{k}"], f"z{k}": [f"x{k}"], f"x{k + 1}": [f"y{k}", f"z{k}"]}
@@ -104,6 +105,7 @@ def test_a_long_ladder_beside_the_path() -> None:
 
 
 def test_control_edges_keep_nodes_apart_and_are_kept() -> None:
+    """Row D5."""
     graph = graph_of(
         {"x": [], "n0": ["x"], "a": ["x", "^n0"], "n1": ["n0", "^a"], "z": ["x", "^n1"]}
     )
@@ -124,7 +126,7 @@ class FirstTwo(Named):
 
 
 def test_what_a_filter_leaves_is_checked_again() -> None:
-    """S1-filter."""
+    """Row D6. S1-filter."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["n0"], "n2": ["n0", "n1"]})
     after, report = partitioned(graph, backend("b", Rule(FirstTwo())))
     assert ["n0", "n2"] not in regions(report)
@@ -133,6 +135,7 @@ def test_what_a_filter_leaves_is_checked_again() -> None:
 
 
 def test_a_filter_may_keep_what_holds_together() -> None:
+    """Row D6."""
     graph = graph_of({"x": [], "n0": ["x"], "n1": ["n0"], "n2": ["n0"]})
     _, report = partitioned(graph, backend("b", Rule(FirstTwo())), ["n1", "n2"])
     assert regions(report)[0] == ["n0", "n2"]
@@ -160,13 +163,13 @@ class Pair(SubgraphSelector):
 
 
 def test_state_of_a_selector() -> None:
-    """S1-selector."""
+    """Row D2. S1-selector."""
     _, report = partitioned(chain(6), backend("b", Rule(Pair())))
     assert regions(report) == [["n0", "n1"], ["n2", "n3"], ["n4", "n5"]]
 
 
 def test_several_backends_in_their_order() -> None:
-    """S1-several."""
+    """Row D15. S1-several."""
     graph = chain(4)
     first = backend("first", Rule(Named(lambda name: name in ("n1", "n2"))))
     only("second", {"AddN"})
@@ -180,6 +183,7 @@ def test_several_backends_in_their_order() -> None:
 
 
 def test_the_same_graph_gives_the_same_bytes() -> None:
+    """Row D8."""
     only("b", {"AddN"})
     found = {partitioned(chain(9), "b", exclude=("n4",))[0].to_bytes() for _ in range(3)}
     assert len(found) == 1

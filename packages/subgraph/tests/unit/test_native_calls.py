@@ -85,7 +85,7 @@ def test_calls_do_without_python(backend: str, calls: list[int]) -> None:
 
 @pytest.mark.parametrize("executor", ["native", "reference"])
 def test_weights_are_packed_once_for_each_assignment(backend: str, executor: str) -> None:
-    """S1-weights."""
+    """Row D21. S1-weights."""
     session, x = weighted(backend, executor), np.ones(3, np.float32)
     session.run("init", {"x:0": x})
     packs, expected = [], 2

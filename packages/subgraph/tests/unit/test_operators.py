@@ -25,7 +25,7 @@ from drystone_subgraph import (
 
 
 def test_an_input_that_is_read_often_goes_in_once() -> None:
-    """S1-replace."""
+    """Row D8. S1-replace."""
     graph = graph_of({"x": [], "n0": ["x", "x"], "n1": ["n0", "x"]})
     after, report = partitioned(graph, only("b", {"AddN"}))
     operator = after[report.taken[0].node]
@@ -34,6 +34,7 @@ def test_an_input_that_is_read_often_goes_in_once() -> None:
 
 
 def test_an_output_that_is_read_often_goes_out_once() -> None:
+    """Row D8."""
     graph = graph_of({"x": [], "n0": ["x"], "a": ["n0", "n0"], "c": ["n0"]})
     after, report = partitioned(graph, backend("b", Rule(Named(lambda n: n == "n0"))))
     assert len(after[report.taken[0].node].attrs["Tout"]) == 1
@@ -81,7 +82,7 @@ class Looking(ContainOpProperty):
 
 
 def test_a_creator_sees_shapes_and_may_rewrite() -> None:
-    """S1-property, S1-information, S1-customize."""
+    """Rows D9 and D10. S1-property, S1-information, S1-customize."""
     rule = Looking()
     after, report = partitioned(chain(3), backend("b", rule))
     inputs, outputs = rule.ends
@@ -96,6 +97,7 @@ def test_a_creator_sees_shapes_and_may_rewrite() -> None:
 
 
 def test_a_refusal_leaves_the_nodes_to_the_next() -> None:
+    """Row D10."""
     name = backend("b", Looking(refuses=True))
     only("c", {"AddN"})
     graph = chain(3)
@@ -117,7 +119,7 @@ class _Second(ContainOpProperty):
 
 
 def test_a_region_may_be_partitioned_again() -> None:
-    """S1-customize."""
+    """Row D10. S1-customize."""
     backend("inner", Rule(Named(lambda name: name in ("n1", "n2"))))
     backend("outer", _Second({"AddN"}))
     graph = chain(4)
@@ -128,6 +130,7 @@ def test_a_region_may_be_partitioned_again() -> None:
 
 
 def test_small_regions_and_excluded_nodes_stay() -> None:
+    """Row D26."""
     graph = chain(5)
     _, report = partitioned(graph, only("b", {"AddN"}), exclude=("n1",), minimum_size=3)
     assert [(s.outcome, s.nodes, s.reason) for s in report.segments] == [
@@ -137,6 +140,7 @@ def test_small_regions_and_excluded_nodes_stay() -> None:
 
 
 def test_why_not() -> None:
+    """Rows D27 and J17."""
     _, report = partitioned(chain(2), only("b", {"Mul"}), why=True, exclude=("n1",))
     assert report.why == {
         ("", "x"): {"b": "it is where values come in or go out"},
@@ -163,7 +167,7 @@ def test_a_backend_that_raises() -> None:
 
 
 def test_names_of_backends() -> None:
-    """S1-register."""
+    """Row D11. S1-register."""
     with pytest.raises(BadRequest, match="did you mean default") as caught:
         find_backend("defualt")
     assert caught.value.code == "unknown-subgraph-backend"
@@ -175,7 +179,7 @@ def test_names_of_backends() -> None:
 
 
 def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S1-apply."""
+    """Row D14. S1-apply."""
     graph, x = chain(3), np.ones(2, np.float32)
 
     def kinds(config: ds.SessionConfig) -> set[str]:

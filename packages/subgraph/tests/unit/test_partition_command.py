@@ -25,6 +25,7 @@ def run(*words: object) -> Result:
 
 
 def test_a_dry_run_tells_who_takes_what(model: Path) -> None:
+    """Rows D27 and J17."""
     only("some", {"Mul"})
     done = run(model, "--backend", "some,default", "--report")
     assert done.exit_code == 0, done.output

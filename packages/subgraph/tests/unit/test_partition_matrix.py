@@ -130,7 +130,7 @@ def test_partitioned_is_unpartitioned(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """S1-default-operator, S1-apply."""
+    """Row D1. S1-default-operator, S1-apply."""
     graph, fetches = network()
     expected = _run(graph, fetches, "reference")
     found = way(graph, fetches, ops, tmp_path, monkeypatch)

@@ -35,6 +35,7 @@ def taken(graph: Graph, table: Sequence[Pattern]) -> list[tuple[str, tuple[str, 
 
 
 def test_the_first_pattern_has_the_first_choice() -> None:
+    """Rows D23 and J18."""
     graph = graph_of("Neg", "Exp", "Tanh", "Neg", "Exp", "Abs")
     assert taken(graph, TABLE) == [("long", ("n0", "n1", "n2")), ("short", ("n3", "n4"))]
 
@@ -54,6 +55,8 @@ def test_a_value_at_the_beginning_that_others_read() -> None:
 
 
 def test_a_check_refuses() -> None:
+    """Rows D23 and J18."""
+
     def first_only(nodes: Sequence[Node]) -> bool:
         return nodes[-1].name == "n0"
 

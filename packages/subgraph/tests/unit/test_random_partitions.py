@@ -7,11 +7,13 @@ from random_partitions import cyclic, grown, parts_differ, values_differ
 
 
 def test_ten_thousand_partitions_have_no_cycle() -> None:
+    """Rows D4 and D5."""
     wrong = [(seed, text) for seed in range(10_000) if (text := cyclic(*grown(seed)))]
     assert wrong == []
 
 
 def test_regions_found_all_at_once_are_those_that_grow_node_by_node() -> None:
+    """Row D7."""
     assert [text for seed in range(2_000) if (text := parts_differ(seed))] == []
 
 
@@ -20,6 +22,7 @@ def test_partitioned_graphs_compute_the_same() -> None:
 
 
 def test_partitioned_graphs_compute_the_same_natively() -> None:
+    """Row D17."""
     assert [t for seed in range(300, 500) if (t := values_differ(seed, "native"))] == []
 
 
