@@ -1,5 +1,6 @@
 // Core of the host library, called as a plugin and as an embedder would. Built with sanitizers.
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/large_blocks.h"
 #include "drystone/logging.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
@@ -294,10 +296,32 @@ void test_strides_of_nothing() {
   TF_DeleteTensor(t);
 }
 
+void test_large_blocks() {
+  using drystone::host::give_large;
+  using drystone::host::take_large;
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  void* one = take_large(kMega + 1);
+  void* other = take_large(kMega + 1);
+  CHECK(one != other && reinterpret_cast<std::uintptr_t>(one) % 64 == 0);
+  std::memset(one, 1, kMega + 1);
+  give_large(other);
+  give_large(one);
+  void* less = take_large(kMega / 4);  // the one that was given back last holds it
+  CHECK(less == one);
+  void* small = take_large(kMega / 16);  // too little for what is left
+  CHECK(small != other);
+  void* again = take_large(kMega + 1);
+  CHECK(again == other);
+  give_large(less);
+  CHECK(take_large(kMega + 1) == one);  // it is as large as it was
+  for (void* block : {one, small, other}) give_large(block);
+}
+
 }  // namespace
 
 int main() {
   test_status();
+  test_large_blocks();
   test_null();
   test_buffer();
   test_tensor();

@@ -55,7 +55,7 @@ void* take_other_block(std::size_t bytes) {
 
 void give_other_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
-  if (units > kBlockClasses && kKeeps && is_large(bytes)) return give_large(block, bytes);
+  if (units > kBlockClasses && kKeeps && is_large(bytes)) return give_large(block);
   if (units <= kBlockClasses && open_lists()) return give_block(block, bytes);
   std::free(block);
 }

@@ -1,8 +1,10 @@
 // Large blocks: see core/large_blocks.h.
 #include "core/large_blocks.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -15,33 +17,40 @@ namespace {
 constexpr std::size_t kSteps = 8;
 constexpr std::size_t kFirst = std::bit_width(kLargeFrom) - 1;
 constexpr std::size_t kClasses = (std::bit_width(kLargeUpTo) - kFirst) * kSteps;
+constexpr std::size_t kReach = 3 * kSteps + 1;  // classes up to eight times as large
 
-struct Size {
-  std::size_t number;  // of its class
-  std::size_t bytes;
-};
-
-Size size_for(std::size_t bytes) noexcept {
+// The class of the smallest blocks that hold so many bytes.
+std::size_t class_for(std::size_t bytes) noexcept {
   const std::size_t power = std::bit_width(bytes) - 1;
   const std::size_t step = (std::size_t{1} << power) / kSteps;
   const std::size_t steps = (bytes - (std::size_t{1} << power) + step - 1) / step;  // 0 to kSteps
-  return {(power - kFirst) * kSteps + steps, (std::size_t{1} << power) + steps * step};
+  return (power - kFirst) * kSteps + steps;
+}
+
+std::size_t size_of(std::size_t number) noexcept {
+  const std::size_t power = std::size_t{1} << (kFirst + number / kSteps);
+  return power + power / kSteps * (number % kSteps);
+}
+
+// Before each block: of which class it is, whatever it was taken for.
+struct Head {
+  std::size_t number;
+};
+constexpr std::size_t kHead = 64;
+
+Head* head_of(void* block) noexcept {
+  return reinterpret_cast<Head*>(static_cast<std::byte*>(block) - kHead);
 }
 
 struct Free {
   Free* next;
-};
-
-struct Class {
-  Free* first = nullptr;
-  std::size_t bytes = 0;   // of a block
-  std::uint64_t used = 0;  // when a block of it was last taken or given
+  std::uint64_t since;
 };
 
 // Never destroyed: tensors may go during exit.
 struct Kept {
   std::mutex mutex;
-  std::array<Class, kClasses + 1> classes;
+  std::array<Free*, kClasses + 1> classes{};
   std::size_t bytes = 0;
   std::uint64_t now = 0;
 };
@@ -51,26 +60,40 @@ Kept& kept() {
   return *only;
 }
 
-Free* pop(Kept& all, Class& from) noexcept {
-  Free* out = from.first;
-  from.first = out->next;
-  all.bytes -= from.bytes;
+Free* pop(Kept& all, std::size_t number) noexcept {
+  Free* out = all.classes[number];
+  all.classes[number] = out->next;
+  all.bytes -= size_of(number);
   return out;
+}
+
+// The block that was given back last, as most of it may still be in a cache: of the class or one of
+// blocks up to eight times as large. Null for none.
+Free* latest(Kept& all, std::size_t number) noexcept {
+  const std::size_t end = std::min(number + kReach, all.classes.size());
+  std::size_t found = end;
+  for (std::size_t k = number; k < end; ++k) {
+    const Free* each = all.classes[k];
+    if (each != nullptr && (found == end || each->since > all.classes[found]->since)) found = k;
+  }
+  return found == end ? nullptr : pop(all, found);
 }
 
 // A block of the class that was not used for the longest time.
 Free* oldest(Kept& all) noexcept {
-  Class* found = nullptr;
-  for (Class& each : all.classes) {
-    if (each.first != nullptr && (found == nullptr || each.used < found->used)) found = &each;
+  std::size_t found = all.classes.size();
+  for (std::size_t k = 0; k < all.classes.size(); ++k) {
+    const Free* each = all.classes[k];
+    if (each == nullptr) continue;
+    if (found == all.classes.size() || each->since < all.classes[found]->since) found = k;
   }
-  return found == nullptr ? nullptr : pop(all, *found);
+  return pop(all, found);
 }
 
 void free_chain(Free* first) noexcept {
   while (first != nullptr) {
     Free* next = first->next;
-    std::free(first);
+    std::free(head_of(first));
     first = next;
   }
 }
@@ -78,32 +101,28 @@ void free_chain(Free* first) noexcept {
 }  // namespace
 
 void* take_large(std::size_t bytes) {
-  const Size size = size_for(bytes);
+  const std::size_t number = class_for(bytes);
   {
     Kept& all = kept();
     const std::lock_guard lock(all.mutex);
-    Class& own = all.classes[size.number];
-    own.used = ++all.now;
-    if (own.first != nullptr) return pop(all, own);
+    Free* known = latest(all, number);
+    if (known != nullptr) return known;
   }
-  void* out = std::aligned_alloc(64, size.bytes);
+  void* out = std::aligned_alloc(kHead, kHead + size_of(number));
   if (out == nullptr) throw std::bad_alloc();
-  return out;
+  void* block = static_cast<std::byte*>(out) + kHead;
+  new (out) Head{number};
+  return block;
 }
 
-void give_large(void* block, std::size_t bytes) noexcept {
-  const Size size = size_for(bytes);
+void give_large(void* block) noexcept {
+  const std::size_t number = head_of(block)->number;
   Free* goes = nullptr;  // what there is no room for, freed without the lock
   {
     Kept& all = kept();
     const std::lock_guard lock(all.mutex);
-    Class& own = all.classes[size.number];
-    own.used = ++all.now;
-    own.bytes = size.bytes;
-    auto* mine = static_cast<Free*>(block);
-    mine->next = own.first;
-    own.first = mine;
-    all.bytes += size.bytes;
+    all.classes[number] = new (block) Free{all.classes[number], ++all.now};
+    all.bytes += size_of(number);
     while (all.bytes > kMostKept) {
       Free* out = oldest(all);
       out->next = goes;
@@ -120,12 +139,10 @@ std::size_t free_kept() noexcept {
   {
     const std::lock_guard lock(all.mutex);
     bytes = all.bytes;
-    for (Class& each : all.classes) {
-      while (each.first != nullptr) {
-        Free* out = pop(all, each);
-        out->next = goes;
-        goes = out;
-      }
+    while (all.bytes != 0) {
+      Free* out = oldest(all);
+      out->next = goes;
+      goes = out;
     }
   }
   free_chain(goes);

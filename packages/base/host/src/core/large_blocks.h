@@ -17,8 +17,7 @@ inline bool is_large(std::size_t bytes) noexcept {
 
 // Memory at a multiple of 64, of a size for which is_large() holds. Any thread. Throws bad_alloc.
 void* take_large(std::size_t bytes);
-// The same number of bytes as when it was taken.
-void give_large(void* block, std::size_t bytes) noexcept;
+void give_large(void* block) noexcept;
 // Free all that is kept; how many bytes that were.
 std::size_t free_kept() noexcept;
 
