@@ -1,10 +1,10 @@
 """Run clang-tidy over the C++ of this repository: `python -m ci.scripts.clang_tidy [FILES]`.
 
-Without FILES: the host's sources, the extension for Python, drystone-cpu's kernels, every header
-of the C++ SDK through one file that includes them all, and the examples in C and C++. Kernels by
-oneDNN are left out where its headers (the package onednn-devel-cpu-gomp) are not beside this
-Python. The checks are those of ci/config/clang-tidy. Ends with 1 when there are findings, and with
-2 when clang-tidy is not installed.
+Without FILES: the host's sources, the extension for Python, drystone-cpu's kernels, the library of
+drystone-filesystem, every header of the C++ SDK through one file that includes them all, and the
+examples in C and C++. Kernels by oneDNN are left out where its headers (the package
+onednn-devel-cpu-gomp) are not beside this Python. The checks are those of ci/config/clang-tidy.
+Ends with 1 when there are findings, and with 2 when clang-tidy is not installed.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def default_files(root: Path = ROOT) -> list[Path]:
     binding = (root / "packages" / "base" / "binding").glob("*.cc")
     kernels = (root / "packages" / "cpu" / "kernels").rglob("*.cc")
     known = [file for file in kernels if file.parent.name != "dnnl" or _onednn()]
+    files = (root / "packages" / "filesystem" / "native").glob("*.cc")
     examples = root / "plugin-abi" / "examples"
     shown = [*examples.rglob("*.c"), *examples.rglob("*.cc")]
-    return [*sorted(host), *sorted(binding), *sorted(known), *sorted(shown)]
+    return [*sorted(host), *sorted(binding), *sorted(known), *sorted(files), *sorted(shown)]
 
 
 @cache

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -142,13 +143,13 @@ class Aside : public Staged {
 // Of the process: umask() would change it, for other threads, too.
 mode_t Aside::current_mask() {
   std::FILE* file = std::fopen("/proc/self/status", "re");
-  unsigned mask = 022;
+  unsigned long mask = 022;
   char line[256];
   while (file != nullptr && std::fgets(line, sizeof line, file) != nullptr) {
-    if (std::sscanf(line, "Umask: %o", &mask) == 1) break;
+    if (std::strncmp(line, "Umask:", 6) == 0) mask = std::strtoul(line + 6, nullptr, 8);
   }
   if (file != nullptr) std::fclose(file);
-  return mask;
+  return static_cast<mode_t>(mask);
 }
 
 constexpr std::size_t kBuffer = std::size_t{1} << 16;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,7 +142,8 @@ def test_the_command_line(shop: tuple[str, Path]) -> None:
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
     graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
     ds.write_graph(graph, f"{root}/neg.pb")
-    np.savez(folder / "in.npz", **{"x:0": np.array([1, 2], np.float32)})
+    arrays: dict[str, Any] = {"x:0": np.array([1, 2], np.float32)}
+    np.savez(folder / "in.npz", **arrays)
     done = CliRunner().invoke(app, ["run", f"{root}/neg.pb", "--fetch", "y:0", *given])
     assert done.exit_code == 0, done.output
     with np.load(folder / "out.npz") as results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from drystone_base.host._lib import declare
@@ -68,8 +69,12 @@ def write(pointer: Any, data: bytes) -> None:
     _delete(made)
 
 
-def filled_bytes(size: int, fill: Callable[[memoryview], int]) -> bytes:
-    """Up to ``size`` bytes that ``fill`` writes, which answers how many, without a copy of them."""
+@cache
+def _bytes_functions() -> tuple[Any, Any]:
+    """What makes a bytes object, and what says where its bytes are; types of their own.
+
+    Made once: each making of a type takes longer than reading a small file.
+    """
     new, place = ctypes.pythonapi.PyBytes_FromStringAndSize, ctypes.pythonapi.PyBytes_AsString
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
         ctypes.cast(new, ctypes.c_void_p).value or 0
@@ -77,9 +82,15 @@ def filled_bytes(size: int, fill: Callable[[memoryview], int]) -> bytes:
     where = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
         ctypes.cast(place, ctypes.c_void_p).value or 0
     )
+    return make, where
+
+
+def filled_bytes(size: int, fill: Callable[[memoryview], int]) -> bytes:
+    """Up to ``size`` bytes that ``fill`` writes, which answers how many, without a copy of them."""
     if size < 2:  # small ones are shared by the interpreter
         room = bytearray(size)
         return bytes(memoryview(room)[: fill(memoryview(room))])
+    make, where = _bytes_functions()
     made: bytes = make(None, size)  # nobody else has seen it, so it may still be written to
     got = fill(memoryview((ctypes.c_char * size).from_address(where(made))).cast("B"))
     return made if got == size else made[:got]

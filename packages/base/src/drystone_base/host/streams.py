@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BUFFER", "RawReader", "RawWriter", "reader"]
 
-BUFFER: Final = 1 << 18
+BUFFER: Final = 1 << 16
 _SHORT: Final = 1 << 16
 
 
