@@ -29,8 +29,8 @@ from bench.grappler_process import grappler
 from bench.machine import processor
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, reachable
+from drystone_base.graph.calls import reachable_functions
 from drystone_optimizer import OptimizerConfig, optimize
-from drystone_optimizer.calls import reachable_functions
 
 __all__ = ["Case", "Row", "count_nodes", "main", "measure", "recorded", "synthetic"]
 
