@@ -288,7 +288,7 @@ def _resume(request: Request, bucket: str, name: str) -> Answer:
     said = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", request.headers.get("Content-Range") or "")
     pieces = uploads[number]
     pieces[int(said[1]) if said else 0] = request.body
-    if said and said[3] == "*":
+    if said and said[3] != str(int(said[2]) + 1):
         return Answer(308, b"", {"Range": f"bytes=0-{said[2]}"})
     data = b"".join(pieces[place] for place in sorted(uploads.pop(number)))
     made = _store(request, bucket, name, data, request.query.get("ifGenerationMatch"))

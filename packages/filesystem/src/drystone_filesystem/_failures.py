@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from typing import Final
@@ -29,21 +30,24 @@ _BY_NUMBER: Final = {
     errno.ENOSPC: "RESOURCE_EXHAUSTED",
     errno.ECONNRESET: "UNAVAILABLE",
 }
-_SECRET_NAME: Final = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|PRIVATE_KEY|ACCESS_KEY")
+_SECRET_NAME: Final = re.compile(
+    r"SECRET|TOKEN|PASSWORD|CREDENTIAL|(?:PRIVATE|ACCESS|ACCOUNT|API|MASTER)_KEY"
+)
 _SECRET_TEXT: Final = re.compile(
     r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password)=)"
-    r"[^&\s\"'<>]+|(//)[^/@\s]+@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
     re.IGNORECASE,
 )
 _SHORTEST: Final = 6
 
 
 class StoreFailure(OSError):
-    """A failure of a store whose status is known."""
+    """A failure of a store whose status is known; ``passes`` if asking again may help."""
 
-    def __init__(self, status_name: str, text: str) -> None:
+    def __init__(self, status_name: str, text: str, *, passes: bool = False) -> None:
         super().__init__(text)
         self.status_name = status_name
+        self.passes = passes
 
 
 def status_of(error: BaseException) -> str:
@@ -59,10 +63,21 @@ def status_of(error: BaseException) -> str:
     return found or "UNKNOWN"
 
 
+def _inside(value: str) -> list[str]:
+    """The secrets in a key that is JSON, as Google's are, and their lines."""
+    try:
+        found = json.loads(value) if value.lstrip().startswith("{") else {}
+    except ValueError:
+        return []
+    private = [v for k, v in found.items() if _SECRET_NAME.search(k.upper()) and isinstance(v, str)]
+    return [line for v in private for line in (v, *v.splitlines()) if len(line) >= _SHORTEST]
+
+
 def text_of(error: BaseException) -> str:
     """The exception in words; values of variables that are secrets, and signatures, are masked."""
     text = f"{type(error).__name__}: {error}"
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST:
-            text = text.replace(value, "***")
+            for secret in (value, *_inside(value)):
+                text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)

@@ -90,11 +90,14 @@ class Blocks:
             return
         draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
         data = bytes(part)
-        with suppress(OSError):
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(crc32c(data).to_bytes(_SUM, "little") + data)
             draft.replace(path)
             self._make_room(len(data) + _SUM)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
     def _make_room(self, added: int) -> None:
         """Delete what was not used for longest until all fits; other processes may do so, too."""

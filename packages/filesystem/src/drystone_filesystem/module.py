@@ -6,6 +6,8 @@ rest is imported when a path with a scheme is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Final
 
 from drystone_base.modules import Module
@@ -19,9 +21,15 @@ def _serve(scheme: str) -> bool:
     return serve(scheme)
 
 
+def _transfers(watcher: Callable[[str, int, int], None]) -> AbstractContextManager[None]:
+    from drystone_filesystem.transfer import progress
+
+    return progress(watcher)
+
+
 MODULE: Final = Module(
     "paths",
     (),
     lambda _library, _symbol: None,
-    stages={"scheme": _serve},
+    stages={"scheme": _serve, "transfers": _transfers},
 )

@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from drystone_filesystem._failures import StoreFailure
@@ -33,7 +34,10 @@ _BY_CODE: Final = {
     "411": "INVALID_ARGUMENT",
     "416": "OUT_OF_RANGE",
 }
-_PIECE: Final = 1 << 20
+_PIECE: Final = 4 << 20
+_UPLOADED: Final = 8 << 20
+_EXPIRED: Final = re.compile("ExpiredToken|TokenRefreshRequired|InvalidToken|token expired")
+_SKEWED: Final = re.compile("RequestTimeTooSkewed|[Rr]equest is not yet valid|Signature expired")
 _NOT_ITS_BYTES: Final = ("NOT_FOUND", "OUT_OF_RANGE", "INVALID_ARGUMENT")
 """What a store says of the first bytes of a directory, or of an empty object."""
 _CHANGED: Final = "was changed while it was read: open it again"
@@ -72,21 +76,22 @@ def retry_options() -> Any:
     }
 
 
-@contextmanager
-def _asking(path: str) -> Iterator[None]:
-    """Failures of the client become those of stores."""
-    from obstore.exceptions import BaseError
-
-    try:
-        yield
-    except (BaseError, FileNotFoundError) as error:
-        name = "NotFoundError" if isinstance(error, FileNotFoundError) else type(error).__name__
-        text = str(error).partition("\n\nDebug source:")[0]  # what follows repeats it, at length
-        said = _SAID.search(text)
-        status = _STATUS.get(name) or _BY_CODE.get(said[1] if said else "", "UNAVAILABLE")
-        if name == "PreconditionError":
-            text = f"{_CHANGED}; {text}"
-        raise StoreFailure(status, f"{path}: {text}") from error
+def _failure(path: str, error: BaseException) -> StoreFailure:
+    """What a failure of the client means."""
+    name = "NotFoundError" if isinstance(error, FileNotFoundError) else type(error).__name__
+    text = str(error).partition("\n\nDebug source:")[0]  # what follows repeats it, at length
+    said = _SAID.search(text)
+    status = _STATUS.get(name) or _BY_CODE.get(said[1] if said else "", "UNAVAILABLE")
+    if _EXPIRED.search(text) or (said and said[1] == "401"):
+        text = f"the credentials are not, or no longer, accepted: renew them; {text}"
+        return StoreFailure("UNAUTHENTICATED", f"{path}: {text}", passes=True)
+    if _SKEWED.search(text):
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        text = f"the store's clock is not this machine's, which says {now}: set it; {text}"
+        return StoreFailure("UNAUTHENTICATED", f"{path}: {text}")
+    if name == "PreconditionError":
+        text = f"{_CHANGED}; {text}"
+    return StoreFailure(status, f"{path}: {text}")
 
 
 class ObjectStore(Store):
@@ -102,6 +107,31 @@ class ObjectStore(Store):
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
 
+    def _made(self, bucket: str) -> Any:
+        from obstore.exceptions import BaseError
+
+        try:
+            return self._make(bucket)
+        except BaseError as error:
+            raise _failure(bucket, error) from error
+
+    @contextmanager
+    def _asking(self, path: str) -> Iterator[None]:
+        """Failures of the client become those of stores.
+
+        One whose credentials expired is forgotten: the next is made with those that are there then.
+        """
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, FileNotFoundError) as error:
+            made = _failure(path, error)
+            if made.passes:
+                with self._lock:
+                    self._clients.pop(path.partition("/")[0], None)
+            raise made from error
+
     def _split(self, path: str) -> tuple[Any, str]:
         """The client of the path's bucket, and the key."""
         bucket, _, key = path.partition("/")
@@ -109,8 +139,7 @@ class ObjectStore(Store):
             raise ValueError("a path must begin with a bucket, as scheme://bucket/path")
         with self._lock:
             if bucket not in self._clients:
-                with _asking(bucket):
-                    self._clients[bucket] = self._make(bucket)
+                self._clients[bucket] = self._made(bucket)
             return self._clients[bucket], key
 
     def stat(self, path: str) -> Stat:
@@ -120,13 +149,13 @@ class ObjectStore(Store):
         client, key = self._split(path)
         if key:
             try:
-                with _asking(path):
+                with self._asking(path):
                     meta = obstore.get(client, key, options={"head": True}).meta
                 return self._stat(meta)
             except StoreFailure as error:
                 if error.status_name != "NOT_FOUND":
                     raise
-        with _asking(path):
+        with self._asking(path):
             below = next(iter(obstore.list(client, f"{key}/" if key else None, chunk_size=1)), None)
         if not below and key:
             raise FileNotFoundError(f"there is no object {path}, and none below it")
@@ -139,7 +168,7 @@ class ObjectStore(Store):
         client, key = self._split(path)
         if key:
             try:
-                with _asking(path):
+                with self._asking(path):
                     found = obstore.get(client, key, options={"range": (0, size)})
                     return self._stat(found.meta), bytes(found.bytes())
             except StoreFailure as error:
@@ -158,7 +187,7 @@ class ObjectStore(Store):
         import obstore
 
         client, key = self._split(path)
-        with _asking(path):
+        with self._asking(path):
             found = obstore.list_with_delimiter(client, f"{key}/" if key else None)
         keys = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         below = (one.rstrip("/") for one in keys)  # other tools' marker of the directory is not
@@ -179,17 +208,17 @@ class ObjectStore(Store):
 
     def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
         """One ranged request."""
-        with _asking(path):
+        with self._asking(path):
             data = memoryview(self._get(path, offset, len(buffer), version).bytes())
         buffer[: len(data)] = data
         return len(data)
 
     def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
-        """One ranged request, in pieces that fit a processor's cache."""
-        with _asking(path):
+        """One ranged request, in pieces: each costs a change of threads."""
+        with self._asking(path):
             pieces = iter(self._get(path, offset, size, version).stream(min_chunk_size=_PIECE))
         while True:
-            with _asking(path):
+            with self._asking(path):
                 piece = next(pieces, None)
             if piece is None:
                 return
@@ -199,13 +228,15 @@ class ObjectStore(Store):
         """Collected here, and uploaded when it is closed, in parts if it is large."""
         import obstore
 
-        client, key = self._split(path)
+        self._split(path)
 
         def send(file: IO[bytes], _size: int) -> None:
-            with _asking(path):
-                obstore.put(client, key, file, chunk_size=8 << 20)
+            client, key = self._split(path)
+            with self._asking(path):
+                obstore.put(client, key, file, chunk_size=_UPLOADED)
 
-        return SpooledUpload(path, send, attempts=1)  # the client tries each request again
+        # The client tries each request again; twice in all, for credentials that expired.
+        return SpooledUpload(path, send, attempts=2)
 
     def make_directory(self, path: str) -> None:
         """Nothing to do: directories are prefixes."""
@@ -221,7 +252,7 @@ class ObjectStore(Store):
         import obstore
 
         client, key = self._split(path)
-        with _asking(path):
+        with self._asking(path):
             obstore.delete(client, key)
 
     def copy(self, source: str, target: str) -> None:
@@ -230,7 +261,7 @@ class ObjectStore(Store):
 
         client, key = self._split(source)
         other, new = self._split(target)
-        with _asking(source):
+        with self._asking(source):
             if client is other:
                 obstore.copy(client, key, new)
             else:

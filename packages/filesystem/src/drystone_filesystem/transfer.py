@@ -93,7 +93,8 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
             if place() - before >= how.part:
                 begin, attempt, before, wait = time.monotonic(), 1, place(), how.first_wait
             left = begin + how.seconds - time.monotonic()
-            if status_of(error) not in _AGAIN or attempt >= how.attempts or left < wait:
+            passes = status_of(error) in _AGAIN or getattr(error, "passes", False)
+            if not passes or attempt >= how.attempts or left < wait:
                 raise
         time.sleep(wait * (0.5 + random.random()))
         wait *= 2

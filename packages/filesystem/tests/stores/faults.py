@@ -26,6 +26,10 @@ FAULTS: Final = (
     "503",
     "wrong bytes",
 )
+_REFUSED: Final = {
+    "credentials expire": (400, "ExpiredToken"),
+    "clock is wrong": (403, "RequestTimeTooSkewed"),
+}
 _HALF: Final = ("reset inside the body", "truncated body", "stall")
 STALL: Final = 4.0
 _SKIPPED: Final = {"connection", "transfer-encoding", "content-length", "keep-alive", "host"}
@@ -83,6 +87,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if fault.isdigit():
             self._answer(int(fault), [("Content-Type", "text/plain")], b"a fault", "")
+            return
+        if fault in _REFUSED:
+            status, code = _REFUSED[fault]
+            text = f"<Error><Code>{code}</Code><Message>a fault</Message></Error>"
+            self._answer(status, [("Content-Type", "application/xml")], text.encode(), "")
             return
         status, headers, data = self._ask(body)
         if fault == "wrong bytes" and data:

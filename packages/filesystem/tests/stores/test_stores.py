@@ -5,6 +5,7 @@ S2-filesystems.
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import time
@@ -19,12 +20,16 @@ import drystone_base as ds
 from drystone_base.dtypes import FLOAT32
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
+from drystone_base.host.open_files import Readable
 from drystone_filesystem import gfile, progress
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "filesystem.md"
 BEGIN, END = "<!-- faults: begin -->\n", "<!-- faults: end -->\n"
 DATA = random.Random(1).randbytes((3 << 20) + 17)
 SHORT, ALWAYS = 1, 1000
+OTHERS = (
+    "credentials expire", "clock is wrong", "changed while it is read", "disk of the cache is full"
+)  # fmt: skip
 BOUND = 60.0
 _rows: dict[tuple[str, str, str], str] = {}
 
@@ -174,12 +179,76 @@ def test_a_cache_on_disk_serves_the_next_process(
     assert gfile.GFile(place, "rb").read() == DATA[::-1]
 
 
+def test_credentials_that_expire(served: Served) -> None:
+    """A client is made anew, with the credentials that are there then; the transfer goes on."""
+    if served.kind not in ("s3", "gs"):
+        pytest.skip("it is told who asks, and no more")
+    for action in ("read", "write"):
+        for how, times in (("once", SHORT), ("always", ALWAYS)):
+            said = outcome(served, action, "credentials expire", times)
+            assert said == ("whole" if how == "once" else "UNAUTHENTICATED")
+            _rows[f"{served.kind}, {action}", "credentials expire", how] = said
+
+
+def test_a_clock_that_is_wrong(served: Served) -> None:
+    """The error says so: to the store it is a refused signature like any other."""
+    if served.kind != "s3":
+        pytest.skip("nothing that is signed has a time")
+    put(served, "object-skewed", DATA)
+    served.proxy.arm("clock is wrong", "GET", ALWAYS)
+    with pytest.raises(HostError, match="the store's clock is not this machine's") as caught:
+        gfile.GFile(f"{served.root}/object-skewed", "rb").read()
+    served.proxy.arm("", "GET", 0)
+    _rows["s3, read", "clock is wrong", "always"] = checked(caught.value)
+    said = outcome(served, "write", "clock is wrong", ALWAYS)
+    assert said == "UNAUTHENTICATED"
+    _rows["s3, write", "clock is wrong", "always"] = said
+
+
+def test_an_object_that_is_changed_while_it_is_read(served: Served) -> None:
+    """Bytes of two versions never come together."""
+    put(served, "object-changed", DATA)
+    with Readable(f"{served.root}/object-changed") as file:
+        room = bytearray(1000)
+        assert file.read_into(0, memoryview(room)) == 1000
+        put(served, "object-changed", DATA[::-1])
+        rest = bytearray(len(DATA) - 1000)
+        with pytest.raises(HostError, match="was changed while it was read") as caught:
+            file.read_into(1000, memoryview(rest))
+    assert gfile.GFile(f"{served.root}/object-changed", "rb").read() == DATA[::-1]
+    _rows[f"{served.kind}, read", "changed while it is read", "once"] = checked(caught.value)
+
+
+def test_a_disk_of_the_cache_that_is_full(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read is whole; nothing half-written is left in the folder."""
+    full: list[Path] = []
+
+    def write(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        full.append(path)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("DRYSTONE_FILES_CACHE", str(tmp_path))
+    monkeypatch.setenv("DRYSTONE_FILES_MEMORY_MB", "0")
+    monkeypatch.setattr(Path, "write_bytes", write)
+    put(served, "object-full", DATA)
+    assert gfile.GFile(f"{served.root}/object-full", "rb").read() == DATA
+    assert full, "nothing was written to the cache"
+    assert list(tmp_path.iterdir()) == []
+    _rows[f"{served.kind}, read", "disk of the cache is full", "always"] = "whole"
+
+
 def table() -> str:
     """The outcomes, fault by store."""
     columns = list(dict.fromkeys(column for column, _, _ in _rows))
     lines = [f"| fault | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     for how in ("once", "always"):
-        for fault in FAULTS:
+        for fault in (*FAULTS, *OTHERS):
+            if not any(key[1:] == (fault, how) for key in _rows):
+                continue
             cells = [_rows.get((column, fault, how), "-") for column in columns]
             lines.append(f"| {fault}, {how} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

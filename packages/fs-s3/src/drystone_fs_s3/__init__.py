@@ -6,10 +6,16 @@ import os
 from typing import Any
 
 from drystone_filesystem import ObjectStore, client_options, retry_options
+from drystone_fs_s3.profiles import profile
 
 __all__ = ["__version__", "store"]
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+    "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+}
 
 
 def store() -> ObjectStore:
@@ -20,14 +26,14 @@ def store() -> ObjectStore:
 def _client(bucket: str) -> Any:
     from obstore.store import S3Store
 
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-    more = {} if endpoint is None else {"endpoint": endpoint}
+    stated: dict[str, Any] = {"region": "us-east-1", **profile()}
+    for option, variables in _PLACES.items():
+        value = next(filter(None, map(os.environ.get, variables)), None)
+        stated |= {} if value is None else {option: value}
     return S3Store(
         bucket,
-        region=region,
         checksum_algorithm="SHA256",
-        client_options=client_options(http=(endpoint or "").startswith("http://")),
+        client_options=client_options(http=stated.get("endpoint", "").startswith("http://")),
         retry_config=retry_options(),
-        **more,
+        **stated,
     )

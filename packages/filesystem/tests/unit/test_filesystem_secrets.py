@@ -1,0 +1,98 @@
+"""Secrets of stores never show: not in errors, logs, or what is printed of objects.
+
+S2-filesystems.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import string
+import traceback
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drystone_base.errors import HostError
+from drystone_base.host import filesystem as host
+from drystone_filesystem import Stat, Store, StoreFailure
+from drystone_filesystem._failures import text_of
+
+SECRETS = st.text(string.ascii_letters + string.digits + "+/=-_.~", min_size=16, max_size=64)
+PLACES = st.sampled_from(
+    [
+        "https://box.example/key?X-Amz-Signature={}&x=1",
+        "https://box.example/key?x=1&X-Amz-Security-Token={}",
+        "https://storage.example/o?access_token={}",
+        "http://node:9870/webhdfs/v1/a?op=OPEN&delegation={}&user.name=me",
+        "https://me:{}@box.example/key",
+        "401: Authorization: Bearer {}",
+        "401: authorization: basic {}",
+    ]
+)
+VARIABLES = (
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "WEBHDFS_DELEGATION_TOKEN",
+    "GOOGLE_SERVICE_ACCOUNT_KEY",
+    "AZURE_STORAGE_ACCOUNT_KEY",
+)
+
+
+class Telling(Store):
+    """A store whose client says too much when it fails."""
+
+    text = ""
+
+    def stat(self, path: str) -> Stat:
+        """Fails."""
+        raise StoreFailure("PERMISSION_DENIED", f"{path}: {self.text}")
+
+    def children(self, path: str) -> list[str]:
+        """Fails."""
+        raise StoreFailure("PERMISSION_DENIED", f"{path}: {self.text}")
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """Never called."""
+        raise NotImplementedError
+
+
+@settings(max_examples=60)
+@given(SECRETS, PLACES)
+def test_what_looks_like_a_secret_is_masked(secret: str, place: str) -> None:
+    shown = text_of(OSError(place.format(secret)))
+    assert secret not in shown
+    assert "***" in shown
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_values_of_variables_are_masked(
+    variable: str,
+    serve: Callable[[Store], str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Wherever they stand in a text: errors with all they carry, logs, and reports."""
+    secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYzEXAMPLE"
+    monkeypatch.setenv(variable, secret)
+    store = Telling()
+    store.text = f"the client was made of {{{secret!r}: 1}} and {secret}"
+    root = serve(store)
+    with caplog.at_level(logging.DEBUG), pytest.raises(HostError) as caught:
+        host.stat(f"{root}box/a")
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + caplog.text
+    assert caught.value.status == "PERMISSION_DENIED"
+    assert secret not in shown
+    assert secret not in str(host.filesystems())
+    assert "***" in caught.value.found
+
+
+def test_a_key_in_json_is_masked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+    key = {"client_email": "me@example", "private_key": f"-----BEGIN-----\n{line}\n-----END-----"}
+    monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT_KEY", json.dumps(key))
+    shown = text_of(OSError(f"bad key for me@example: {line}"))
+    assert line not in shown
+    assert "me@example" in shown
