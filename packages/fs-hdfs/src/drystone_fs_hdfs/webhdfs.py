@@ -5,7 +5,9 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import re
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, Any, Final
@@ -17,6 +19,7 @@ from drystone_fs_hdfs._web import asked, failure, pieces
 __all__ = ["WebHdfs", "hdfs"]
 
 _PORT: Final = 9870
+_DRAFT: Final = re.compile(r"\.[0-9a-f]{8}\.drystone$")
 _BY_EXCEPTION: Final = {
     "FileNotFoundException": "NOT_FOUND",
     "FileAlreadyExistsException": "ALREADY_EXISTS",
@@ -34,6 +37,9 @@ _BY_EXCEPTION: Final = {
 
 class WebHdfs(Store):
     """``host:port/path``: each name node by the address of its web interface."""
+
+    def __init__(self) -> None:
+        self._making = threading.Lock()
 
     # ---- requests ------------------------------------------------------------------------------
 
@@ -74,21 +80,35 @@ class WebHdfs(Store):
         return Stat(length, time * 1_000_000, False, f"{found.get('fileId')}-{time}-{length}")
 
     def children(self, path: str) -> list[str]:
-        """The names in a directory."""
+        """The names in a directory, without files that are on their way."""
+        return [name for name in self._names(path) if not _DRAFT.search(name)]
+
+    def _names(self, path: str) -> list[str]:
         listed = self._ask("GET", path, "LISTSTATUS")["FileStatuses"]["FileStatus"]
         return [one["pathSuffix"] for one in listed if one["pathSuffix"]]
 
     def make_directory(self, path: str) -> None:
-        """One directory: the name node would make all above it, too."""
+        """One directory: the name node would make all above it, too, and one that is there.
+
+        So of several programs that make the same one at once, more than one may succeed.
+        """
+        with self._making:
+            with suppress(FileNotFoundError):
+                self.stat(path)
+                raise FileExistsError(f"{path} is there already")
+            if not self.stat(path.rpartition("/")[0] or path).is_directory:
+                raise NotADirectoryError(f"{path} is in a file")
+            self._holds("PUT", path, "MKDIRS")
+
+    def _no_directory(self, path: str) -> None:
         with suppress(FileNotFoundError):
-            self.stat(path)
-            raise FileExistsError(f"{path} is there already")
-        if not self.stat(path.rpartition("/")[0] or path).is_directory:
-            raise NotADirectoryError(f"{path} is in a file")
-        self._holds("PUT", path, "MKDIRS")
+            if self.stat(path).is_directory:
+                raise IsADirectoryError(f"{path} is a directory")
 
     def remove_directory(self, path: str) -> None:
-        """One empty directory."""
+        """One empty directory, with what writers that ended early have left."""
+        for name in filter(_DRAFT.search, self._names(path)):
+            self.delete(f"{path}/{name}")
         self._holds("DELETE", path, "DELETE", recursive="false")
 
     def delete(self, path: str) -> None:
@@ -142,6 +162,7 @@ class WebHdfs(Store):
 
     def write(self, path: str) -> Upload:
         """Sent under another name when it is closed, and renamed once it is whole."""
+        self._no_directory(path)
         draft = f"{path}.{secrets.token_hex(4)}.drystone"
 
         def send(file: IO[bytes], size: int) -> None:
@@ -160,6 +181,8 @@ class WebHdfs(Store):
 
     def append_to(self, path: str) -> Upload:
         """After what is there; the data node shows what has arrived, so it is tried only once."""
+
+        self._no_directory(path)
 
         def send(file: IO[bytes], size: int) -> None:
             with suppress(FileNotFoundError):
@@ -203,6 +226,8 @@ def _refusal(path: str, code: int, body: bytes) -> Exception:
     status = _BY_EXCEPTION.get(kind)
     if status == "NOT_FOUND":
         return FileNotFoundError(f"there is no {path}")
+    if status is None and code == 403:  # what it answers for all that its rules forbid
+        status = "FAILED_PRECONDITION"
     if status is None:
         return failure(path, code, f"{kind}: {text}")
     return StoreFailure(status, f"{path}: {kind}: {text}")
