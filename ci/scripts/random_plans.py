@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
             shown += 1
             if shown == MOST_SHOWN:
                 break
-    loaded = ", ".join(p.name for p in plugins.report().plugins) or "none"
+    loaded = ", ".join(p.name for p in plugins.report().plugins if p.state == "loaded") or "none"
     print(
         f"{seed + 1 - options.first} programs of {len(ops)} ops, plugins: {loaded}; "
         f"{shown} disagreements; {time.monotonic() - start:.0f} s"

@@ -188,7 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
         soak = Soak(make, options.seed, options.threads, lasting)
         samples = turns(soak, options)
     summary = verdict(samples, Bounds(options.rate, options.total)) | {
-        "plugins": [plugin.name for plugin in plugins.report().plugins],
+        "plugins": [p.name for p in plugins.report().plugins if p.state == "loaded"],
         "jobs": dict(sorted(soak.runs.items())),
         "first_findings": soak.found[:20],
     }

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef, GraphDef
-from drystone_base.dtypes import FLOAT64, INT32
-from drystone_base.errors import GraphError
+from drystone_base.dtypes import FLOAT64, INT32, QUINT8
+from drystone_base.errors import GraphError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.graph._gradient_rules import CONSTANT, RULES
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 from drystone_base.ops.defs import find
-from drystone_base.session import Session
+from drystone_base.session import Session, SessionConfig
 
 Spec = tuple[str, str, list[str], dict[str, Any]]
 
@@ -139,3 +139,19 @@ def test_every_rule_is_for_an_op_that_runs() -> None:
     for op in {*RULES, *CONSTANT}:
         assert find(op) is not None
     assert [op for op in RULES if find_kernel(op) is None] == []
+
+
+@pytest.mark.parametrize("executor", ["reference", "native"])
+def test_a_gradient_of_another_type_than_the_node_says_is_refused(executor: Any) -> None:
+    graph = Graph()
+    graph.functions.add(INNER)
+    attrs = {"dtype": FLOAT64, "value": TensorAttr(array=np.ones((2, 3)))}
+    inputs = [graph.add("Const", f"c{k}", attrs=attrs) for k in range(4)]
+    attrs = {"Tin": [FLOAT64] * 4, "Tout": [FLOAT64, QUINT8], "f": FunctionRef("inner")}
+    graph.add("SymbolicGradient", "gradient", inputs, attrs=attrs)
+    with Session(graph, SessionConfig(executor=executor, optimizer="off")) as session:
+        with pytest.raises(KernelError) as caught:
+            session.run(["gradient:0", "gradient:1"])
+        assert "a function must return what the node that calls it gives" in str(caught.value)
+        assert "found: values of float64, float64" in str(caught.value)
+        assert session.run("c0:0").sum() == 6

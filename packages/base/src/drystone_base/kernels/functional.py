@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from drystone_base.dtypes import DType
 from drystone_base.graph.functions import gradient_name
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
@@ -75,7 +76,7 @@ def for_(call: Call, start: Array, limit: Array, delta: Array, *args: Array) -> 
     values: Sequence[Array] = args
     for i in range(first, last, step):
         values = call.runtime.invoke(call.attrs["body"], [np.array(i, np.int32), *values])
-    return values
+    return _of_types(call, values, call.attrs["T"])
 
 
 @kernel("PartitionedCall", "StatefulPartitionedCall")
@@ -85,7 +86,7 @@ def partitioned_call(call: Call, *args: Array) -> list[Array]:
 
 
 @kernel("RemoteCall")
-def remote_call(call: Call, target: Array, *args: Array) -> list[Array]:
+def remote_call(call: Call, target: Array, *args: Array) -> Sequence[Array]:
     """Outputs of function ``f`` applied to the inputs: on a device of this process, whichever."""
     name = target.item().decode("utf-8", "replace") if target.size == 1 else ""
     parts = _DEVICE.fullmatch(name)
@@ -104,7 +105,7 @@ def remote_call(call: Call, target: Array, *args: Array) -> list[Array]:
         remedy="feed the outputs of the call, or replace its target",
         status="INTERNAL",
     )
-    return call.runtime.invoke(call.attrs["f"], args)
+    return _of_types(call, call.runtime.invoke(call.attrs["f"], args), call.attrs["Tout"])
 
 
 @kernel("MapDefun")
@@ -155,11 +156,25 @@ def _stacked(call: Call, values: list[Array], shape: Shape) -> Array:
 
 
 @kernel("SymbolicGradient")
-def symbolic_gradient(call: Call, *args: Array) -> list[Array]:
+def symbolic_gradient(call: Call, *args: Array) -> Sequence[Array]:
     """Gradients of the arguments of function ``f``: the inputs are those, then its outputs'."""
     function = call.attrs["f"]
     gradient = FunctionRef(gradient_name(function.name), function.attrs)
-    return call.runtime.invoke(gradient, args)
+    return _of_types(call, call.runtime.invoke(gradient, args), call.attrs["Tout"])
+
+
+def _of_types(call: Call, values: Sequence[Array], types: Sequence[DType]) -> Sequence[Array]:
+    """The values, which a function gave: they must be what the node says it gives."""
+    found = [value.dtype for value in values]
+    needed = [np.dtype(dtype.base.np) for dtype in types]
+    call.require(
+        found == needed,
+        "a function must return what the node that calls it gives",
+        found=f"values of {', '.join(map(str, found)) or 'nothing'}",
+        needed=f"values of {', '.join(map(str, needed)) or 'nothing'}",
+        remedy="the graph is corrupt: export the model again",
+    )
+    return values
 
 
 @kernel("FakeParam")
