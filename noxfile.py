@@ -297,6 +297,8 @@ def model_passes(session: nox.Session) -> None:
 def sanitize(session: nox.Session) -> None:
     """The executor and drystone-cpu under ASan, UBSan and TSan, from many threads."""
     install_wheels(session, "test")
+    needed = load_toml(TOP / "packages/cpu/pyproject.toml")["build-system"]["requires"]
+    session.install(*(text for text in needed if text.startswith("onednn")))
     session.run("python", "-m", "ci.scripts.sanitize", *session.posargs)
 
 
@@ -317,7 +319,7 @@ def soak(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS["tested"])
 def fuzz_models(session: nox.Session) -> None:
-    """Fuzz loaders and runs of mutated models by coverage: an hour each, or `-- TARGET OPTIONS`."""
+    """Fuzz loaders and runs of mutated models: 15 minutes each, or `-- TARGET OPTIONS`."""
     install_wheels(session, "test")
     session.install("atheris>=2.3")
     command = ("python", "-m", "ci.scripts.fuzz_models")
@@ -325,7 +327,7 @@ def fuzz_models(session: nox.Session) -> None:
         session.run(*command, *session.posargs)
         return
     for target in ("load", "run"):
-        session.run(*command, target, "--seconds", "3600", "--keep", "500", "--log")
+        session.run(*command, target, "--seconds", "900", "--keep", "500", "--log")
 
 
 @nox.session

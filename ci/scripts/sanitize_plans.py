@@ -64,15 +64,24 @@ def write_plans(folder: Path, count: int) -> list[Path]:
     for name, graph, fetches, feeds in (*models(), *programs(count)):
         alone = fixed(graph, feeds)
         wanted = [fetch for fetch in fetches if fetch not in feeds]
-        try:
-            session = Session(alone, SessionConfig(executor="native", optimizer="off"))
-            plan = session.plan(wanted)
-        except DrystoneError:
-            continue
         bodies = [op for function in alone.functions for op in function.ops()]
         ops = {*(node.op for node in alone), *bodies}
         has_state = any((d := find(op)) is not None and d.is_stateful for op in ops)
-        path = folder / f"{name}{'' if has_state else '.steady'}.plan"
-        path.write_bytes(plan)
-        written.append(path)
+        for number, plan in enumerate(plans(alone, wanted)):
+            path = folder / f"{name}-{number}{'' if has_state else '.steady'}.plan"
+            path.write_bytes(plan)
+            written.append(path)
     return written
+
+
+def plans(graph: Graph, fetches: list[str]) -> list[bytes]:
+    """As the graph is, and as drystone-optimizer rewrites it; none that needs Python."""
+    found: dict[bytes, None] = {}
+    optimizers: tuple[Any, ...] = ("off", "default")
+    for optimizer in optimizers:
+        try:
+            config = SessionConfig(executor="native", optimizer=optimizer)
+            found[Session(graph, config).plan(fetches)] = None
+        except DrystoneError:
+            continue
+    return list(found)
