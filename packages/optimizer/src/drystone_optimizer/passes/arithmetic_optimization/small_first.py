@@ -31,7 +31,8 @@ def _match(ctx: Context, node: Node) -> _Found | None:
     dtype = ctx.dtype((node, 0))
     if dtype is None or not (dtype.is_integer or dtype.is_floating or dtype.is_complex):
         return None
-    numeric = Numeric.EXACT if dtype.is_integer else Numeric.REASSOCIATES
+    floats = Numeric.APPROXIMATE if node.op == "Mul" else Numeric.REASSOCIATES  # leaves the range
+    numeric = Numeric.EXACT if dtype.is_integer else floats
     if numeric > ctx.ceiling:
         return None
     alike = _ADDS if node.op in _ADDS else ("Mul",)
