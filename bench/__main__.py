@@ -164,7 +164,8 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
                    "found": found}  # fmt: skip
             result["cases"].append(row)
             try:
-                own = replace(settings, threads=row["threads"], least=case.least)
+                own = replace(settings, threads=row["threads"], least=case.least,
+                              rounds=min(rounds, case.rounds))  # fmt: skip
                 measure(case, peers, own, found)
             finally:
                 _close(row, console)

@@ -34,7 +34,7 @@ class Case:
     brings the variables back. Answers may differ from the recorded ones by ``tolerance``.
     ``answers`` is the file of the outputs where that is another than ``arrays``. ``threads`` and
     ``precision`` are the case's own (0: those that were asked for), ``least`` the fewest batches of
-    calls of a slot.
+    calls of a slot, ``rounds`` the most slots.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Case:
     threads: int = 0
     precision: str = "float32"
     least: int = 3
+    rounds: int = 100
 
     def data(self) -> dict[str, Any]:
         """The case as plain data, for a worker."""

@@ -45,7 +45,7 @@ def _case(
         name + mark, group, TITLES[name], {"graphdef": str(folder / f"{name}.pb")},
         str(folder / f"{name}-b{batch}.npz"), {f"{key}:0": key for key in inputs}, {"y:0": "y"},
         DEEP if precision == "float32" else COARSE, quick=False, threads=threads,
-        precision=precision, least=1,
+        precision=precision, least=1, rounds=3,
     )  # fmt: skip
 
 
