@@ -44,7 +44,8 @@ def right(row: Mapping[str, Any], name: str) -> bool:
 
     Ours must keep to the case's tolerance; a peer's kernels may round otherwise.
     """
-    return worth(row["found"].get(name), row.get("tolerance", math.inf) if name == OURS else SAME)
+    own = row.get("tolerance", math.inf if name == OURS else SAME)
+    return worth(row["found"].get(name), own if name == OURS else max(own, SAME))
 
 
 def worth(entry: Mapping[str, Any] | None, tolerance: float = math.inf) -> bool:

@@ -21,12 +21,13 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     import numpy as np
     import torch
 
+    form, source = choose(case, "onnx" if case["group"].startswith("networks") else "torch")
     torch.set_num_threads(threads)
     torch.set_num_interop_threads(1)
     with np.load(case["arrays"], allow_pickle=False) as data:
         example = [torch.from_numpy(np.array(data[key])) for key in case["inputs"].values()]
     with torch.inference_mode():
-        function = _function(torch, case, example)
+        function = _function(torch, form, source, case["precision"], example)
     ready = torch.inference_mode()(
         lambda *arrays: [function(*map(torch.from_numpy, arrays)).numpy()]
     )
@@ -37,11 +38,13 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     return run, None
 
 
-def _function(torch: Any, case: Mapping[str, Any], example: list[Any]) -> Callable[..., Any]:
-    if not case["group"].startswith("networks"):
-        return BUILDERS[choose(case, "torch")[1]](torch, example)
-    compiled = torch.compile(module(torch, choose(case, "onnx")[1], example))
-    if case["precision"] == "float32":
+def _function(
+    torch: Any, form: str, source: str, precision: str, example: list[Any]
+) -> Callable[..., Any]:
+    if form == "torch":
+        return BUILDERS[source](torch, example)
+    compiled = torch.compile(module(torch, source, example))
+    if precision == "float32":
         return compiled  # type: ignore[no-any-return]
 
     def call(*inputs: Any) -> Any:
