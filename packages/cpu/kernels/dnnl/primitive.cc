@@ -3,6 +3,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
 namespace drystone::cpu::dnnl_part {
 
 const dnnl::engine& engine() {
@@ -20,8 +22,10 @@ int threads_for(std::int64_t operations, std::int64_t elements) {
   constexpr std::int64_t kLeast = 4'000'000;   // some 40 us
   thread_local int known = 0;
   const bool is_small = operations + kPerElement * elements < kLeast;
-  const int now = is_small ? 1 : DS_NumThreads();
+  // oneDNN leaves work out where it gets fewer threads than it was told.
+  const int now = is_small ? 1 : std::min(DS_NumThreads(), omp_get_thread_limit());
   if (now != known) {
+    omp_set_dynamic(0);
     omp_set_num_threads(now);
     known = now;
   }

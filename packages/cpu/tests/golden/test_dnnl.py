@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import native_ops
 import numpy as np
+import pytest
 from agreement import assert_agrees, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -295,3 +300,17 @@ def test_sums(equation: str, data: st.DataObject) -> None:
             shape += dots if letter == "." else [sizes[letter]]
         operands.append(_numbers(rng, tuple(shape)))
     assert_close("Einsum", *operands, equation=equation)
+
+
+@pytest.mark.parametrize("setting", ["OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true"])
+def test_fewer_threads_than_wanted_do_all_of_the_work(setting: str) -> None:
+    name, _, value = setting.partition("=")
+    program = (
+        "import numpy as np, native_ops\n"
+        "x = np.random.default_rng(0).standard_normal((12, 128, 128)).astype(np.float32)\n"
+        "(found,) = native_ops.run_native('BatchMatMulV2', x, x)\n"
+        "np.testing.assert_allclose(found, x @ x, rtol=1e-3, atol=1e-3)\n"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, name: value, "PYTHONPATH": paths}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=120)
