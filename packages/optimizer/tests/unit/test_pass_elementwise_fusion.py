@@ -11,6 +11,7 @@ from pass_checks import Maker, as_lines, check, run_pass, same_values, told, unc
 
 from drystone_base.dtypes import BOOL, FLOAT16, FLOAT32, INT32, STRING
 from drystone_base.ops.own import FUSED_ELEMENTWISE
+from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.passes import elementwise_fusion
 
 F: dict[str, Any] = {"T": FLOAT32}
@@ -52,6 +53,17 @@ def test_results_that_are_read_twice_inside() -> None:
     m.op("Mul", "y", m.op("Square", "q", s, **F), m.op("AddV2", "a", s, x, **F), **F)
     feeds = {"x:0": np.linspace(-2, 2, 4, dtype=np.float32)}
     check(m, NAME, ["y:0"], [f"y = {FUSED_ELEMENTWISE}(x)", "x = Placeholder()"], feeds)
+
+
+def test_a_size_that_only_a_reshape_tells_is_not_lost_on_the_way_to_it() -> None:
+    m = Maker()
+    told_by = m.op("Reshape", "r", m.x(shape=(1, -1)), m.const("s", [1, 1]), Tshape=INT32, **F)
+    m.op("AddV2", "y", m.op("Square", "q", told_by, **F), "q", **F)
+    passes = OptimizerConfig(min_graph_nodes=-1)
+    after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"], passes, available=())
+    assert f"y = {FUSED_ELEMENTWISE}(r)" in as_lines(after)
+    again, _ = optimize_with_report(after, ["y:0"], ["x:0"], passes, available=())
+    assert again is after
 
 
 def test_comparisons_logic_and_choice() -> None:

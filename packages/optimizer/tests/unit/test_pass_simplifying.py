@@ -96,6 +96,7 @@ STAYS = {
     "norm": ((1, 3), one("EuclideanNorm", [0], keep_dims=True, **FI)),
     "reshape": ((-1, 3), one("Reshape", [3, -1], Tshape=INT32, **F)),
     "reshape with two unknown": ((-1, -1), one("Reshape", [-1, 3], Tshape=INT32, **F)),
+    "reshape that tells a size": ((-1, 3), one("Reshape", [1, 3], Tshape=INT32, **F)),
     "times 1 of a larger shape": ((-1, 1), one("Mul", [1.0, 1.0], **F)),
     "times 1 where the shape is unknown": (None, one("Mul", [1.0], **F)),
     "times 0": ((-1, 3), one("Mul", 0.0, **F)),

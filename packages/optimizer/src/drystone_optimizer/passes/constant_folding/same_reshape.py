@@ -1,4 +1,8 @@
-"""A Reshape to the shape that its input has becomes nothing."""
+"""A Reshape to the shape that its input has becomes nothing.
+
+It stays where it tells a size that is not known of its input: what is below it is fused and placed
+by that size, and a graph that has lost it would be seen otherwise when it is optimized again.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,9 @@ def _match(ctx: Context, node: Node) -> bool | None:
     unequal = [(a, b) for a, b in zip(before, after, strict=True) if a != b or a == -1]
     if not unequal:
         return True
-    # One size that is unknown on a side follows from the number of elements, if that is not 0.
+    # One size that is unknown behind it follows from the number of elements, if that is not 0.
     others = [a for a, b in zip(before, after, strict=True) if a == b and a != -1]
-    one = len(unequal) == 1 and min(unequal[0]) < 0
+    one = len(unequal) == 1 and unequal[0][1] < 0
     return True if one and all(d > 0 for d in others) else None
 
 
