@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from random_programs.draw import Program, draw
 
 __all__ = [
     "Disagreement", "Failed", "assert_split_agrees", "disagreement", "outcome", "outcomes", "same",
-    "smallest",
+    "scattered", "smallest",
 ]  # fmt: skip
 
 NODE = re.compile(r"node '([^']*)'")
@@ -47,6 +48,15 @@ class Failed(NamedTuple):
     node: str
     calls: tuple[tuple[str, str], ...]
     text: str
+
+
+def scattered(program: Program, seed: int, share: float) -> Graph:
+    """The program's graph, that share of its nodes on one of three devices at random."""
+    chance, split = random.Random(seed), program.graph.copy()
+    for node in split:
+        if chance.random() < share:
+            split.set_device(node, f"/cpu:{chance.randrange(3)}")
+    return split
 
 
 def outcome(session: Session, fetches: list[str], feeds: dict[str, Any]) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from random_programs.agree import assert_split_agrees
+from random_programs.agree import assert_split_agrees, scattered
 from random_programs.draw import draw
 
 from drystone_base import Graph, GraphError, KernelError, Session, SessionConfig, dtypes
@@ -138,20 +137,13 @@ def test_receiving_what_nobody_sends() -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs_over_random_devices(seed: int, executor: Any) -> None:
     """Split at random over three devices, a program gives what it gives on one."""
-    program, chance = draw(seed), random.Random(seed)
-    split = program.graph.copy()
-    for node in split:
-        if chance.random() < 0.7:
-            split.set_device(node, f"/cpu:{chance.randrange(3)}")
-    assert_split_agrees(program, split, executor)
+    program = draw(seed)
+    assert_split_agrees(program, scattered(program, seed, 0.7), executor)
 
 
 @pytest.mark.parametrize("seed", range(30, 50))
 def test_one_recv_for_each_send_and_nothing_is_sent_twice(seed: int) -> None:
-    program, chance = draw(seed), random.Random(seed)
-    graph = program.graph.copy()
-    for node in graph:
-        graph.set_device(node, f"/cpu:{chance.randrange(3)}")
+    graph = scattered(draw(seed), seed, 1.0)
     names = [f"/job:localhost/replica:0/task:0/device:CPU:{k}" for k in range(3)]
     place(graph, names, everywhere(["CPU"]), soft=True).apply()
     parts = partition(graph)

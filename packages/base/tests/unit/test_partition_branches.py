@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
 import pytest
-from random_programs.agree import assert_split_agrees
+from random_programs.agree import assert_split_agrees, scattered
 from random_programs.draw import draw
 
 from drystone_base import BadRequest, Graph, GraphError, Session, SessionConfig, dtypes
@@ -186,9 +185,5 @@ def test_what_may_never_come_out_of_a_loop_stays_on_its_device() -> None:
 @pytest.mark.parametrize("seed", [64, 331, *range(200, 228)])
 def test_random_programs_with_nearly_every_node_somewhere(seed: int, executor: Any) -> None:
     """Branches and loops in one another, split at random: what one device gives."""
-    program, chance = draw(seed), random.Random(seed)
-    split = program.graph.copy()
-    for node in split:
-        if chance.random() < 0.9:
-            split.set_device(node, f"/cpu:{chance.randrange(3)}")
-    assert_split_agrees(program, split, executor)
+    program = draw(seed)
+    assert_split_agrees(program, scattered(program, seed, 0.9), executor)

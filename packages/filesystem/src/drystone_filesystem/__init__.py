@@ -6,17 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone_base.host.filesystem_options import Option as Option
+    from drystone_base.host.filesystem_options import Transaction as Transaction
+    from drystone_base.host.filesystem_options import get_option as get_option
+    from drystone_base.host.filesystem_options import option_names as option_names
+    from drystone_base.host.filesystem_options import options as options
+    from drystone_base.host.filesystem_options import set_option as set_option
+    from drystone_base.host.filesystem_options import set_options as set_options
+    from drystone_base.host.filesystem_options import transaction as transaction
+    from drystone_base.host.filesystem_options import transaction_of as transaction_of
     from drystone_filesystem import gfile as gfile
     from drystone_filesystem._failures import StoreFailure as StoreFailure
-    from drystone_filesystem.configuration import Option as Option
-    from drystone_filesystem.configuration import Transaction as Transaction
-    from drystone_filesystem.configuration import get_option as get_option
-    from drystone_filesystem.configuration import option_names as option_names
-    from drystone_filesystem.configuration import options as options
-    from drystone_filesystem.configuration import set_option as set_option
-    from drystone_filesystem.configuration import set_options as set_options
-    from drystone_filesystem.configuration import transaction as transaction
-    from drystone_filesystem.configuration import transaction_of as transaction_of
     from drystone_filesystem.from_fsspec import FsspecStore as FsspecStore
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
@@ -34,33 +34,34 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_OPTIONS = "drystone_base.host.filesystem_options"
 # Where each public name lives, "" for one that is itself a module; imported when first asked for.
 _HOME = {
-    "DrystoneFileSystem": "to_fsspec",
-    "FsspecStore": "from_fsspec",
-    "ObjectStore": "objects",
-    "Option": "configuration",
-    "SpooledUpload": "spool",
-    "Stat": "store",
-    "Store": "store",
-    "StoreFailure": "_failures",
-    "Transaction": "configuration",
-    "Upload": "store",
-    "client_options": "objects",
-    "get_option": "configuration",
+    "DrystoneFileSystem": ".to_fsspec",
+    "FsspecStore": ".from_fsspec",
+    "ObjectStore": ".objects",
+    "Option": _OPTIONS,
+    "SpooledUpload": ".spool",
+    "Stat": ".store",
+    "Store": ".store",
+    "StoreFailure": "._failures",
+    "Transaction": _OPTIONS,
+    "Upload": ".store",
+    "client_options": ".objects",
+    "get_option": _OPTIONS,
     "gfile": "",
-    "offer_to_fsspec": "to_fsspec",
-    "option_names": "configuration",
-    "options": "configuration",
-    "progress": "transfer",
-    "register": "registry",
-    "retry_options": "objects",
-    "schemes": "registry",
-    "select": "registry",
-    "set_option": "configuration",
-    "set_options": "configuration",
-    "transaction": "configuration",
-    "transaction_of": "configuration",
+    "offer_to_fsspec": ".to_fsspec",
+    "option_names": _OPTIONS,
+    "options": _OPTIONS,
+    "progress": ".transfer",
+    "register": ".registry",
+    "retry_options": ".objects",
+    "schemes": ".registry",
+    "select": ".registry",
+    "set_option": _OPTIONS,
+    "set_options": _OPTIONS,
+    "transaction": _OPTIONS,
+    "transaction_of": _OPTIONS,
 }
 
 __all__ = [
@@ -97,7 +98,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'drystone_filesystem' has no attribute {name!r}")
     home = _HOME[name]
-    value: Any = import_module(f"drystone_filesystem.{home or name}")
+    value: Any = import_module(home or f".{name}", __name__)
     if home:
         value = getattr(value, name)
     globals()[name] = value

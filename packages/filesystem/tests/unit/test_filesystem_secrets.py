@@ -55,8 +55,9 @@ class Telling(Store):
         raise StoreFailure("PERMISSION_DENIED", f"{path}: {self.text}")
 
     def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
-        """Never called."""
-        raise NotImplementedError
+        """Fails."""
+        del offset, buffer, version
+        raise StoreFailure("PERMISSION_DENIED", f"{path}: {self.text}")
 
 
 @settings(max_examples=60)

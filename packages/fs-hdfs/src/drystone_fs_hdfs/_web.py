@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from drystone_filesystem import StoreFailure
+from drystone_filesystem import Store, StoreFailure
 
 if TYPE_CHECKING:
     import urllib3
 
-__all__ = ["asked", "failure", "pieces"]
+__all__ = ["WebStore", "asked", "failure", "pieces"]
 
 _BY_CODE: Final = {
     401: "UNAUTHENTICATED",
@@ -109,3 +109,15 @@ def pieces(path: str, answer: urllib3.BaseHTTPResponse) -> Iterator[memoryview]:
     finally:
         # What is left of a body nobody wants, so the connection cannot serve another request.
         answer.release_conn() if whole else answer.close()
+
+
+class WebStore(Store):
+    """A store whose reads are answers to requests, taken as they arrive: ``stream`` is its own."""
+
+    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
+        """One ranged request."""
+        got = 0
+        for piece in self.stream(path, offset, len(buffer), version):
+            buffer[got : got + len(piece)] = piece
+            got += len(piece)
+        return got

@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from drystone_filesystem import Stat, Store, StoreFailure
-from drystone_fs_hdfs._web import asked, failure, pieces
+from drystone_filesystem import Stat, StoreFailure
+from drystone_fs_hdfs._web import WebStore, asked, failure, pieces
 
 __all__ = ["Web"]
 
@@ -26,7 +26,7 @@ _SUMS: Final = (
 """Headers that state a sum of the whole file, their name of it, and ours."""
 
 
-class Web(Store):
+class Web(WebStore):
     """``host/path`` on web servers; they tell no names, and nothing is written there."""
 
     def __init__(self, scheme: str) -> None:
@@ -60,14 +60,6 @@ class Web(Store):
     def children(self, path: str) -> list[str]:
         """Never: HTTP has no way to ask."""
         raise NotImplementedError("a web server does not tell the names of its files")
-
-    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
-        """One ranged request."""
-        got = 0
-        for piece in self.stream(path, offset, len(buffer), version):
-            buffer[got : got + len(piece)] = piece
-            got += len(piece)
-        return got
 
     def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
         """One ranged request; a server that knows no ranges sends all, which is passed over."""

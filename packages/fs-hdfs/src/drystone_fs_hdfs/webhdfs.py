@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import IO, Any, Final
 from urllib.parse import quote, urlencode
 
-from drystone_filesystem import SpooledUpload, Stat, Store, StoreFailure, Upload
-from drystone_fs_hdfs._web import asked, failure, pieces
+from drystone_filesystem import SpooledUpload, Stat, StoreFailure, Upload
+from drystone_fs_hdfs._web import WebStore, asked, failure, pieces
 
 __all__ = ["WebHdfs", "hdfs"]
 
@@ -35,7 +35,7 @@ _BY_EXCEPTION: Final = {
 }
 
 
-class WebHdfs(Store):
+class WebHdfs(WebStore):
     """``host:port/path``: each name node by the address of its web interface."""
 
     def __init__(self) -> None:
@@ -136,14 +136,6 @@ class WebHdfs(Store):
         file.close()
 
     # ---- bytes ---------------------------------------------------------------------------------
-
-    def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
-        """One ranged request."""
-        got = 0
-        for piece in self.stream(path, offset, len(buffer), version):
-            buffer[got : got + len(piece)] = piece
-            got += len(piece)
-        return got
 
     def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
         """One ranged request; whether it was of that version, :meth:`confirm` says."""

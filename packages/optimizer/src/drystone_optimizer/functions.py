@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
-from drystone_base.graph.calls import reachable_functions
+from drystone_base.graph.calls import reachable_bodies, reachable_functions
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.preserve import preserved_nodes
@@ -32,12 +32,7 @@ __all__ = [
     "with_body",
 ]
 
-_COMPILED: Final = (
-    "_XlaMustCompile",
-    "_tf_data_function",
-    "api_implements",
-    "_grappler_do_not_remove",
-)
+_LEFT: Final = ("_grappler_do_not_remove",)
 
 
 def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -> Graph:
@@ -46,8 +41,9 @@ def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -
     ``optimize`` gives ``body.graph`` itself for no change, and may edit it.
     """
     changed: dict[str, FunctionDef] = {}
-    for function in reachable_functions(graph):
-        found = _optimize_one(graph, function, optimize)
+    for function, body in reachable_bodies(graph, left=_LEFT):
+        after = optimize(function, body)
+        found = None if after is body.graph else _as_function(after, body, function)
         if found is not None:
             changed[function.name] = found
     if not changed:
@@ -56,19 +52,6 @@ def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -
     for proto in changed.values():
         twin.functions.add(proto, replace=True)
     return twin
-
-
-def _optimize_one(
-    graph: Graph, function: Function, optimize: Callable[[Function, Body], Graph]
-) -> FunctionDef | None:
-    if function.signature.attrs or any(function.attr(name) for name in _COMPILED):
-        return None
-    try:
-        body = function.body(graph.functions)
-    except DrystoneError:
-        return None  # a body that does not hang together is reported when it is called
-    after = optimize(function, body)
-    return None if after is body.graph else _as_function(after, body, function)
 
 
 def with_body(graph: Graph, body_graph: Graph, body: Body, function: Function) -> Graph:

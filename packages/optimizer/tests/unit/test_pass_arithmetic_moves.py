@@ -278,8 +278,9 @@ BECOMES: dict[str, Case] = {
 }  # fmt: skip
 
 STAYS: dict[str, tuple[Make, dict[str, Any]]] = {
-    "a common factor, not aggressive": (factors(), {}),
-    "a common factor of unknown shapes": (factors(shape=None), {ARITH: "aggressive"}),
+    "a common factor, not aggressive": (factors(), {"numeric": "approximate"}),
+    "a common factor of unknown shapes": (factors(shape=None), {ARITH: "aggressive",
+                                                                "numeric": "approximate"}),
     "sums of one shape": (three("Mul", [(3, 3)] * 3), {}),
     "small ones are first": (three("AddV2", [(3,), (3,), (3, 3)]), {}),
     "shapes that are not known": (three("AddV2", [None, (3,), (3,)]), {}),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from drystone_base.errors import DrystoneError
-from drystone_base.graph import Function, Graph, body_to_function
-from drystone_base.graph.calls import BACKEND_ATTR, reachable_functions
+from drystone_base.graph import Body, Function, Graph, body_to_function
+from drystone_base.graph.calls import BACKEND_ATTR, reachable_bodies
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from drystone_subgraph.report import PartitionReport
 
 __all__ = ["with_bodies"]
-
-_LEFT: Final = ("_XlaMustCompile", "_tf_data_function", "api_implements")
 
 
 def with_bodies(
@@ -32,8 +29,8 @@ def with_bodies(
     """
     made = {node.attrs["f"].name for node in graph if node.states(BACKEND_ATTR)}
     changed = False
-    for function in reachable_functions(graph, made):
-        if _one(graph, function, backends, config, report):
+    for function, body in reachable_bodies(graph, made):
+        if _one(graph, function, body, backends, config, report):
             changed = True
     return changed
 
@@ -41,18 +38,13 @@ def with_bodies(
 def _one(
     graph: Graph,
     function: Function,
+    body: Body,
     backends: Sequence[SubgraphBackend],
     config: PartitionConfig,
     report: PartitionReport,
 ) -> bool:
     from drystone_subgraph.partitioner import Partitioning
 
-    if function.signature.attrs or any(function.attr(name) for name in _LEFT):
-        return False
-    try:
-        body = function.body(graph.functions)
-    except DrystoneError:
-        return False  # a body that does not hang together is reported when it is called
     work = Partitioning(body.graph, function.name, backends, config, report)
     named = {body.graph[name] for name in function.proto.control_ret.values()}
     if not work.run(named, ()):

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 from drystone_abi.protos import NodeDef
 from drystone_base.errors import DrystoneError
-from drystone_base.graph.functions import Function, FunctionLibrary
+from drystone_base.graph.functions import Body, Function, FunctionLibrary
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef
 
-__all__ = ["BACKEND_ATTR", "called", "called_by_proto", "calls_function", "reachable_functions"]
+__all__ = [
+    "BACKEND_ATTR",
+    "called",
+    "called_by_proto",
+    "calls_function",
+    "reachable_bodies",
+    "reachable_functions",
+]
 
 BACKEND_ATTR: Final = "_subgraph_backend"
 """The attribute of a call that names the backend that runs the function."""
 
 _NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
+_AS_THEY_ARE: Final = ("_XlaMustCompile", "_tf_data_function", "api_implements")
+"""Attributes of functions that somebody else will look at as they are."""
 
 
 def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Function]:
@@ -35,6 +44,26 @@ def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Functio
         for proto in function.proto.node_def:
             queue.extend(called_by_proto(proto, graph.functions))
     return list(found.values())
+
+
+def reachable_bodies(
+    graph: Graph, skip: Container[str] = (), left: Sequence[str] = ()
+) -> Iterator[tuple[Function, Body]]:
+    """Functions that the graph reaches and their bodies, for who rewrites those.
+
+    Not given: functions of ``skip``, those with one of the attributes ``left`` or one that says
+    that they stay as they are, those whose attributes callers fill in, and bodies that do not hang
+    together, which is reported when they are called.
+    """
+    kept = (*_AS_THEY_ARE, *left)
+    for function in reachable_functions(graph, skip):
+        if function.signature.attrs or any(function.attr(name) for name in kept):
+            continue
+        try:
+            body = function.body(graph.functions)
+        except DrystoneError:
+            continue
+        yield function, body
 
 
 def called(node: Node, library: FunctionLibrary) -> Iterator[str]:

@@ -7,16 +7,14 @@ from dataclasses import replace
 from functools import wraps
 from typing import Final, TypeAlias
 
-from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, Graph, body_to_function
-from drystone_base.graph.calls import reachable_functions
+from drystone_base.graph.calls import reachable_bodies
 from drystone_base.passes._clusters import CALL
 from drystone_base.passes._types import PassOptions
 
 __all__ = ["with_bodies"]
 
 _Run: TypeAlias = Callable[[PassOptions], bool]
-_LEFT: Final = ("_XlaMustCompile", "_tf_data_function", "api_implements")
 _READS: Final = frozenset({"ReadVariableOp"})
 
 
@@ -32,8 +30,8 @@ def with_bodies(run: _Run) -> _Run:
         changed = run(options)
         assert options.graph is not None
         graph = options.graph
-        for function in reachable_functions(graph, _functions_of_clusters(graph)):
-            changed = _on_body(graph, function, options, run) or changed
+        for function, body in reachable_bodies(graph, _functions_of_clusters(graph)):
+            changed = _on_body(graph, function, body, options, run) or changed
         return changed
 
     return on_all
@@ -47,13 +45,7 @@ def _functions_of_clusters(graph: Graph) -> set[str]:
     return found
 
 
-def _on_body(graph: Graph, function: Function, options: PassOptions, run: _Run) -> bool:
-    if function.signature.attrs or any(function.attr(name) for name in _LEFT):
-        return False
-    try:
-        body = function.body(graph.functions)
-    except DrystoneError:
-        return False  # a body that does not hang together is reported when it is called
+def _on_body(graph: Graph, function: Function, body: Body, options: PassOptions, run: _Run) -> bool:
     inside = replace(
         options, graph=body.graph, fetches=_ends(body, function),
         feeds=[f"{node.name}:0" for node in body.args], is_function_graph=True,

@@ -8,13 +8,13 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.passes.constant_folding._joining import MOST_BYTES, join
 from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
 _BIASES: Final = ("BiasAdd", "BiasAddV1")
 _SUMS: Final = (*_BIASES, "Add", "AddV2")
-_MAX_BYTES: Final = 100 * 1024
 
 
 class _Found(NamedTuple):
@@ -64,15 +64,9 @@ def _first(node: Node) -> bool:
 
 
 def _joined(a: Any, b: Any) -> np.ndarray[Any, Any] | None:
-    if a.dtype != b.dtype or not (a.size and b.size):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            joined = np.asarray(a + b)
-    except ValueError:
-        return None  # reported when the node runs
-    fits = joined.nbytes <= max(_MAX_BYTES, a.nbytes, b.nbytes)
-    return joined if fits and np.isfinite(joined).all() else None
+    joined = join("Add", a, b)
+    fits = joined is not None and joined.nbytes <= max(MOST_BYTES, a.nbytes, b.nbytes)
+    return joined if fits else None
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:

@@ -14,12 +14,12 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.passes.constant_folding._joining import MOST_BYTES, join
 from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
 _ADDS: Final = ("Add", "AddV2", "Sub")
-_MAX_BYTES: Final = 100 * 1024
 
 
 class _Found(NamedTuple):
@@ -58,8 +58,8 @@ def _pair(ctx: Context, node: Node) -> _Found | None:
     if found is None or not ctx.may_rewrite(inner):
         return None
     data, a = found
-    joined = _join(node.op, a, b)
-    if joined is None or joined.nbytes > _MAX_BYTES:
+    joined = join(node.op, a, b)
+    if joined is None or joined.nbytes > MOST_BYTES:
         return None
     numeric = Numeric.EXACT if joined.dtype.kind in "iu" else Numeric.REASSOCIATES
     if numeric > ctx.ceiling:
@@ -78,8 +78,8 @@ def _longer(ctx: Context, found: _Found) -> _Found | None:
     read = _with_constant(ctx, user)
     if read is None or read[0] != (last, 0):
         return None
-    joined = _join(user.op, found.joined, read[1])
-    if joined is None or joined.nbytes > _MAX_BYTES:
+    joined = join(user.op, found.joined, read[1])
+    if joined is None or joined.nbytes > MOST_BYTES:
         return None
     found.chain.append(user)
     return found._replace(joined=joined)
@@ -102,23 +102,6 @@ def _with_constant(ctx: Context, node: Node) -> tuple[Output, np.ndarray[Any, An
     if value is None or node.op == "Sub" or ctx.constant(right) is not None:
         return None
     return (right, value) if value.dtype.kind in "fiu" else None
-
-
-def _join(op: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
-    if a.dtype != b.dtype or not (a.size and b.size):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            joined = np.asarray(a * b if op == "Mul" else a + b)
-    except ValueError:
-        return None  # shapes that do not go together are reported when the node runs
-    if joined.dtype.kind != "f":
-        return joined
-    if not np.isfinite(joined).all():
-        return None
-    if op == "Mul" and (np.abs(joined) < np.finfo(joined.dtype).tiny).any():
-        return None
-    return joined
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
