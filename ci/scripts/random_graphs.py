@@ -1,9 +1,10 @@
 """Random graphs with and without passes: random_graphs.py [--count N] [--first SEED] [--jobs N]
 
-Each seed makes a program (branches, loops, functions, state), arithmetic or a network of images,
-and a choice of passes: all of them, all that keep every bit, or one alone. What they leave must be
-valid after each pass and give what the given graph gives, bit for bit or nearly, and the passes
-must find nothing more in it. What differs is printed with its seed; the status is 1 then.
+Each seed makes a program (branches, loops, functions, state), arithmetic, a network of images,
+layers of a transformer or steps of training, and a choice of passes: all of them, all that keep
+every bit, or one alone. What they leave must be valid after each pass and give what the given graph
+gives, bit for bit or nearly, and the passes must find nothing more in it. What differs is printed
+with its seed; the status is 1 then.
 
 A line of progress on standard error names the first seed that was not looked at: `--first` goes on
 there, also after Ctrl-C. At the end, a table says how often each pass rewrote what.
@@ -25,12 +26,13 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK, MOST_SHOWN = 50, 20
-KINDS = ("arithmetic", "images", "program")
+KINDS = ("arithmetic", "images", "program", "layers", "training")
 _OLD_NAME, _TOGGLE = "auto_mixed_precision_mkl", "disable_model_pruning"
 _PROGRESS_SECONDS = 10.0
 _ELEMENTWISE = ("Abs", "Exp", "Identity", "Neg", "Relu", "Sign", "Sqrt", "Square", "Tanh")
 # What passes need to find something to do in graphs of this kind.
 _SETTINGS: dict[str, dict[str, Any]] = {
+    "auto_parallel": {"auto_parallel_replicas": 2},
     "layout_optimizer": {"cpu_layout_conversion": "nchw_to_nhwc"},
     "memory_optimization": {
         "memory_mode": "heuristics", "device_memory": {"CPU": 16, "GPU": 16},
@@ -186,10 +188,10 @@ def _note(report: Any, fired: Counter[tuple[str, str]]) -> None:
 def one(seed: int, fired: Counter[tuple[str, str]] | None = None) -> Found:
     """The outcome of one seed."""
     kind = KINDS[seed % len(KINDS)]
-    passes, config = _config(seed // len(KINDS))
+    passes, config = _config(seed // len(KINDS), kind)
     try:
-        if kind == "program":
-            problem = _program(seed, config)
+        if kind in ("program", "training"):
+            problem = _program(seed, kind, config)
         else:
             problem = _graph(seed, kind, config, passes, Counter() if fired is None else fired)
     except Exception as error:
@@ -197,13 +199,18 @@ def one(seed: int, fired: Counter[tuple[str, str]] | None = None) -> Found:
     return Found(seed, kind, passes, problem)
 
 
-def _config(number: int) -> tuple[str, Any]:
-    """Of four draws one has all passes, one those that keep every bit, two a pass alone."""
+def _config(number: int, kind: str) -> tuple[str, Any]:
+    """Of four draws one has all passes, one those that keep every bit, two a pass alone.
+
+    Of all passes, replicas are a part where something is trained.
+    """
     from drystone_optimizer import OptimizerConfig
     from drystone_optimizer.config import OWN, PASSES
 
     strict: Any = {"fail_on_optimizer_errors": True, "min_graph_nodes": -1}
     if number % 4 == 0:
+        if kind == "training":
+            strict |= {"auto_parallel": "on", **_SETTINGS["auto_parallel"]}
         return "all passes", OptimizerConfig(**strict)
     if number % 4 == 1:
         return "all passes, exact", OptimizerConfig(numeric="exact", **strict)
@@ -220,10 +227,14 @@ def _config(number: int) -> tuple[str, Any]:
     return f"{name}, {numeric}", OptimizerConfig(**toggles, numeric=numeric, **strict)
 
 
-def _program(seed: int, config: Any) -> str:
+def _program(seed: int, kind: str, config: Any) -> str:
     from random_programs import disagreement, draw
+    from random_training import draw_training
 
-    program = draw(seed)
+    if kind == "program":
+        program = draw(seed)
+    else:
+        program = draw_training(seed, plain=config.is_on("auto_parallel"))
     if config.numeric != "exact":  # last bits of floats may differ
         program.inexact.update(name for fetches, _ in program.runs for name in fetches)
     found = disagreement(program, config)
@@ -245,10 +256,13 @@ def _draws(graph: Any, fetch: str) -> bool:
 def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[str, str]]) -> str:
     import random_arithmetic
     from random_images import draw_images
+    from random_layers import draw_layers
 
     made: Any
     if kind == "arithmetic":
         made, fetches = random_arithmetic.draw(seed)
+    elif kind == "layers":
+        made, fetches = draw_layers(seed)
     else:
         made, fetches = draw_images(seed, last=bool(seed % 2))
     graph, feeds = made.m.graph, made.feeds
@@ -257,7 +271,8 @@ def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[
     after, problem = _again(graph, fetches, feeds, config, fired)
     if problem or passes.startswith("auto_mixed_precision") or after is graph:
         return problem
-    plain, found = _run(graph, fetches, feeds), _run(after, fetches, feeds)
+    executor = "native" if kind == "layers" and seed % 2 else "reference"
+    plain, found = _run(graph, fetches, feeds), _run(after, fetches, feeds, executor)
     for name, one, other in zip(fetches, plain, found, strict=True):
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"{name} is {one.dtype}{one.shape}, then {other.dtype}{other.shape}"
@@ -325,10 +340,10 @@ def _again(
     return after, f"not at rest: {[(s.name, dict(s.rewrites)) for s in report.steps if s.rewrites]}"
 
 
-def _run(graph: Any, fetches: list[str], feeds: Any) -> list[Any]:
+def _run(graph: Any, fetches: list[str], feeds: Any, executor: Any = "reference") -> list[Any]:
     from drystone_base.session import Session, SessionConfig
 
-    config = SessionConfig(executor="reference", optimizer="off")
+    config = SessionConfig(executor=executor, optimizer="off")
     with np.errstate(all="ignore"):
         return [np.asarray(v) for v in Session(graph, config).run(fetches, feeds)]
 

@@ -84,7 +84,14 @@ def _line(node: Node) -> str:
     return f"{node.name} = {node.op}({', '.join([*held, *('^' + c.name for c in node.controls)])})"
 
 
-def same_values(a: Graph, b: Graph, fetches: Sequence[str], feeds: Feeds, exact: bool) -> None:
+def same_values(
+    a: Graph,
+    b: Graph,
+    fetches: Sequence[str],
+    feeds: Feeds,
+    exact: bool,
+    tolerance: float = 1e-5,
+) -> None:
     """Both graphs give equal values, bit for bit or nearly."""
     off = SessionConfig(executor="reference", optimizer="off", seed=1)
     one, other = (Session(g, off).run(list(fetches), feeds) for g in (a, b))
@@ -100,7 +107,9 @@ def same_values(a: Graph, b: Graph, fetches: Sequence[str], feeds: Feeds, exact:
             if left.dtype.kind == "f":
                 np.testing.assert_array_equal(np.signbit(left), np.signbit(right), name)
         else:
-            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-6, err_msg=name)
+            np.testing.assert_allclose(
+                left, right, rtol=tolerance, atol=tolerance / 10, err_msg=name
+            )
 
 
 def natively(

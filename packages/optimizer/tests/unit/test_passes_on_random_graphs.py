@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import random_arithmetic
+from pass_checks import same_values
+from random_layers import draw_layers
 from random_programs import disagreement, draw
+from random_training import draw_training
 
-from drystone_optimizer import OptimizerConfig
+from drystone_base.ops.own import ATTENTION, GELUS, LAYER_NORM
+from drystone_optimizer import OptimizerConfig, optimize_with_report
+from drystone_optimizer.passes.layer_fusion import attention, gelu, layer_norm
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -41,3 +48,38 @@ def test_random_arithmetic_agrees_by_default(seed: int) -> None:
     ):
         assert one.shape == other.shape
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4, err_msg=name)
+
+
+def test_random_layers_agree_and_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = dict.fromkeys((ATTENTION, LAYER_NORM, *GELUS), ())
+    for module in (attention, gelu, layer_norm):
+        monkeypatch.setattr(module, "of_plugins", lambda: kernels)
+    config = OptimizerConfig(fail_on_optimizer_errors=True, min_graph_nodes=-1)
+    fired: Counter[str] = Counter()
+    for seed in range(60):
+        made, fetches = draw_layers(seed)
+        graph = made.m.graph
+        after, report = optimize_with_report(graph, fetches, list(made.feeds), config, available=())
+        same_values(graph, after, fetches, made.feeds, exact=False, tolerance=1e-3)
+        again, _ = optimize_with_report(after, fetches, list(made.feeds), config, available=())
+        assert again is after, seed
+        fired.update(rule for step in report.steps for rule in step.rewrites)
+    found = {"attention", "layer normalization", "gelu", "index of a device",
+             "implementation for the device"}  # fmt: skip
+    assert found <= set(fired)
+
+
+@pytest.mark.parametrize("replicas", [0, 2, 3])
+def test_random_training_agrees(replicas: int) -> None:
+    """With replicas, too, of which each has the whole batch here: the same step."""
+    config = OptimizerConfig(
+        fail_on_optimizer_errors=True, min_graph_nodes=-1, auto_parallel_replicas=replicas,
+        auto_parallel="on" if replicas else "off",
+    )  # fmt: skip
+    for seed in range(12):
+        assert disagreement(draw_training(seed, plain=replicas > 0), config) is None
+    copied = draw_training(0, plain=True)
+    graph, (fetches, feeds) = copied.graph, copied.runs[1]
+    _, report = optimize_with_report(graph, fetches, list(feeds), config, available=())
+    fired = {rule for step in report.steps for rule in step.rewrites}
+    assert ("replicas" in fired) is (replicas > 0)
