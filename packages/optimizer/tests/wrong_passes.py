@@ -104,6 +104,21 @@ def neg_to_abs(work: Any) -> bytes:
 neg_to_abs.takes = "work"  # type: ignore[attr-defined]
 
 
+def notes_facts(work: Any) -> bytes | None:
+    """One that writes down, as the name of a node, what it was told beside the graph."""
+    if work.iteration > 1:
+        return None
+    graph = Graph.from_bytes(work.graph)
+    facts = (work.iteration, work.config.numeric, work.config.keep, work.config.custom_optimizers,
+             work.deadline is not None, len(work.feeds), work.where)  # fmt: skip
+    graph.add("NoOp", "told", attrs={"_facts": repr(facts).encode()})
+    return graph.to_bytes()
+
+
+notes_facts.takes = "work"  # type: ignore[attr-defined]
+notes_facts.custom = True  # type: ignore[attr-defined]
+
+
 def minus_tanh() -> FunctionDef:
     """``f(a) = a - tanh(a)``: a function whose body there is something to exchange in."""
     proto = FunctionDef()

@@ -6,13 +6,14 @@ of a function that a module defines.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from drystone_base.errors import PluginError
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin
-from drystone_optimizer.config import OptimizerConfig
+from drystone_optimizer.config import OptimizerConfig, QueueRunner, Toggle
 from drystone_optimizer.sources import Work, caller
 
 __all__ = ["open_one", "place_of", "run_isolated"]
@@ -49,11 +50,43 @@ def run_isolated(name: str, version: str, place: str, work: Work) -> bytes | Non
     plugin = OptimizerPlugin(
         name, version, f"{_HERE}{place}", "", isolation="process", only_isolated=True
     )
-    limits = Limits(work.config.deadline, work.config.memory_limit)
-    return plugin.run(
-        work.graph, work.fetches, work.feeds, work.preserve, limits=limits,
-        parameters=work.parameters,
-    )  # fmt: skip
+    limits = Limits(work.config.deadline, work.config.memory_limit, work.deadline)
+    more = {
+        "parameters": dict(work.parameters),
+        "config": _told(work.config),
+        "iteration": work.iteration,
+        "deadline": work.deadline,
+        "where": work.where,
+    }
+    ends = work.fetches, work.feeds, work.preserve
+    return plugin.run(work.graph, *ends, limits=limits, more=more)
+
+
+def _told(config: OptimizerConfig) -> dict[str, Any]:
+    """The config in what JSON knows, as ``_heard`` takes it."""
+    return {one.name: _plain(getattr(config, one.name)) for one in fields(config)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Toggle):
+        return value.value
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _heard(told: Mapping[str, Any]) -> OptimizerConfig:
+    """The config that the other process told of."""
+    found = {name: _hashable(value) for name, value in told.items()}
+    found["queue_runners"] = tuple(QueueRunner(*one) for one in found["queue_runners"])
+    found["custom_optimizers"] = tuple((name, more) for name, more in told["custom_optimizers"])
+    return OptimizerConfig(**found)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _hashable(one) for name, one in value.items()}
+    return tuple(_hashable(one) for one in value) if isinstance(value, list) else value
 
 
 def open_one(place: str) -> Callable[[bytes, dict[str, Any]], bytes | None]:
@@ -63,6 +96,8 @@ def open_one(place: str) -> Callable[[bytes, dict[str, Any]], bytes | None]:
 
     def on_request(graph: bytes, request: dict[str, Any]) -> bytes | None:
         ends = (request["fetches"], request["feeds"], frozenset(request["preserve"]))
-        return run(Work(graph, *ends, OptimizerConfig(), request["parameters"]))
+        now = (request["iteration"], request["deadline"], request["where"])
+        config = _heard(request["config"])
+        return run(Work(graph, *ends, config, request["parameters"], *now))
 
     return on_request

@@ -22,7 +22,7 @@ from drystone_optimizer.merge import LOGGER
 from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
 from drystone_optimizer.preserve import asked_for, preserved_nodes
-from drystone_optimizer.report import Outcome, Report, Step
+from drystone_optimizer.report import TOO_LATE, Outcome, Report, Step
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
 from drystone_optimizer.watch import CHANGED_RESULT, Watch
@@ -54,10 +54,7 @@ def run_passes(
     beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
     if not chosen and beside is None:
         return graph
-    limit = config.meta_optimizer_timeout_ms
-    ends = time.monotonic() + limit / 1000 if limit > 0 else None
-    if beside is not None:
-        beside.deadline = ends
+    ends = None if plugins is None else plugins.deadline
     run = _Run(config, report, chosen, ends, watch or Watch(), beside)
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
@@ -223,6 +220,8 @@ class _Run:
             ctx = self._beside("before", one, ctx, item, iteration)
             kept = ctx.graph.copy() if self.ends is not None else None
             try:
+                if self.ends is not None and time.monotonic() > self.ends:
+                    raise DeadlinePassed
                 if self._runs(one, iteration):
                     self._one(one, ctx, item, iteration)
             except DeadlinePassed:
@@ -334,10 +333,9 @@ class _Run:
     def _too_late(
         self, one: BuiltIn, item: _Item, iteration: int, ctx: Context, kept: Graph
     ) -> None:
-        reason = "meta_optimizer exceeded deadline."
         self.report.steps.append(
             Step(one.name, item.where, iteration, "skipped", 0.0, len(kept), len(kept),
-                 reason=reason)
+                 reason=TOO_LATE)
         )  # fmt: skip
         ctx.graph.journal = None
 

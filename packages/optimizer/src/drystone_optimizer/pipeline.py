@@ -66,7 +66,9 @@ def optimize_with_report(
     warn_of_changes(report.merged)
     watch = watch or Watch()
     types = device_types(graph) if chosen else frozenset()
-    runs = PluginRuns(chosen, config, report, types, watch, named=named)
+    limit = config.meta_optimizer_timeout_ms
+    ends = time.monotonic() + limit / 1000 if limit > 0 else None
+    runs = PluginRuns(chosen, config, report, types, watch, named=named, deadline=ends)
     graph = runs.around(START, graph, fetches, feeds)
     graph = run_passes(graph, fetches, feeds, config, report, watch, runs)
     graph = runs.around(END, graph, fetches, feeds)

@@ -19,7 +19,7 @@ from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.functions import plugin_on_bodies
 from drystone_optimizer.ordering import END, START, of_phase
 from drystone_optimizer.preserve import preserved_nodes
-from drystone_optimizer.report import Report, Run
+from drystone_optimizer.report import TOO_LATE, Outcome, Report, Run
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
 from drystone_optimizer.watch import CHANGED_RESULT, Watch
@@ -126,7 +126,11 @@ class PluginRuns:
         ``whole`` puts a body into the graph that can be run.
         """
         begin, fuel = time.perf_counter(), self.watch.fuel
-        after, reason, outcome = graph, "", "unchanged"
+        after, reason = graph, ""
+        outcome: Outcome = "unchanged"
+        if self._is_late():
+            self._note(optimizer, where, "skipped", begin, graph, graph, TOO_LATE)
+            return graph, data
         if fuel is not None:
             fuel.enter("plugin", optimizer.name, where)
         try:
@@ -136,7 +140,9 @@ class PluginRuns:
             now = self.iteration, self.deadline, where
             work = Work(given, fetches, feeds, preserve, self.config, self.parameters, *now)
             found = optimizer.run(work)
-            if found is not None:
+            if self._is_late():
+                outcome, reason = "skipped", self._too_late(optimizer, where)
+            elif found is not None:
                 after = Graph.from_bytes(found)
                 verify(graph, after, fetches, preserve)
                 self._check(optimizer, whole(graph), whole(after))
@@ -144,10 +150,28 @@ class PluginRuns:
                 if fuel is not None:
                     fuel.note("optimize")
         except Exception as error:  # whatever a plugin did, the graph goes on
-            if self.config.fail_on_optimizer_errors:
+            after, code = graph, getattr(error, "code", "")
+            if self._is_late() and code == "isolated-plugin-deadline":
+                outcome, reason = "skipped", self._too_late(optimizer, where)
+            elif self.config.fail_on_optimizer_errors:
                 raise
-            after, reason = graph, self._failed(optimizer, error, where)
-            outcome = "rejected" if getattr(error, "code", "") == CHANGED_RESULT else "failed"
+            else:
+                reason = self._failed(optimizer, error, where)
+                outcome = "rejected" if code == CHANGED_RESULT else "failed"
+        self._note(optimizer, where, outcome, begin, graph, after, reason)
+        return after, data
+
+    def _note(
+        self,
+        optimizer: Optimizer,
+        where: str,
+        outcome: Outcome,
+        begin: float,
+        graph: Graph,
+        after: Graph,
+        reason: str,
+    ) -> None:
+        """Report a run of an optimizer."""
         self.report.runs.append(
             Run(
                 optimizer.name,
@@ -155,14 +179,24 @@ class PluginRuns:
                 optimizer.path,
                 optimizer.device,
                 where,
-                outcome,  # type: ignore[arg-type]
+                outcome,
                 time.perf_counter() - begin,
                 len(graph),
                 len(after),
                 reason,
             )
         )
-        return after, data
+
+    def _is_late(self) -> bool:
+        """Whether the time for optimizing is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _too_late(self, optimizer: Optimizer, where: str) -> str:
+        """Warn that an optimizer went on when the time was over, and give the reason."""
+        limit = self.config.meta_optimizer_timeout_ms
+        self._warn(optimizer, where, f"it was not done when {limit} ms for optimizing were over "
+                   "(meta_optimizer_timeout_ms)")  # fmt: skip
+        return TOO_LATE
 
     def _check(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
         """Hold the result against the one before, where that was asked for."""
@@ -179,14 +213,18 @@ class PluginRuns:
             if isinstance(error, DrystoneError)
             else f"{type(error).__name__}: {error}"
         )
-        if optimizer.name not in self.warned:
-            self.warned.add(optimizer.name)
-            graph = f"function {where!r}" if where else "the graph"
-            version = optimizer.version or "of unknown version"
-            warnings.warn(
-                f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
-                f"which goes on as it was: {text}",
-                OptimizerWarning,
-                stacklevel=2,
-            )
+        self._warn(optimizer, where, text)
         return text
+
+    def _warn(self, optimizer: Optimizer, where: str, text: str) -> None:
+        if optimizer.name in self.warned:
+            return
+        self.warned.add(optimizer.name)
+        graph = f"function {where!r}" if where else "the graph"
+        version = optimizer.version or "of unknown version"
+        warnings.warn(
+            f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
+            f"which goes on as it was: {text}",
+            OptimizerWarning,
+            stacklevel=2,
+        )

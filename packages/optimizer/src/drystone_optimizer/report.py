@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from drystone_optimizer.merge import Merged
 
-__all__ = ["Outcome", "Report", "Run", "Step"]
+__all__ = ["TOO_LATE", "Outcome", "Report", "Run", "Step"]
+
+TOO_LATE: Final = "meta_optimizer exceeded deadline."
+"""Why a pass or a plugin was skipped, or undone, when the time was over; TensorFlow's words."""
 
 Outcome = Literal["changed", "unchanged", "failed", "skipped", "rejected"]
 """``rejected``: what it gave had another result; see ``checking.validation``."""

@@ -132,7 +132,7 @@ def _of_plugin(plugin: OptimizerPlugin) -> Optimizer:
             work.feeds,
             work.preserve,
             isolation=chosen,
-            limits=Limits(config.deadline, config.memory_limit),
+            limits=Limits(config.deadline, config.memory_limit, work.deadline),
         )
 
     return Optimizer(

@@ -77,11 +77,11 @@ class OptimizerPlugin:
         *,
         isolation: str | None = None,
         limits: Limits | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        more: Mapping[str, Any] | None = None,
     ) -> bytes | None:
         """New GraphDef bytes, or None for no change; raises ``PluginError`` and ``HostError``.
 
-        ``parameters`` are for optimizers in Python, whose ``path`` says how to load them; see
+        ``more`` is for optimizers in Python, whose ``path`` says how to load them; see
         ``isolation_worker``.
         """
         if not self.only_isolated and (isolation or self.isolation) != "process":
@@ -93,7 +93,7 @@ class OptimizerPlugin:
             "fetches": list(fetches),
             "feeds": list(feeds),
             "preserve": sorted(set(preserve)),
-            "parameters": dict(parameters or {}),
+            **(more or {}),
         }
         found = _run_isolated(self, graph, names, limits or Limits())
         if found is not None and self.ops:
@@ -244,7 +244,8 @@ def _run_isolated(
     try:
         return _worker(plugin, limits).optimize(plugin.device, graph, names, limits)
     except PluginError as error:
-        if error.code in _STRIKES:
+        hurried = error.code == "isolated-plugin-deadline" and limits.is_over
+        if error.code in _STRIKES and not hurried:
             with _lock:
                 _strikes[plugin.path] = _strikes.get(plugin.path, 0) + _STRIKES[error.code]
                 _last_error[plugin.path] = error

@@ -25,10 +25,25 @@ _ANSWER_MINIMUM: Final = 64 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What an isolated plugin may use: seconds for one request, bytes of memory."""
+    """What an isolated plugin may use: seconds for one request, bytes of memory.
+
+    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it.
+    """
 
     deadline: float = 60.0
     memory: int = 4 << 30
+    ends: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long a request that begins now may take."""
+        left = self.deadline if self.ends is None else self.ends - time.monotonic()
+        return max(0.0, min(self.deadline, left))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of whoever asks is over, whatever the plugin's own deadline is."""
+        return self.ends is not None and time.monotonic() >= self.ends
 
 
 class _TooMuchMemory(Exception):
@@ -130,16 +145,17 @@ class Worker:
     def _ask(
         self, header: dict[str, Any], blob: bytes, limits: Limits
     ) -> tuple[dict[str, Any], bytes]:
-        until = time.monotonic() + limits.deadline
+        seconds = limits.seconds
+        until = time.monotonic() + seconds
         try:
             self.channel.send(header, blob, until=until, watch=self._watch)
         except Closed:
             self._fail_crash()
         except Deadline:
-            self._fail_deadline(limits.deadline)
+            self._fail_deadline(seconds)
         except _TooMuchMemory as error:
             self._fail_memory(error)
-        reply, data = self._receive(until - time.monotonic(), len(blob), limits.deadline)
+        reply, data = self._receive(until - time.monotonic(), len(blob), seconds)
         if reply.get("ok") is not True:
             self._fail_answer(reply)
         return reply, data
@@ -210,7 +226,7 @@ class Worker:
         self._fail(
             "did not answer",
             check="an isolated plugin must answer before its deadline",
-            found=f"no answer within {seconds:g} s",
+            found=f"no answer within {seconds:.3g} s",
             needed="an answer, or a longer deadline",
             code="isolated-plugin-deadline",
             status="DEADLINE_EXCEEDED",
