@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from drystone_abi.protos import Event, NodeExecStats, RunMetadata
 from drystone_base.kernels._event_file import EventFile
+from drystone_base.loaders._files import draft_of, put_in_place, writing
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -25,13 +26,16 @@ def write_events(folder: Path, graph: Graph, nodes: Sequence[NodeRun]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     moment = time.time()
     path = folder / f"events.out.tfevents.{int(moment):010d}.{platform.node()}.drystone"
-    file = EventFile(path, limit=100, seconds=1e9, moment=int(moment))
+    draft = draft_of(path)
+    file = EventFile(draft, limit=100, seconds=1e9, moment=int(moment))
     file.add(Event(wall_time=moment, graph_def=graph.to_bytes()))
     event = Event(wall_time=moment, step=0)
     event.tagged_run_metadata.tag = "drystone"
     event.tagged_run_metadata.run_metadata = _metadata(nodes).SerializeToString()
     file.add(event)
     file.flush()
+    with writing(path):
+        put_in_place(draft, path)
     return path
 
 

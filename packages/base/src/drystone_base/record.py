@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from drystone_base.uris import as_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -122,7 +124,9 @@ class Record:
 
     def write_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Save :meth:`chrome_trace`; open the file at https://ui.perfetto.dev."""
-        Path(path).write_text(json.dumps(self.chrome_trace()), encoding="utf-8")
+        from drystone_base.loaders._files import replace_file
+
+        replace_file(as_path(path), [json.dumps(self.chrome_trace()).encode()])
 
     def write_events(self, folder: str | os.PathLike[str], graph: Graph) -> Path:
         """Save an event file with the graph and what its nodes took; gives its path.
@@ -131,7 +135,7 @@ class Record:
         """
         from drystone_base._record_events import write_events
 
-        return write_events(Path(folder), graph, self.nodes)
+        return write_events(as_path(folder), graph, self.nodes)
 
     # ---- recording -----------------------------------------------------------------------------
 

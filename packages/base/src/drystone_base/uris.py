@@ -131,6 +131,18 @@ class UriPath(os.PathLike[str]):
         """Itself: there is no current folder."""
         return cast("Path", self)
 
+    def resolve(self) -> Path:
+        """Itself: it is clean, and there are no links."""
+        return cast("Path", self)
+
+    @property
+    def parents(self) -> tuple[Path, ...]:
+        """The folders that it is in, the nearest first, up to ``scheme://host``."""
+        found: list[Path] = []
+        while (above := (found[-1] if found else self).parent) != (found[-1] if found else self):
+            found.append(above)
+        return tuple(found)
+
     def is_symlink(self) -> bool:
         """Never: what is behind a scheme has no links that are followed here."""
         return False
@@ -220,6 +232,19 @@ class UriPath(os.PathLike[str]):
                     file.append(piece)
 
         _told(write, self)
+
+    def append_bytes(self, data: bytes) -> None:
+        """Add to the end of the file; it is written anew where the store cannot append."""
+        from drystone_base.host.open_files import Writable
+
+        def append(path: UriPath) -> None:
+            with Writable(path, append=True) as file:
+                file.append(data)
+
+        try:
+            _told(append, self)
+        except NotOffered:
+            self.write_pieces([self.read_bytes() if self.exists() else b"", data])
 
     def upload(self, source: Path) -> None:
         """Make the file of the bytes of a local one."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from drystone_base.cli.kit import (
+    AnyPath,
     check_output,
     common_options,
     note,
@@ -44,7 +45,7 @@ Examples:
 
 
 @click.command("bisect", epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @target_options
 @config_options
 @click.option("--registered", multiple=True, metavar="PASS",
@@ -53,7 +54,7 @@ Examples:
 @click.option("--isolation", type=click.Choice(("none", "process")),
               help="Where optimizers of C plugins run; in a process, crashes are "
               "found, too.")  # fmt: skip
-@click.option("--minimal", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT",
+@click.option("--minimal", type=AnyPath(dir_okay=False), metavar="OUT",
               help="Where to write the smallest graph (.pb or .pbtxt) and, beside it, its inputs "
               "(.npz).")  # fmt: skip
 @sample_options

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli.kit import (
+    AnyPath,
     check_output,
     common_options,
     duration,
@@ -52,8 +53,8 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("output", metavar="OUT", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("model", type=AnyPath())
+@click.argument("output", metavar="OUT", type=AnyPath(dir_okay=False))
 @target_options
 @config_options
 @click.option("--report", is_flag=True, help="Show what each pass did.")
@@ -61,7 +62,7 @@ Examples:
 @click.option("--verify", is_flag=True,
               help="Run samples before and after each pass; leave out a pass that changes a result "
               "beyond its numeric class.")  # fmt: skip
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+@click.option("--html", type=AnyPath(dir_okay=False), metavar="FILE",
               help="Write a page with both graphs and what each pass did.")  # fmt: skip
 @sample_options
 @common_options

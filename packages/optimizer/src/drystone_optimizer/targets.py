@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
 
-from drystone_base.cli.kit import read_npz, status
+from drystone_base.cli.kit import AnyPath, moving, read_npz
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.loaders import load_model
 from drystone_optimizer.config import NUMERIC, OptimizerConfig
@@ -61,7 +61,7 @@ config_options = _together(
 )  # fmt: skip
 
 sample_options = _together(
-    click.option("--inputs", type=click.Path(path_type=Path, dir_okay=False), metavar="IN.NPZ",
+    click.option("--inputs", type=AnyPath(dir_okay=False), metavar="IN.NPZ",
                  help="Arrays to run with, by input or tensor name; else they are drawn."),
     click.option("--samples", type=click.IntRange(1), default=3, show_default=True,
                  help="How many sets of inputs to draw."),
@@ -105,7 +105,7 @@ def target_of(
     model: Path, signature: str | None, fetches: Sequence[str], feeds: Sequence[str]
 ) -> Target:
     """The model of a file with what the options ask for; raises ``BadRequest``."""
-    with status(f"loading {model}"):
+    with moving(f"loading {model}", model):
         loaded = load_model(model)
     for role, names in (("fetch", fetches), ("feed", feeds)):
         for name in names:

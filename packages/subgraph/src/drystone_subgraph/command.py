@@ -10,9 +10,12 @@ from typing import Any
 import click
 
 from drystone_base.cli.kit import (
+    AnyPath,
+    check_local,
     check_output,
     common_options,
     duration,
+    moving,
     print_json,
     print_table,
     wants_json,
@@ -37,7 +40,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=AnyPath())
 @click.option("--backend", "backends", metavar="NAMES",
               help="Backends by priority, with commas between; default "
               "$DRYSTONE_SUBGRAPH_BACKEND.")  # fmt: skip
@@ -51,7 +54,7 @@ Examples:
               help="Leave regions of fewer nodes as they are.")  # fmt: skip
 @click.option("--exclude", multiple=True, metavar="PATTERN",
               help="An op, or a pattern of names, to leave out; may be repeated.")  # fmt: skip
-@click.option("--output", metavar="OUT", type=click.Path(path_type=Path),
+@click.option("--output", metavar="OUT", type=AnyPath(),
               help="Write the partitioned graph to this file (.pb or .pbtxt); "
               "with --compile, executables to this folder.")  # fmt: skip
 @click.option("--compile", "compiles", is_flag=True,
@@ -79,9 +82,12 @@ def partition(
     """
     if compiles and output is None:
         raise click.UsageError("--compile needs --output, the folder of executables")
-    if output is not None and not compiles:
+    if output is not None and compiles:
+        check_local(output, "--output", "the system loads executables from local ones")
+    elif output is not None:
         check_output(output, "--output", model)
-    loaded = load_model(model)
+    with moving(f"loading {model}", model):
+        loaded = load_model(model)
     if not fetches:
         chosen = _signature(loaded.signatures, signature)
         fetches = tuple(spec.tensor for spec in chosen.outputs.values())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +11,7 @@ import click
 
 from drystone_base.cli._output import note
 from drystone_base.cli._paths import AnyPath
+from drystone_base.cli._transfers import moving
 
 if TYPE_CHECKING:
     from drystone_base.cli._values import Array
@@ -81,35 +80,13 @@ def load(
     allow_write: tuple[str, ...],
 ) -> Model:
     """Load and initialise a model; what comes from a store is counted while it is shown."""
-    from drystone_base.cli._output import status
     from drystone_base.model import load as load_model
-    from drystone_base.modules import stage
     from drystone_base.policy import Access
     from drystone_base.session import SessionConfig
-    from drystone_base.uris import uri_of
 
     config = SessionConfig(access=Access().with_read(*allow_read).with_write(*allow_write))
-    with status(f"loading {path}") as shown, ExitStack() as watched:
-        if shown is not None and uri_of(path) is not None:
-            for watch in stage("transfers"):
-                watched.enter_context(watch(_counting(shown.update, f"loading {path}")))
+    with moving(f"loading {path}", path, checkpoint):
         return load_model(path, tags=list(tags) or None, checkpoint=checkpoint, config=config)
-
-
-def _counting(show: Callable[[str], Any], text: str) -> Callable[[str, int, int], None]:
-    """A watcher of transfers, in whatever threads, that shows how many bytes have come."""
-    from drystone_base.cli._output import size
-
-    arrived = 0
-    lock = threading.Lock()
-
-    def watch(_path: str, count: int, _size: int) -> None:
-        nonlocal arrived
-        with lock:
-            arrived += count
-            show(f"{text}: {size(arrived)}")
-
-    return watch
 
 
 def request(

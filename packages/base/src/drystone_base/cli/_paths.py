@@ -11,16 +11,20 @@ import click
 if TYPE_CHECKING:
     from click import Context, Parameter
 
-__all__ = ["AnyPath", "check_output"]
+__all__ = ["AnyPath", "check_local", "check_output"]
 
 
 def check_output(path: Path, hint: str, *read: Path | None) -> None:
     """Raise ``click.BadParameter`` for a file that cannot be there, or replaces one of ``read``.
 
     Said before the work is done. Of folders that are read, no file is replaced. ``hint`` names the
-    parameter.
+    parameter. Behind a scheme the folder is made: not every store knows whether there is one.
     """
-    if not path.parent.is_dir():
+    from drystone_base.uris import uri_of
+
+    if uri_of(path) is not None:
+        _make_folder(path.parent, hint)
+    elif not path.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint=hint)
     if not path.exists():
         return
@@ -30,6 +34,25 @@ def check_output(path: Path, hint: str, *read: Path | None) -> None:
             raise click.BadParameter(
                 f"{str(path)!r} would replace what is read; give another name", param_hint=hint
             )
+
+
+def _make_folder(folder: Path, hint: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.BadParameter(
+            f"there is no folder {str(folder)!r}, and none can be made: {error}", param_hint=hint
+        ) from error
+
+
+def check_local(path: Path, hint: str, why: str) -> None:
+    """Raise ``click.BadParameter`` for a path with a scheme, where ``why`` asks for a local one."""
+    from drystone_base.uris import uri_of
+
+    if uri_of(path) is not None:
+        raise click.BadParameter(
+            f"{str(path)!r} is not a local path, and {why}; give a local one", param_hint=hint
+        )
 
 
 class AnyPath(click.Path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from drystone_base.cli._output import duration, note, print_table, size
+from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
     from drystone_base.model import Model
@@ -25,11 +26,11 @@ def profile_options(command: _Command) -> _Command:
         "--profile", "wants_profile", is_flag=True, help="Say how the time divides among ops."
     )
     trace = click.option(
-        "--trace", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.JSON",
+        "--trace", type=AnyPath(dir_okay=False), metavar="OUT.JSON",
         help="Save when each node ran, for https://ui.perfetto.dev or chrome://tracing.",
     )  # fmt: skip
     events = click.option(
-        "--events", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+        "--events", type=AnyPath(file_okay=False), metavar="FOLDER",
         help="Save the graph and what its nodes took, for TensorBoard.",
     )  # fmt: skip
     return profile(trace(events(command)))

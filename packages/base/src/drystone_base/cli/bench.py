@@ -25,7 +25,7 @@ from drystone_base.cli._output import (
     progress,
     wants_json,
 )
-from drystone_base.cli._paths import AnyPath
+from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def bench(
     The first run includes what is prepared once per set of feeds and fetches. Inputs are as for
     run. For --profile, --trace and --events it runs once more.
     """
+    if trace is not None:
+        check_output(trace, "--trace", model, inputs)
     start = time.perf_counter()
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     times: dict[str, Any] = {"load": time.perf_counter() - start}

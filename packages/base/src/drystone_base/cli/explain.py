@@ -25,7 +25,7 @@ from drystone_base.cli._output import (
     size,
     wants_json,
 )
-from drystone_base.cli._paths import AnyPath
+from drystone_base.cli._paths import AnyPath, check_output
 
 if TYPE_CHECKING:
     from drystone_base.cli._memory import Memory
@@ -53,7 +53,7 @@ Examples:
 @click.option("--cpus", default=1, show_default=True, type=click.IntRange(min=1),
               help="With --placement: how many virtual devices the CPU is.")  # fmt: skip
 @click.option("--plan", "output", metavar="OUT.PLAN",
-              type=click.Path(path_type=Path, dir_okay=False),
+              type=AnyPath(dir_okay=False),
               help="Save the plan for a program without Python (drystone/session.h).")  # fmt: skip
 @load_options
 @access_options
@@ -81,6 +81,8 @@ def explain(
     bytes, the node after which nobody needs it, and whether it took the memory of an input; what
     the peak consists of follows.
     """
+    if output is not None:
+        check_output(output, "--plan", model, inputs)
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     wanted = request(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
@@ -96,7 +98,9 @@ def explain(
     else:
         _print(described, nodes, memory)
     if output is not None:
-        output.write_bytes(loaded.session.plan(names, feeds))
+        from drystone_base.loaders._files import replace_file
+
+        replace_file(output, [loaded.session.plan(names, feeds)])
         note(f"saved the plan to {output}")
 
 

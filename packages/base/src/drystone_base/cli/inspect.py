@@ -17,7 +17,8 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.cli._paths import AnyPath
+from drystone_base.cli._paths import AnyPath, check_output
+from drystone_base.cli._transfers import moving
 from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("model", type=AnyPath())
 @click.option("--graph", "drawing", metavar="OUT.SVG|OUT.HTML",
-              type=click.Path(path_type=Path, dir_okay=False),
+              type=AnyPath(dir_okay=False),
               help="Draw the graph: one picture, or a page to walk through.")  # fmt: skip
 @load_options
 @common_options
@@ -53,10 +54,12 @@ def inspect(
     """
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
+    if drawing is not None:
+        check_output(drawing, "--graph", model)
     from drystone_base.cli._analysis import Analysis
     from drystone_base.loaders import load_model
 
-    with status(f"reading {model}"):
+    with moving(f"reading {model}", model, checkpoint):
         loaded = load_model(model, tags=list(tags) or None, checkpoint=checkpoint)
         analysis = Analysis(loaded)
         facts = _facts(analysis)

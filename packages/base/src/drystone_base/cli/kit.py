@@ -23,18 +23,24 @@ if TYPE_CHECKING:
     from drystone_base._seeding import with_seeds as with_seeds
     from drystone_base.cli._compare import graphs as graph_changes
     from drystone_base.cli._draw import picture_of as picture_of
+    from drystone_base.cli._paths import AnyPath as AnyPath
+    from drystone_base.cli._paths import check_local as check_local
     from drystone_base.cli._paths import check_output as check_output
+    from drystone_base.cli._transfers import moving as moving
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
     from drystone_base.cli._values import write_npz as write_npz
     from drystone_base.loaders._files import replace_file as replace_file
 
 __all__ = [
+    "AnyPath",
+    "check_local",
     "check_output",
     "common_options",
     "duration",
     "graph_changes",
     "made_up",
+    "moving",
     "note",
     "picture_of",
     "print_json",
@@ -49,9 +55,12 @@ __all__ = [
 ]
 
 _HOME: Final = {
+    "AnyPath": ("drystone_base.cli._paths", "AnyPath"),
+    "check_local": ("drystone_base.cli._paths", "check_local"),
     "check_output": ("drystone_base.cli._paths", "check_output"),
     "graph_changes": ("drystone_base.cli._compare", "graphs"),
     "made_up": ("drystone_base.cli._values", "made_up"),
+    "moving": ("drystone_base.cli._transfers", "moving"),
     "picture_of": ("drystone_base.cli._draw", "picture_of"),
     "read_npz": ("drystone_base.cli._values", "read_npz"),
     "replace_file": ("drystone_base.loaders._files", "replace_file"),

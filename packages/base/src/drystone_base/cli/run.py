@@ -28,7 +28,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.cli._paths import AnyPath
+from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ def run(
     --inputs, inputs are made up from the signature's shapes and the seed. --profile, --trace and
     --events record the last run, which makes it slower.
     """
+    for path, option in ((outputs, "--outputs"), (trace, "--trace")):
+        if path is not None:
+            check_output(path, option, model, inputs)
     start = time.perf_counter()
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     load_seconds = time.perf_counter() - start

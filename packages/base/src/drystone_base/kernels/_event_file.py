@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import threading
 import time
 import weakref
@@ -11,6 +12,7 @@ from typing import Final
 
 from drystone_abi.protos import Event, SourceMetadata
 from drystone_base.kernels._records import write_record
+from drystone_base.uris import uri_of
 
 __all__ = ["EventFile"]
 
@@ -56,6 +58,13 @@ _SOURCE: Final = SourceMetadata(writer="drystone")
 def _append(path: Path, waiting: list[bytes]) -> None:
     events = waiting.copy()
     waiting.clear()
+    there = uri_of(path)
+    if there is not None:
+        added = io.BytesIO()
+        for event in events:
+            write_record(added, event)
+        there.append_bytes(added.getvalue())
+        return
     with path.open("r+b") as file:
         file.seek(0, 2)
         for event in events:
