@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dnnl/room.h"
+
 namespace drystone::cpu::dnnl_part {
 namespace {
 
@@ -26,7 +28,7 @@ void Packing::run(const Call& call, const void* from, void* to) const {
 
 Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
   const auto known = std::ranges::find_if(kept_, [&](const KeptPtr& kept) {
-    return kept->data == data && kept->memory.get_desc() == wanted;
+    return kept->data == data && kept->order == wanted;
   });
   if (known == kept_.end()) return nullptr;
   std::rotate(known, known + 1, kept_.end());
@@ -37,8 +39,9 @@ Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
 Weights::KeptPtr Weights::keep(const Call& call, int i, const void* data, const Packing& packing) {
   TF_Tensor* held = held_input(call, i);
   if (held == nullptr) return nullptr;
-  auto kept = std::make_shared<Kept>(data, held, dnnl::memory(packing.wanted(), engine()));
-  packing.run(call, data, kept->memory.get_data_handle());
+  auto kept = std::make_shared<Kept>(data, held, packing.wanted());
+  kept->room = take_room(packing.wanted().get_size());
+  packing.run(call, data, kept->room.get());
   if (kept_.size() == kMost) kept_.erase(kept_.begin());
   return kept_.emplace_back(std::move(kept));
 }
@@ -49,7 +52,7 @@ Packed Weights::packed(const Call& call, int i, const void* data, const Packing&
     const std::lock_guard lock(mutex_);
     KeptPtr kept = find(data, packing.wanted());
     if (kept == nullptr) kept = keep(call, i, data, packing);
-    if (kept != nullptr) return {kept, kept->memory.get_data_handle()};
+    if (kept != nullptr) return {kept, kept->room.get()};
   }
   auto* room = call.scratch<char>(static_cast<std::int64_t>(packing.wanted().get_size()));
   packing.run(call, data, room);

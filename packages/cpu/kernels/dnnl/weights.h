@@ -40,9 +40,10 @@ class Weights {
   struct Kept {
     const void* data;
     TF_Tensor* held;
-    dnnl::memory memory;
-    Kept(const void* data_, TF_Tensor* held_, dnnl::memory memory_)
-        : data(data_), held(held_), memory(std::move(memory_)) {}
+    Desc order;
+    std::shared_ptr<void> room;
+    Kept(const void* data_, TF_Tensor* held_, const Desc& order_)
+        : data(data_), held(held_), order(order_) {}
     ~Kept() { TF_DeleteTensor(held); }
     Kept(const Kept&) = delete;
     Kept& operator=(const Kept&) = delete;

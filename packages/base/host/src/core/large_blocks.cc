@@ -10,6 +10,10 @@
 #include <mutex>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace drystone::host {
 namespace {
 
@@ -40,6 +44,23 @@ constexpr std::size_t kHead = 64;
 
 Head* head_of(void* block) noexcept {
   return reinterpret_cast<Head*>(static_cast<std::byte*>(block) - kHead);
+}
+
+// The system's large pages. In small ones, a network's layers would touch more pages than a processor
+// has at hand.
+constexpr std::size_t kPage = std::size_t{2} << 20;
+constexpr std::size_t kPagedFrom = kPage / 2;
+
+void* fresh(std::size_t bytes) {
+  const bool is_paged = bytes >= kPagedFrom;
+  const std::size_t unit = is_paged ? kPage : kHead;
+  const std::size_t whole = (bytes + unit - 1) / unit * unit;
+  void* out = std::aligned_alloc(unit, whole);
+  if (out == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (is_paged) madvise(out, whole, MADV_HUGEPAGE);  // it may refuse: then pages are small
+#endif
+  return out;
 }
 
 struct Free {
@@ -108,8 +129,7 @@ void* take_large(std::size_t bytes) {
     Free* known = latest(all, number);
     if (known != nullptr) return known;
   }
-  void* out = std::aligned_alloc(kHead, kHead + size_of(number));
-  if (out == nullptr) throw std::bad_alloc();
+  void* out = fresh(kHead + size_of(number));
   void* block = static_cast<std::byte*>(out) + kHead;
   new (out) Head{number};
   return block;
