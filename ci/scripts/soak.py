@@ -28,7 +28,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ci.scripts.soak_jobs import Job, lasting_jobs, turn_jobs
 from ci.scripts.soak_report import Bounds, sparkline, svg, verdict
@@ -39,6 +39,19 @@ from drystone_base.host.memory import free_kept
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "integration_tests" / "data"
 SHARED = ROOT.parent / "shared" / "models"
+
+TUNABLES: Final = {"tcache_count": 0, "arena_max": 1, "mmap_threshold": 1 << 17,
+                   "trim_threshold": 1 << 17}  # fmt: skip
+ALLOCATOR: Final = {
+    "PYTHONMALLOC": "malloc",
+    "GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={TUNABLES[name]}" for name in TUNABLES),
+}
+"""One allocator for all, which counts what is in use and gives back what is free: large blocks at
+once, and of one heap, which `malloc_trim` can trim. A process reads these when it starts."""
+MALLOC_COUNTS: Final = (
+    "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks",
+    "keepcost",
+)  # fmt: skip
 
 MakeJobs: TypeAlias = Callable[[ExitStack], dict[str, Job]]
 
@@ -116,27 +129,47 @@ class Soak:
             thread.join()
 
 
-def keep_little() -> None:
-    """Have the allocator give back what is free: large blocks at once, and of one heap, which
-    `malloc_trim` can trim. What stays then is what the program holds."""
+class MallocInfo(ctypes.Structure):
+    """``struct mallinfo2`` of glibc."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in MALLOC_COUNTS)
+
+
+def in_use() -> dict[str, float]:
+    """MiB that programs hold of what the allocator gave, to the byte; nothing without glibc 2.33.
+
+    Under ``ALLOCATOR`` Python's objects are among them, and nothing that was freed is.
+    """
     libc = ctypes.CDLL(None)
-    for option, value in ((-8, 1), (-3, 1 << 17), (-1, 1 << 17)):  # arenas, mapped from, trimmed
-        libc.mallopt(option, value)
+    if not hasattr(libc, "mallinfo2"):
+        return {}
+    libc.mallinfo2.restype = MallocInfo
+    counts = libc.mallinfo2()
+    return {"used": round((counts.uordblks + counts.hblkhd) / 2**20, 5)}
+
+
+def forget() -> None:
+    """Collect garbage, and empty the table in which Python keeps 4,096 names it looked up."""
+    while gc.collect():
+        pass
+    sys._clear_type_cache()  # each name is an object that is held until another takes its place
 
 
 def measure() -> dict[str, Any]:
     """What this process holds: memory in MiB, live objects, threads, open and mapped files.
 
-    ``mib`` is memory of its own, which neither the page cache nor other processes change.
+    ``mib`` is memory of its own, which neither the page cache nor other processes change: what is
+    in use and the holes between. ``used`` is what is in use.
     """
-    while gc.collect():
-        pass
+    forget()
     free_kept()
+    used = in_use()
     ctypes.CDLL(None).malloc_trim(0)
     lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
     kib = {name.rstrip(":"): int(value) for name, value, _ in map(str.split, lines)}
     maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     return {
+        **used,
         "mib": round((kib["Anonymous"] + kib["Swap"]) / 1024, 3),
         "rss": round(kib["Rss"] / 1024, 3),
         "pss": round(kib["Pss"] / 1024, 3),
@@ -157,6 +190,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--turn", type=float, default=90.0, help="least seconds of a turn")
     parser.add_argument("--turn-runs", type=int, default=60, help="least runs of a turn")
     parser.add_argument("--rate", type=float, default=2.0, help="MiB in 10,000 runs that are flat")
+    parser.add_argument("--used", type=float, default=0.5, help="the same of what is in use")
     parser.add_argument("--total", type=float, default=4.0, help="MiB in all that are flat")
     parser.add_argument("--models", type=Path, default=SHARED, help="folder of more models")
     parser.add_argument("--data", type=Path, default=DATA)
@@ -181,13 +215,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Soak, write the report, and say how it went."""
     options = parse(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    keep_little()
     with ExitStack() as sessions:
         lasting = lasting_jobs(options.data, sessions)
         make = partial(turn_jobs, options.data, options.models)
         soak = Soak(make, options.seed, options.threads, lasting)
         samples = turns(soak, options)
-    summary = verdict(samples, Bounds(options.rate, options.total)) | {
+    summary = verdict(samples, Bounds(options.rate, options.total, options.used)) | {
         "plugins": [p.name for p in plugins.report().plugins if p.state == "loaded"],
         "jobs": dict(sorted(soak.runs.items())),
         "first_findings": soak.found[:20],
@@ -204,4 +237,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if not ALLOCATOR.items() <= os.environ.items():
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, **ALLOCATOR})
     sys.exit(main())

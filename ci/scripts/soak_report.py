@@ -27,10 +27,12 @@ PER: Final = 10_000  # runs
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much memory may rise: MiB in 10,000 runs, and MiB over all that is judged."""
+    """How much memory may rise: MiB in 10,000 runs, MiB over all that is judged, and MiB in 10,000
+    runs of what is in use."""
 
     rate: float
     total: float
+    used: float
 
 
 def slopes(places: Sequence[float], values: Sequence[float]) -> tuple[float, float, float]:
@@ -54,32 +56,56 @@ def verdict(samples: Sequence[dict[str, Any]], bounds: Bounds) -> dict[str, Any]
 
     The rise in all, between the medians of the first and the last third of the judged turns, must
     be within ``bounds.total``; the greatest slope that the samples allow, within ``bounds.rate``.
+    The same holds for what is in use, where that was counted, and ``bounds.used``.
     Where only a part of the slopes that they allow is above it, or few turns are judged, the soak
     was too short to tell. A count may not be above its greatest value in the first half.
     """
     judged = samples[int(WARM * len(samples)) :]
-    runs, mib = [s["runs"] for s in judged], [s["mib"] for s in judged]
-    low, rate, high = (PER * slope for slope in slopes(runs, mib))
+    mib = [s["mib"] for s in judged]
+    rates = [_rate(judged, "mib", "memory at rest", bounds.rate)]
+    if "used" in judged[0]:
+        rates.append(_rate(judged, "used", "of it in use", bounds.used))
     third = max(1, len(mib) // 3)
     total = median(mib[-third:]) - median(mib[:third])
     grown = _grown(judged)
     said = "FLAT"
-    if high > bounds.rate or len(judged) < LEAST:
+    if any(rate.high > rate.bound for rate in rates) or len(judged) < LEAST:
         said = "UNDECIDED, soak for longer"
-    if grown or low > bounds.rate or total > bounds.total:
+    if grown or any(rate.low > rate.bound for rate in rates) or total > bounds.total:
         said = "NOT FLAT"
     last, more = samples[-1], f"; grown: {', '.join(grown)}" if grown else ""
     in_all = f"{last['runs']} runs in {last['seconds'] / 3600:.2f} h, {last['findings']} findings"
     lines = [
-        f"memory at rest: {mib[0]:.1f} MiB warm, {mib[-1]:.1f} MiB at the end",
+        *(line for rate in rates for line in rate.lines),
         f"rise: {total:+.2f} MiB over {len(judged)} turns (flat: at most {bounds.total:g})",
-        f"rise in {PER:,} runs: {rate:+.3f} MiB (flat: at most {bounds.rate:g})",
-        f"at 95 in 100 between {low:+.3f} and {high:+.3f} MiB",
         *_counts(judged),
         f"{said}: {in_all}{more}",
     ]
-    facts = {"said": said, "flat": said == "FLAT", "rate": rate, "total": total, "grown": grown}
+    facts = {"said": said, "flat": said == "FLAT", "total": total, "grown": grown} | {
+        rate.key: rate.middle for rate in rates
+    }
     return facts | {"lines": lines} | {key: last[key] for key in ("seconds", "runs", "findings")}
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """MiB by which something rises in 10,000 runs: the least that samples allow, and the most."""
+
+    key: str
+    bound: float
+    low: float
+    middle: float
+    high: float
+    lines: tuple[str, str]
+
+
+def _rate(judged: Sequence[dict[str, Any]], key: str, name: str, bound: float) -> _Rate:
+    values = [s[key] for s in judged]
+    low, middle, high = (PER * slope for slope in slopes([s["runs"] for s in judged], values))
+    place = f"{name}: {values[0]:.2f} MiB warm, {values[-1]:.2f} MiB at the end"
+    rise = f"  rise in {PER:,} runs: {middle:+.3f} MiB (flat: at most {bound:g}),"
+    lines = (place, f"{rise} at 95 in 100 between {low:+.3f} and {high:+.3f}")
+    return _Rate(key, bound, low, middle, high, lines)
 
 
 def _halves(judged: Sequence[dict[str, Any]]) -> list[tuple[str, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -12,10 +13,10 @@ from typing import Any
 import pytest
 
 from ci.scripts.project import ROOT
-from ci.scripts.soak import Soak
+from ci.scripts.soak import ALLOCATOR, Soak
 from ci.scripts.soak_report import Bounds, slopes, sparkline, svg, verdict
 
-BOUNDS = Bounds(rate=2.0, total=4.0)
+BOUNDS = Bounds(rate=2.0, total=4.0, used=0.5)
 TURNS = 60
 
 
@@ -71,12 +72,24 @@ def test_a_leak_of_each_session_is_found_where_runs_are_many() -> None:
     runs = [10_000 * k for k in range(1, TURNS + 1)]
     found = verdict(samples(noisy([0.2 * k for k in range(TURNS)]), runs), BOUNDS)
     assert found["said"] == "NOT FLAT", found["lines"]
-    assert found["rate"] < BOUNDS.rate < BOUNDS.total < found["total"]
+    assert found["mib"] < BOUNDS.rate < BOUNDS.total < found["total"]
 
 
 def test_a_step_is_found() -> None:
     step = [5.0 * (k > 40) for k in range(TURNS)]
     assert verdict(samples(noisy(step), busy_then_free()), BOUNDS)["said"] == "NOT FLAT"
+
+
+def test_what_is_in_use_is_judged_more_closely() -> None:
+    runs = busy_then_free()
+    used = [80 + r * 80 / 2**20 for r in runs]  # the holes between take part of it
+    rows = [
+        s | {"used": mib} for s, mib in zip(samples(noisy([0.0] * TURNS), runs), used, strict=True)
+    ]
+    found = verdict(rows, BOUNDS)
+    assert found["said"] == "NOT FLAT"
+    assert found["used"] == pytest.approx(80 * 10_000 / 2**20)
+    assert verdict([s | {"used": 80.0} for s in rows], BOUNDS)["flat"]
 
 
 def test_too_few_turns_decide_nothing() -> None:
@@ -98,31 +111,40 @@ def test_one_object_more_fails() -> None:
 
 
 REAL = """
+import itertools
+
 from ci.scripts.soak import Soak
 from ci.scripts.soak_report import Bounds, verdict
 
 kept = []
+runs = itertools.count()
+
+def name():
+    before = [bytes(100) for _ in range(next(runs) // 2)]  # the name comes to another place
+    getattr(before, "a name that nothing has%60d" % 0, None)
+    return b"same"
 
 def make(sessions):
     own = [bytes(1 << 20) for _ in range(8)]
     sessions.callback(own.clear)
     if not LEAK:  # a list that grows would be a leak, too
-        return {"job": lambda: b"same"}
+        return {"job": name}
     return {"job": lambda: kept.append(b"x" * LEAK) or b"same"}
 
 soak = Soak(make, seed=0, threads=3)
 found = [{"seconds": 1.0 + k} | soak.turn(0, 400) for k in range(12)]
-judged = verdict(found, Bounds(rate=1000 * 1e4 / 2**20, total=4.0))
+judged = verdict(found, Bounds(rate=1000 * 1e4 / 2**20, total=4.0, used=10 * 1e4 / 2**20))
 print(*judged["lines"], judged["said"], sep="\\n")
 """
-"""Threads run jobs, which leak LEAK bytes a run, in turns with something of their own."""
+"""Threads run jobs, which leak LEAK bytes a run, in turns with something of their own. Where none
+leak they look up names, of which Python keeps the last ones."""
 
 
-@pytest.mark.parametrize(("leak", "said"), [(0, "FLAT"), (2048, "NOT FLAT")])
+@pytest.mark.parametrize(("leak", "said"), [(0, "FLAT"), (48, "NOT FLAT"), (2048, "NOT FLAT")])
 def test_real_memory(leak: int, said: str) -> None:
     """In a process of its own: what other tests left to collect is no leak of this one."""
     done = subprocess.run([sys.executable, "-c", f"LEAK = {leak}\n{REAL}"], cwd=ROOT, text=True,
-                          capture_output=True, check=False)  # fmt: skip
+                          capture_output=True, check=False, env=os.environ | ALLOCATOR)  # fmt: skip
     assert done.stdout.splitlines()[-1:] == [said], done.stdout + done.stderr
 
 
