@@ -110,7 +110,11 @@ class Layers:
     def layer_norm(self) -> None:
         """Moments over the last dimension, and one of the formulas; or over another one."""
         x = self.last()
-        axis = self.const([1] if self.chance(_WRONG) else [self.one_of((-1, 2))])
+        if self.chance(0.2):
+            self.as_rows(x)
+            return
+        wrong, wide = self.chance(_WRONG), self.chance(_WRONG)
+        axis = self.const([1, 2] if wide else [1] if wrong else [self.one_of((-1, 2))])
         mean = self.op("Mean", x, axis, keep_dims=True, Tidx=INT32)
         variance = self.op("Mean", self.squares(x, mean), axis, keep_dims=True, Tidx=INT32)
         if self.chance(_WRONG):
@@ -148,6 +152,23 @@ class Layers:
         if self.chance(0.6):
             made = self.either("Mul", made, self.weights(self.width))
         return self.op("AddV2", made, self.weights(self.width)) if self.chance(0.6) else made
+
+    def as_rows(self, x: Output) -> None:
+        """As Keras 2 does: rows as channels of a batch normalization."""
+        rows = self.op("Reshape", x, self.const([1, -1, self.width, 1]), Tshape=INT32)
+        count = self.const([self.sizes[0] * self.sizes[1]])
+        ones = self.op("Fill", count, self.const(np.float32(1)))
+        zeros = self.op("Fill", count, self.const(np.float32(0)))
+        none = self.const(np.zeros(0, np.float32))
+        norm = self.op("FusedBatchNormV3", rows, ones, zeros, none, none, U=FLOAT32,
+                       epsilon=0.01, data_format="NCHW", is_training=True)  # fmt: skip
+        shape = self.op("Shape", x, out_type=INT32)
+        made = self.op("Reshape", norm, shape, Tshape=INT32)
+        if self.chance(0.7):
+            made = self.either("Mul", made, self.weights(self.width))
+        if self.chance(0.7):
+            made = self.either("AddV2", made, self.weights(self.width))
+        self.keep(made, norm)
 
     def gelu(self) -> None:
         """One of the formulas; now and then with another number in it."""

@@ -12,7 +12,7 @@ from pass_checks import Maker, as_lines, check, natively, run_pass, same_values,
 from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.own import GELUS, LAYER_NORM
-from drystone_optimizer.passes.layer_fusion import gelu, layer_norm
+from drystone_optimizer.passes.layer_fusion import _norms, gelu
 
 F: dict[str, Any] = {"T": FLOAT32}
 D: dict[str, Any] = {"T": FLOAT64}
@@ -25,7 +25,7 @@ OFFSET = np.array([0.5, 0, -1, 3], np.float32)
 @pytest.fixture(autouse=True)
 def _with_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a plugin had them; the reference runs what comes out."""
-    for module in (layer_norm, gelu):
+    for module in (_norms, gelu):
         monkeypatch.setattr(module, "of_plugins", lambda: dict.fromkeys((LAYER_NORM, *GELUS), ()))
 
 
@@ -236,7 +236,8 @@ def test_what_is_no_layer_norm(form: Callable[[Layer], None]) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"axis": (1,)}, {"axis": (1, 2)}, {"keep_dims": False, "shape": (4, 4)}, {"epsilon": -1e-3},
+        {"axis": (1,)}, {"axis": (0, 2)}, {"axis": (1, 2)},
+        {"keep_dims": False, "shape": (4, 4)}, {"epsilon": -1e-3},
         {"epsilon": np.inf}, {"epsilon": [1e-3] * 4}, {"dtype": FLOAT64}, {"shape": (-1, -1, 1)},
         {"shape": (-1, -1, -1)},
     ],
@@ -440,7 +441,7 @@ def test_gelu_of_which_more_is_read(inner: str) -> None:
 
 
 def test_nothing_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (layer_norm, gelu):
+    for module in (_norms, gelu):
         monkeypatch.setattr(module, "of_plugins", dict)
     m = Layer()
     by_hand(m)

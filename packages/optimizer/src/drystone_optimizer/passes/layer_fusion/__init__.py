@@ -15,6 +15,7 @@ from drystone_optimizer.passes.layer_fusion import (
     gelu,
     hard_swish,
     layer_norm,
+    layer_norm_of_rows,
     padding,
     residual,
     slopes,
@@ -24,7 +25,9 @@ from drystone_optimizer.rules import apply_rules
 
 __all__ = ["CONVOLUTIONS", "RULES", "run"]
 
-RULES: Final = (attention.RULE, layer_norm.RULE, gelu.RULE)
+RULES: Final = (
+    attention.RULE, layer_norm.RULE, layer_norm.OF_HALVES, layer_norm_of_rows.RULE, gelu.RULE,
+)  # fmt: skip
 CONVOLUTIONS: Final = (residual.RULE, swish.RULE, hard_swish.RULE, slopes.RULE, padding.RULE)
 """Rules that make fused convolutions."""
 

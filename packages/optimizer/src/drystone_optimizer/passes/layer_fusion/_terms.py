@@ -78,8 +78,8 @@ class Expansion:
 
     def _number(self, output: Output) -> float | None:
         value = self._ctx.constant(output)
-        if value is None or value.size != 1 or value.dtype.kind != "f":
-            return None
+        if value is None or value.size != 1 or value.dtype.kind not in "fV":
+            return None  # bfloat16 counts as V
         return float(value.reshape(()))
 
     def _combined(self, node: Node) -> Terms | None:

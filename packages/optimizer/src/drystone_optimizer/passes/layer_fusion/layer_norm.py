@@ -1,27 +1,30 @@
 """Layer normalization: mean, variance and what is computed of them become one node.
 
 The formula is that of ``tf.nn.moments`` with ``tf.nn.batch_normalization``, however it is written:
-``(x - mean) / sqrt(variance + epsilon) * scale + offset`` over the last dimension, where scale and
-offset may be missing. The moments must be those of the formula: a variance of squares less the
-square of the mean, which may be negative, stays as it is.
+``(x - mean) / sqrt(variance + epsilon) * scale + offset`` over the last dimension, or the last few
+of known sizes, where scale and offset may be missing. The moments must be those of the formula: a
+variance of squares less the square of the mean, which may be negative, stays as it is. In float16
+squares overflow where the one node's do not: that is approximate.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from drystone_base.dtypes import as_dtype
 from drystone_base.graph import Node, Output
-from drystone_base.ops.own import LAYER_NORM
 from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.passes.layer_fusion._norms import (
+    Normalization,
+    become_normalization,
+    can_become,
+    is_parameter_of,
+)
 from drystone_optimizer.passes.layer_fusion._terms import Expansion, below
 from drystone_optimizer.regions import is_inner
 from drystone_optimizer.rules import Numeric, Rule
 
-__all__ = ["RULE"]
+__all__ = ["OF_HALVES", "RULE"]
 
-_FLOAT: Final = as_dtype("float32")
 _DEEP: Final = 6  # from the root of the variance to the end
 _X: Final = 0
 _MEAN: Final = 1
@@ -32,19 +35,18 @@ class _Moments(NamedTuple):
     x: Output
     mean: Output
     nodes: tuple[Node, ...]
+    axes: int
 
 
-class _Found(NamedTuple):
-    root: Node
-    x: Output
-    scale: Output | None
-    offset: Output | None
-    epsilon: float
+def _match(ctx: Context, node: Node) -> Normalization | None:
+    return _found(ctx, node) if can_become(ctx, (node, 0), ("float32", "bfloat16")) else None
 
 
-def _match(ctx: Context, node: Node) -> _Found | None:
-    if LAYER_NORM not in of_plugins() or ctx.dtype((node, 0)) is not _FLOAT:
-        return None
+def _match_halves(ctx: Context, node: Node) -> Normalization | None:
+    return _found(ctx, node) if can_become(ctx, (node, 0), ("float16",)) else None
+
+
+def _found(ctx: Context, node: Node) -> Normalization | None:
     shifted = node.inputs[0]
     if shifted[0].op not in ("Add", "AddV2"):
         return None
@@ -61,9 +63,10 @@ def _match(ctx: Context, node: Node) -> _Found | None:
 
 def _moments(ctx: Context, variance: Output) -> _Moments | None:
     """What the variance is of, if it is the mean of squared differences from the mean."""
-    squares = _averaged(ctx, variance)
-    if squares is None:
+    averaged = _averaged(ctx, variance)
+    if averaged is None:
         return None
+    squares, axes = averaged
     node = squares[0]
     nodes: tuple[Node, ...] = (variance[0], node)
     if node.op == "SquaredDifference":
@@ -77,9 +80,9 @@ def _moments(ctx: Context, variance: Output) -> _Moments | None:
         return None
     for x, mean in (sides, sides[::-1]):
         plain = _through(mean)
-        if _averaged(ctx, plain) == x:
+        if _averaged(ctx, plain) == (x, axes):
             passed = () if plain == mean else (mean[0],)
-            return _Moments(x, plain, (*nodes, plain[0], *passed))
+            return _Moments(x, plain, (*nodes, plain[0], *passed), axes)
     return None
 
 
@@ -87,24 +90,26 @@ def _through(output: Output) -> Output:
     return output[0].inputs[0] if output[0].op in ("StopGradient", "Identity") else output
 
 
-def _averaged(ctx: Context, output: Output) -> Output | None:
-    """What a Mean over the last dimension, which it keeps, is of."""
+def _averaged(ctx: Context, output: Output) -> tuple[Output, int] | None:
+    """What a Mean over the last dimensions, which it keeps, is of, and how many those are."""
     node = output[0]
     if node.op != "Mean" or not node.attr("keep_dims", False):
         return None
     shape = ctx.shape(node.inputs[0])
     axes = ctx.ints(node.inputs[1])
-    if shape is None or axes not in ([-1], [len(shape) - 1]):
+    if not shape or not axes:
         return None
-    return node.inputs[0]
+    last = sorted({axis % len(shape) for axis in axes})
+    are_last = last == list(range(len(shape) - len(axes), len(shape)))
+    return (node.inputs[0], len(last)) if are_last else None
 
 
 def _widest(
     ctx: Context, node: Node, moments: _Moments, inner: tuple[Node, ...], epsilon: float
-) -> _Found | None:
+) -> Normalization | None:
     """The last node that is a normalization, with as much of scale and offset as there is."""
     shape = ctx.shape(moments.x)
-    if not shape or shape[-1] < 2 or ctx.dtype(moments.x) is not _FLOAT:
+    if not shape or ctx.dtype(moments.x) is not ctx.dtype((node, 0)):
         return None
     found = None
     for root in below(ctx, node, _DEEP):
@@ -121,15 +126,10 @@ def _normalization(
     moments: _Moments,
     inner: tuple[Node, ...],
     epsilon: float,
-) -> _Found | None:
-    shape = ctx.shape(moments.x)
-    assert shape is not None
-
-    def is_parameter(output: Output) -> bool:
-        held = ctx.shape(output)
-        fits = held is not None and len(held) <= len(shape) and held[-1:] == shape[-1:]
-        return fits and all(size == 1 for size in held[:-1])  # type: ignore[index]
-
+) -> Normalization | None:
+    is_parameter = is_parameter_of(ctx, moments.x, moments.axes)
+    if is_parameter is None:
+        return None
     inverse = (node, 0)
     atoms = {moments.x: _X, moments.mean: _MEAN}
     divisors = {}
@@ -145,7 +145,7 @@ def _normalization(
         return None
     if not all(is_inner(ctx, one, root, region) for one in region if one is not root):
         return None
-    return _Found(root, moments.x, *found, epsilon)
+    return Normalization(root, moments.x, moments.axes, *found, epsilon)
 
 
 def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | None] | None:
@@ -170,20 +170,14 @@ def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | N
     return scale, terms.leaf(offsets[0][0]) if offsets else None
 
 
-def _apply(ctx: Context, _: Node, found: _Found) -> None:
-    args = [arg for arg in (found.scale, found.offset) if arg is not None]
-    before = [source for source, _ in found.root.inputs]
-    attrs: dict[str, Any] = {
-        "T": _FLOAT,
-        "num_args": len(args),
-        "has_scale": found.scale is not None,
-        "has_offset": found.offset is not None,
-        "epsilon": found.epsilon,
-    }
-    ctx.become(found.root, LAYER_NORM, [found.x, *args], attrs)
-    for source in before:
-        if ctx.graph.get(source.name) is source:
-            ctx.drop_unused(source)
-
-
-RULE: Final = Rule("layer normalization", ("Rsqrt", "Sqrt"), _match, _apply, Numeric.REASSOCIATES)
+_ROOTS: Final = ("Rsqrt", "Sqrt")
+RULE: Final = Rule(
+    "layer normalization", _ROOTS, _match, become_normalization, Numeric.REASSOCIATES
+)
+OF_HALVES: Final = Rule(
+    "layer normalization of float16",
+    _ROOTS,
+    _match_halves,
+    become_normalization,
+    Numeric.APPROXIMATE,
+)
