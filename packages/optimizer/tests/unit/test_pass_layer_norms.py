@@ -180,6 +180,20 @@ def test_over_the_last_two_dimensions(axes: list[int]) -> None:
     assert again is after
 
 
+def test_two_of_them_have_their_sizes_in_common() -> None:
+    m, first = moments([1, 2])
+    m.op("Neg", "z", first, T=FLOAT32)
+    other, _ = moments([1, 2])
+    names = {node.name: m.graph.adopt(node, f"o/{node.name}") for node in other.graph}
+    for node in other.graph:
+        twin = names[node.name]
+        m.graph.set_inputs(twin, [(names[s.name], k) for s, k in node.inputs])
+    after, _ = run_pass(m.graph, NAME, ["z:0", "o/y:0"], ["x:0", "o/x:0"])
+    assert {"o/y = Reshape(o/y/normal, y/shape)", "o/y/flat = Reshape(o/x, y/rows)"} < set(
+        as_lines(after)
+    )
+
+
 @pytest.mark.parametrize(
     ("axes", "more"),
     [

@@ -42,6 +42,7 @@ class Shapes:
         if signatures is not None:
             self._engine.signatures = signatures
         self._known = self._engine.result.known
+        self._were: dict[Node, Known] = {}
         self._circles = False
 
     def __len__(self) -> int:
@@ -113,8 +114,13 @@ class Shapes:
             self._engine.run(missing)
 
     def forget(self, node: Node) -> None:
-        """Drop what is known of a node whose op or attributes changed, or that was removed."""
-        self._known.pop(node, None)
+        """Drop what is known of a node whose op or attributes changed, or that was removed.
+
+        What reads the node goes by that until :meth:`refresh`, which compares.
+        """
+        was = self._known.pop(node, None)
+        if was is not None:
+            self._were.setdefault(node, was)
         self._engine.signatures.forget(node)
 
     def refresh(self, edited: Iterable[Node]) -> list[Node]:
@@ -126,11 +132,14 @@ class Shapes:
         alive = [n for n in dict.fromkeys(edited) if self.graph.get(n.name) is n]
         if self._circles:
             self._forget_reached(alive)
+            self._were.clear()
             return []
-        queue = [n for n in alive if n in self._known and not _is_settled(self._known[n])]
+        before = {n: was for n in alive if (was := self._were.get(n, self._known.get(n)))}
+        self._were.clear()
         for node in alive:
             self._engine.signatures.forget(node)
-        return self._propagate(queue) if queue else []
+        before = {node: was for node, was in before.items() if not _is_settled(was)}
+        return self._propagate(before) if before else []
 
     def _forget_reached(self, nodes: Iterable[Node]) -> None:
         seen: set[Node] = set()
@@ -142,9 +151,10 @@ class Shapes:
                 self.forget(node)
                 stack.extend(user for user, _ in self.graph.consumers(node))
 
-    def _propagate(self, nodes: list[Node]) -> list[Node]:
-        """Infer nodes anew, then what reads those of which something else is known now."""
-        before = {node: self._known.pop(node) for node in nodes}
+    def _propagate(self, before: Mapping[Node, Known]) -> list[Node]:
+        """Infer nodes anew, then what reads those of which something else was known before."""
+        for node in before:
+            self._known.pop(node, None)
         changed = [n for n, was in before.items() if not same_knowledge(was, self.known(n))]
         users = dict.fromkeys(u for n in changed for u in self.graph.users(n))
         reached = [user for user in users if user in self._known]

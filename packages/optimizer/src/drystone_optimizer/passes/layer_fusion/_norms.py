@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import INT32
+from drystone_base.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import LAYER_NORM
 from drystone_optimizer.context import Context
@@ -83,11 +83,22 @@ def _between_reshapes(
 ) -> None:
     shape, root = ctx.shape(found.x), found.root
     assert shape is not None
-    more = {"T": attrs["T"], "Tshape": INT32}
+    more = {"T": attrs["T"], "Tshape": as_dtype("int32")}
     sizes = np.array([-1, prod(shape[-found.axes :])], np.int32)
-    rows = ctx.add_constant(root, "rows", sizes)
+    rows = _sizes(ctx, root, "rows", sizes)
     flat = ctx.add("Reshape", root, "flat", [found.x, rows], more)
     normal = ctx.add(LAYER_NORM, root, "normal", [(flat, 0), *args], attrs)
     stated = np.array([max(size, -1) for size in shape], np.int32)
-    back = ctx.add_constant(root, "shape", stated)
+    back = _sizes(ctx, root, "shape", stated)
     ctx.become(root, "Reshape", [(normal, 0), back], more)
+
+
+def _sizes(ctx: Context, near: Node, stem: str, sizes: np.ndarray[Any, Any]) -> Output:
+    """A constant of sizes: one that another normalization has, else a new one."""
+    for node in ctx.graph:
+        value = ctx.constant((node, 0)) if node.op == "Const" and not node.controls else None
+        if value is None or value.dtype != sizes.dtype or node.device != near.device:
+            continue
+        if value.shape == sizes.shape and bool((value == sizes).all()):
+            return node, 0
+    return ctx.add_constant(near, stem, sizes)
