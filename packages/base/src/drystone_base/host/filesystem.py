@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -87,6 +88,7 @@ def checked_uri(uri: str | os.PathLike[str]) -> bytes:
 
 
 _SERVED: Final[set[bytes]] = set()
+_SERVING: Final = threading.RLock()
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,63}")
 _PACKAGES: Final = {
     "memory": "drystone-filesystem",
@@ -100,7 +102,15 @@ _PACKAGES: Final = {
 
 
 def _serve(scheme: str) -> None:
-    """Load plugins before a scheme is first used; raises the reason of one that would offer it."""
+    """Load plugins before a scheme is first used; raises the reason of one that would offer it.
+
+    By one thread at a time: a scheme is registered once.
+    """
+    with _SERVING:
+        _serve_once(scheme)
+
+
+def _serve_once(scheme: str) -> None:
     ensure_loaded()
     if any(one["scheme"] == scheme for one in filesystems()):
         _SERVED.add(os.fsencode(scheme))
