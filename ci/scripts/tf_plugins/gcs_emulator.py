@@ -53,6 +53,18 @@ class Object:
         """The MD5 sum as the interfaces write it."""
         return base64.b64encode(self.digest).decode()
 
+    @cached_property
+    def crc32c(self) -> str:
+        """The other sum that they write."""
+        from google_crc32c import value
+
+        return base64.b64encode(value(self.data).to_bytes(4, "big")).decode()
+
+    @property
+    def hashes(self) -> str:
+        """Both, as a header."""
+        return f"crc32c={self.crc32c},md5={self.md5}"
+
     @property
     def tag(self) -> str:
         """The entity tag of the XML interface: the MD5 sum, but of objects uploaded in parts."""
@@ -161,7 +173,7 @@ def _content(request: Request, item: Object) -> Answer:
         "x-goog-generation": str(item.generation),
         "x-goog-stored-content-length": str(len(item.data)),
         "ETag": item.tag,
-        "x-goog-hash": f"md5={item.md5}",
+        "x-goog-hash": item.hashes,
         "Last-Modified": format_datetime(datetime.fromisoformat(item.time), usegmt=True),
     }
     if request.headers.get("If-Match") not in (None, headers["ETag"]):
@@ -392,7 +404,7 @@ def _put(request: Request, b: str, o: str) -> Answer:
     made = _store(request, b, o, data, expected)
     headers = {
         "x-goog-generation": str(made.generation),
-        "x-goog-hash": f"md5={made.md5}",
+        "x-goog-hash": made.hashes,
         "ETag": made.tag,
     }
     return Answer(200, b"", headers)

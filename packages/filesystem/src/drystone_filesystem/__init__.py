@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from drystone_filesystem.registry import register as register
     from drystone_filesystem.registry import schemes as schemes
     from drystone_filesystem.registry import select as select
+    from drystone_filesystem.spool import Sending as Sending
     from drystone_filesystem.spool import SpooledUpload as SpooledUpload
     from drystone_filesystem.store import Stat as Stat
     from drystone_filesystem.store import Store as Store
+    from drystone_filesystem.store import Take as Take
     from drystone_filesystem.store import Upload as Upload
     from drystone_filesystem.to_fsspec import DrystoneFileSystem as DrystoneFileSystem
     from drystone_filesystem.to_fsspec import offer_to_fsspec as offer_to_fsspec
@@ -41,10 +43,12 @@ _HOME = {
     "FsspecStore": ".from_fsspec",
     "ObjectStore": ".objects",
     "Option": _OPTIONS,
+    "Sending": ".spool",
     "SpooledUpload": ".spool",
     "Stat": ".store",
     "Store": ".store",
     "StoreFailure": "._failures",
+    "Take": ".store",
     "Transaction": _OPTIONS,
     "Upload": ".store",
     "client_options": ".objects",
@@ -69,10 +73,12 @@ __all__ = [
     "FsspecStore",
     "ObjectStore",
     "Option",
+    "Sending",
     "SpooledUpload",
     "Stat",
     "Store",
     "StoreFailure",
+    "Take",
     "Transaction",
     "Upload",
     "__version__",

@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_filesystem._failures import StoreFailure
-from drystone_filesystem.spool import SpooledUpload
-from drystone_filesystem.store import Stat, Store, Upload
+from drystone_filesystem.spool import Sending, SpooledUpload
+from drystone_filesystem.store import Stat, Store, Take, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,7 @@ _BY_CODE: Final = {
 }
 _PIECE: Final = 4 << 20
 _UPLOADED: Final = 8 << 20
+_AT_ONCE: Final = 8
 _EXPIRED: Final = re.compile("ExpiredToken|TokenRefreshRequired|InvalidToken|token expired")
 _SKEWED: Final = re.compile("RequestTimeTooSkewed|[Rr]equest is not yet valid|Signature expired")
 _NOT_ITS_BYTES: Final = ("NOT_FOUND", "OUT_OF_RANGE", "INVALID_ARGUMENT")
@@ -213,27 +214,28 @@ class ObjectStore(Store):
         buffer[: len(data)] = data
         return len(data)
 
-    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+    def receive(self, path: str, offset: int, size: int, take: Take, version: str = "") -> None:
         """One ranged request, in pieces: each costs a change of threads."""
         with self._asking(path):
-            pieces = iter(self._get(path, offset, size, version).stream(min_chunk_size=_PIECE))
-        while True:
-            with self._asking(path):
-                piece = next(pieces, None)
-            if piece is None:
-                return
-            yield memoryview(piece)
+            found = self._get(path, offset, size, version)
+            for piece in found.stream(min_chunk_size=_PIECE):
+                if not take(memoryview(piece)):
+                    return
 
     def write(self, path: str) -> Upload:
-        """Collected here, and uploaded when it is closed, in parts if it is large."""
+        """Uploaded in parts while it is written, if it is large; it shows when all are there."""
         import obstore
 
         self._split(path)
 
-        def send(file: IO[bytes], _size: int) -> None:
+        def send(sending: Sending) -> None:
             client, key = self._split(path)
             with self._asking(path):
-                obstore.put(client, key, file, chunk_size=_UPLOADED)
+                if sending.size is not None and sending.size <= _UPLOADED:
+                    obstore.put(client, key, sending.read(_UPLOADED))
+                else:
+                    parts = sending.pieces(_UPLOADED)
+                    obstore.put(client, key, parts, chunk_size=_UPLOADED, max_concurrency=_AT_ONCE)
 
         # The client tries each request again; twice in all, for credentials that expired.
         return SpooledUpload(path, send, attempts=2)

@@ -12,16 +12,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final
 
+from drystone_filesystem.store import Take
 from drystone_filesystem.sums import Sum
 
 __all__ = ["Fetch", "Span"]
 
-Source = Callable[[int, int], Iterator[memoryview]]
+Source = Callable[[int, int, Take], None]
 Again = Callable[[Callable[[], None], Callable[[], int]], None]
 
 _LOOK: Final = 0.2
@@ -51,9 +52,9 @@ class Span:
 class Fetch:
     """The bytes of one read on their way into its buffer.
 
-    ``source(start, end)`` gives a range in pieces, ``again(call, progress)`` calls again while a
-    failure may pass, ``arrived(span, before)`` hears of what came. ``step`` is the least that is
-    worth a request, where spans are cut.
+    ``source(start, end, take)`` hands a range over in pieces, ``again(call, progress)`` calls again
+    while a failure may pass, ``arrived(span, before)`` hears of what came. ``step`` is the least
+    that is worth a request, where spans are cut.
     """
 
     def __init__(
@@ -155,10 +156,14 @@ class Fetch:
 
     def _receive(self, span: Span) -> None:
         def rest() -> None:
-            for piece in self._source(span.claimed, span.end):
-                if not self._put(span, piece):
-                    return
-            if span.left > 0:
+            end = span.end  # of what is asked for; others may take some of it over
+
+            def take(piece: memoryview) -> bool:
+                # What came to its end leaves a connection that can serve again.
+                return self._put(span, piece) or span.place >= end
+
+            self._source(span.claimed, end, take)
+            if span.left > 0 and not self._stopped:
                 raise EOFError(f"it ended {span.left} bytes too early")
 
         self._again(rest, lambda: span.place)

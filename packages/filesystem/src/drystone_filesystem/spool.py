@@ -1,54 +1,193 @@
-"""Files that are sent at once, when they are closed: until then they are kept on this machine."""
+"""Files on their way to a store: sent while they are written, and kept here until they are there.
+
+What is kept is for trying again: a transfer that fails begins anew with all that was written.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import IO, Final
 
 from drystone_filesystem.store import Upload
-from drystone_filesystem.transfer import plan, retried, tell
+from drystone_filesystem.transfer import Plan, plan, retried, tell
 
-__all__ = ["SpooledUpload"]
+__all__ = ["Sending", "SpooledUpload"]
 
 _IN_MEMORY: Final = 32 << 20
+_EARLY: Final = 16 << 20
+"""Bytes from which on sending begins before the file is closed."""
+
+
+class _Abandoned(Exception):
+    """The writer gave the file up."""
+
+    status_name = "CANCELLED"
+
+
+class _Kept:
+    """Bytes that grow at their end, read by another thread meanwhile; on disk when they are many.
+
+    Both places are given with each call, so that one file serves the two.
+    """
+
+    def __init__(self) -> None:
+        self.size, self.ended, self.abandoned = 0, False, False
+        self._memory = bytearray()
+        self._disk: IO[bytes] | None = None
+        self._changed = threading.Condition()
+
+    def append(self, data: memoryview) -> None:
+        """Add them."""
+        if self._disk is None and self.size + len(data) > _IN_MEMORY:
+            disk = tempfile.TemporaryFile(prefix="drystone-")  # noqa: SIM115 - it outlives this
+            self._write(disk, memoryview(self._memory), 0)
+            with self._changed:
+                self._disk, self._memory = disk, bytearray()
+        if self._disk is None:
+            with self._changed:
+                self._memory += data
+        for start in range(0, len(data) if self._disk else 0, _EARLY):
+            piece = data[start : start + _EARLY]
+            self._write(self._disk, piece, self.size)
+            self._grown(self.size + len(piece))
+        if self._disk is None:
+            self._grown(self.size + len(data))
+
+    @staticmethod
+    def _write(disk: IO[bytes] | None, data: memoryview, place: int) -> None:
+        assert disk is not None
+        while len(data):
+            done = os.pwrite(disk.fileno(), data, place)
+            data, place = data[done:], place + done
+
+    def _grown(self, size: int) -> None:
+        with self._changed:
+            self.size = size
+            self._changed.notify_all()
+
+    def read(self, place: int, count: int) -> bytes:
+        """That many from there, waiting for them; fewer at the end. Raises once abandoned."""
+        with self._changed:
+            while not (self.ended or self.abandoned or self.size >= place + count):
+                self._changed.wait()
+            if self.abandoned:
+                raise _Abandoned("the file was given up")
+            count = max(min(count, self.size - place), 0)
+            if self._disk is None:
+                return bytes(memoryview(self._memory)[place : place + count])
+            disk = self._disk
+        found = os.pread(disk.fileno(), count, place)
+        while len(found) < count:
+            more = os.pread(disk.fileno(), count - len(found), place + len(found))
+            if not more:
+                raise OSError("what was kept on disk to be sent is not there any more")
+            found += more
+        return found
+
+    def end(self, *, abandoned: bool = False) -> None:
+        """No more come."""
+        with self._changed:
+            self.ended, self.abandoned = True, abandoned
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let go of all."""
+        if self._disk is not None:
+            self._disk.close()
+        self._memory = bytearray()
+
+
+class Sending:
+    """A file to send from its first byte: ``size`` is None as long as more may come."""
+
+    def __init__(self, kept: _Kept) -> None:
+        self._kept, self._place = kept, 0
+        self.size = kept.size if kept.ended else None
+
+    def read(self, count: int) -> bytes:
+        """The next bytes; fewer than ``count`` only at the end."""
+        found = self._kept.read(self._place, count)
+        self._place += len(found)
+        return found
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """All bytes, ``size`` at a time."""
+        while piece := self.read(size):
+            yield piece
+
+    @property
+    def sent(self) -> int:
+        """How many were read."""
+        return self._place
 
 
 class SpooledUpload(Upload):
     """Bytes on their way to a store; on disk (``TMPDIR``) when they are many.
 
-    ``send(file, size)`` is called with all of them when the file is closed, up to ``attempts``
-    times (those of reads by default) while its failure may pass.
+    ``send(sending)`` must make the file visible only once it has read all and all has arrived. It
+    begins in a thread of its own when there is much to send, unless ``early`` is False. It is
+    called again, up to ``attempts`` times in all (those of reads by default), while its failure may
+    pass.
     """
 
     def __init__(
-        self, path: str, send: Callable[[IO[bytes], int], None], *, attempts: int | None = None
+        self,
+        path: str,
+        send: Callable[[Sending], None],
+        *,
+        attempts: int | None = None,
+        early: bool = True,
     ) -> None:
         self._path, self._send, self._attempts = path, send, attempts
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="drystone-")  # noqa: SIM115
+        self._from = _EARLY if early else sys.maxsize
+        self._kept = _Kept()
+        self._early: threading.Thread | None = None
+        self._failure: BaseException | None = None
 
     def append(self, data: memoryview) -> None:
-        """Keep them."""
-        self._file.write(data)
+        """Keep them, and have them sent if they are many."""
+        if self._early is None and self._kept.size + len(data) >= self._from:
+            self._early = threading.Thread(target=self._begin, name="drystone-upload", daemon=True)
+            self._early.start()
+        self._kept.append(data)
+
+    def _begin(self) -> None:
+        try:
+            self._send(Sending(self._kept))
+        except BaseException as error:  # whoever closes the file hears of it
+            self._failure = error
 
     def close(self) -> None:
-        """Send them; the file appears whole, or stays what it was."""
-        size, how = self._file.seek(0, os.SEEK_END), plan()
-        if self._attempts is not None:
-            how = dataclasses.replace(how, attempts=self._attempts)
-
-        def send() -> None:
-            self._file.seek(0)
-            self._send(self._file, size)
-
+        """Wait until all is there; the file appears whole, or stays what it was."""
+        self._kept.end()
         try:
-            retried(send, how)
+            retried(self._finish, self._how())
         finally:
-            self._file.close()
-        tell(self._path, size, size)
+            self._kept.close()
+        tell(self._path, self._kept.size, self._kept.size)
+
+    def _how(self) -> Plan:
+        how = plan()
+        return how if self._attempts is None else dataclasses.replace(how, attempts=self._attempts)
+
+    def _finish(self) -> None:
+        """What began early is the first attempt."""
+        if self._early is None:
+            self._send(Sending(self._kept))
+            return
+        self._early.join()
+        self._early, failure, self._failure = None, self._failure, None
+        if failure is not None:
+            raise failure
 
     def abandon(self) -> None:
-        """Nothing was sent yet."""
-        self._file.close()
+        """What was sent becomes no file."""
+        self._kept.end(abandoned=True)
+        if self._early is not None:
+            self._early.join()
+        self._kept.close()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
-__all__ = ["Stat", "Store", "Upload"]
+__all__ = ["Stat", "Store", "Take", "Upload"]
+
+Take = Callable[[memoryview], bool]
+"""What takes a piece, and says whether it wants more."""
 
 _PIECE: Final = 8 << 20
 
@@ -74,17 +77,16 @@ class Store(abc.ABC):
         come. Called for several parts of a file at once.
         """
 
-    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
-        """The same bytes in pieces as they arrive; by default of one ``read_into`` each.
+    def receive(self, path: str, offset: int, size: int, take: Take, version: str = "") -> None:
+        """Hand the same bytes to ``take`` as they arrive; by default of one ``read_into`` each.
 
-        What is given up early is not asked for: the reader may take only the first pieces.
+        A piece is ``take``'s until it returns; once it answers False, no more is wanted.
         """
         while size > 0:
             room = memoryview(bytearray(min(size, _PIECE)))
             got = self.read_into(path, offset, room, version)
-            if got <= 0:
+            if got <= 0 or not take(room[:got]):
                 return
-            yield room[:got]
             offset, size = offset + got, size - got
 
     def confirm(self, path: str, version: str) -> None:

@@ -154,8 +154,8 @@ class Reader:
         """By few long requests, straight to its place; parts that are cached are not asked for."""
         fetch = Fetch(
             view,
-            lambda start, end: self._store.stream(
-                self._path, offset + start, end - start, self._stat.version
+            lambda start, end, take: self._store.receive(
+                self._path, offset + start, end - start, take, self._stat.version
             ),
             lambda call, place: retried(call, self._how, place),
             step=self._how.part,

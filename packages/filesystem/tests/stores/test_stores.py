@@ -241,6 +241,51 @@ def test_a_disk_of_the_cache_that_is_full(
     _rows[f"{served.kind}, read", "disk of the cache is full", "always"] = "whole"
 
 
+LARGE = random.Random(2).randbytes(1 << 20) * 24  # more than is kept before sending begins
+
+
+@pytest.mark.parametrize("fault", ["", "connection reset", "503", "credentials expire"])
+@pytest.mark.parametrize("times", [SHORT, ALWAYS], ids=["once", "always"])
+def test_a_file_that_is_sent_while_it_is_written(served: Served, fault: str, times: int) -> None:
+    """It shows whole, or not at all."""
+    if not served.writable or (fault == "credentials expire" and served.kind == "hdfs"):
+        pytest.skip("nothing to write to, or nobody who asks for credentials")
+    name = f"object-large-{fault.replace(' ', '-')}-{times}"
+    put(served, name, b"what was there before")
+    served.proxy.arm(fault, "PUT", times if fault else 0)
+    start = time.monotonic()
+    try:
+        with gfile.GFile(f"{served.root}/{name}", "wb") as file:
+            for place in range(0, len(LARGE), 1 << 20):
+                file.write(LARGE[place : place + (1 << 20)])
+    except HostError as error:
+        assert times == ALWAYS
+        checked(error)
+        assert there(served, name) == b"what was there before"
+    else:
+        assert not fault or times == SHORT
+        assert there(served, name) == LARGE
+    finally:
+        served.proxy.arm("", "GET", 0)
+    assert time.monotonic() - start < BOUND
+
+
+def test_a_file_that_is_given_up_while_it_is_sent(served: Served) -> None:
+    if not served.writable:
+        pytest.skip("nothing to write to")
+    name = "object-given-up"
+    put(served, name, b"what was there before")
+
+    def write() -> None:
+        with gfile.GFile(f"{served.root}/{name}", "wb") as file:
+            file.write(LARGE)
+            raise KeyError("the writer's own failure")
+
+    with pytest.raises(KeyError):
+        write()
+    assert there(served, name) == b"what was there before"
+
+
 def table() -> str:
     """The outcomes, fault by store."""
     columns = list(dict.fromkeys(column for column, _, _ in _rows))

@@ -9,12 +9,12 @@ import hashlib
 import random
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from drystone_filesystem.spans import Fetch, Span
+from drystone_filesystem.store import Take
 from drystone_filesystem.transfer import Plan, retried
 
 DATA = random.Random(3).randbytes(3_000_001)
@@ -29,7 +29,7 @@ class Source:
         self.requests: list[tuple[int, int]] = []
         self.lock = threading.Lock()
 
-    def __call__(self, start: int, end: int) -> Iterator[memoryview]:
+    def __call__(self, start: int, end: int, take: Take) -> None:
         with self.lock:
             self.requests.append((start, end))
             broken, self.breaks = self.breaks > 0, max(self.breaks - 1, 0)
@@ -37,7 +37,8 @@ class Source:
             time.sleep(self.delay)
             if broken and place > start:
                 raise ConnectionResetError("a fault")
-            yield memoryview(DATA)[place : min(place + 10_000, end)]
+            if not take(memoryview(DATA)[place : min(place + 10_000, end)]):
+                return
 
 
 def fetched(source: Source, fetch: Fetch, *ranges: tuple[int, int, bool]) -> str:
@@ -126,8 +127,8 @@ def test_nothing_is_written_once_it_ended() -> None:
     """A source that answers late finds its reader gone only after it stopped."""
     view = bytearray(len(DATA))
 
-    def source(start: int, end: int) -> Iterator[memoryview]:
-        yield memoryview(DATA)[start : start + 10_000]
+    def source(start: int, _end: int, take: Take) -> None:
+        take(memoryview(DATA)[start : start + 10_000])
         raise PermissionError("no")
 
     fetch = Fetch(

@@ -5,25 +5,25 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from drystone_filesystem import Stat, StoreFailure
-from drystone_fs_hdfs._web import WebStore, asked, failure, pieces
+from drystone_filesystem import Stat, StoreFailure, Take
+from drystone_fs_hdfs._web import Answer, WebStore, asked, failure
 
 __all__ = ["Web"]
 
 _SUMS: Final = (
-    ("Repr-Digest", "sha-256", "sha256"),
-    ("Digest", "sha-256", "sha256"),
-    ("Repr-Digest", "md5", "md5"),
-    ("Digest", "md5", "md5"),
-    ("x-goog-hash", "md5", "md5"),
+    ("repr-digest", "sha-256", "sha256"),
+    ("digest", "sha-256", "sha256"),
     ("x-goog-hash", "crc32c", "crc32c"),
+    ("repr-digest", "md5", "md5"),
+    ("digest", "md5", "md5"),
+    ("x-goog-hash", "md5", "md5"),
 )
-"""Headers that state a sum of the whole file, their name of it, and ours."""
+"""Headers that state a sum of the whole file, their name of it, and ours; MD5 takes longest."""
 
 
 class Web(WebStore):
@@ -38,10 +38,9 @@ class Web(WebStore):
     def stat(self, path: str) -> Stat:
         """By HEAD; by the first byte where a server refuses that."""
         answer = asked(path, "HEAD", self._url(path), headers=_PLAIN)
-        answer.release_conn()
         if answer.status in (403, 405, 501):
-            answer = asked(path, "GET", self._url(path), headers={**_PLAIN, "Range": "bytes=0-0"})
-            answer.close()
+            headers = {**_PLAIN, "Range": "bytes=0-0"}
+            answer = asked(path, "GET", self._url(path), headers=headers, into=_nothing)
         if answer.status == 416:
             return Stat(0)
         if answer.status not in (200, 206):
@@ -50,43 +49,63 @@ class Web(WebStore):
 
     def begin(self, path: str, size: int) -> tuple[Stat, bytes]:
         """By one request for the first bytes."""
+        head = bytearray()
+
+        def into(answer: Answer, piece: memoryview) -> bool:
+            if answer.status == 206:
+                head.extend(piece)
+            return answer.status == 206
+
         headers = {**_PLAIN, "Range": f"bytes=0-{size - 1}"}
-        answer = asked(path, "GET", self._url(path), headers=headers)
+        answer = asked(path, "GET", self._url(path), headers=headers, into=into)
+        if answer.status in (404, 410):
+            raise _failed(path, answer.status)
         if answer.status != 206:
-            answer.close()
             return self.stat(path), b""
-        return _stat(path, answer.headers), b"".join(pieces(path, answer))
+        return _stat(path, answer.headers), bytes(head)
 
     def children(self, path: str) -> list[str]:
         """Never: HTTP has no way to ask."""
         raise NotImplementedError("a web server does not tell the names of its files")
 
-    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+    def receive(self, path: str, offset: int, size: int, take: Take, version: str = "") -> None:
         """One ranged request; a server that knows no ranges sends all, which is passed over."""
         headers = {**_PLAIN, "Range": f"bytes={offset}-{offset + size - 1}"}
         if version.startswith('"'):
             headers["If-Match"] = version
-        answer = asked(path, "GET", self._url(path), headers=headers)
-        if answer.status not in (200, 206):
-            answer.close()
-            if answer.status == 412:
-                raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
-            raise _failed(path, answer.status)
-        if version and _version(answer.headers) not in ("", version):
-            answer.close()
+        place, left = -1, size
+
+        def into(answer: Answer, piece: memoryview) -> bool:
+            nonlocal place, left
+            if place < 0:
+                place = _checked(path, answer, offset, version)
+            start, place = max(offset - place, 0), place + len(piece)
+            wanted = piece[start : start + left]
+            left -= len(wanted)
+            more = not len(wanted) or take(wanted)
+            # An answer that ends with what was asked for leaves a connection that can serve again.
+            return more and (left > 0 or answer.status == 206)
+
+        answer = asked(path, "GET", self._url(path), headers=headers, into=into)
+        if answer.status == 412:
             raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
-        skipped = _start(answer.headers) if answer.status == 206 else 0
-        if skipped > offset:
-            answer.close()
-            raise StoreFailure("DATA_LOSS", f"{path}: asked for byte {offset}, came {skipped}")
-        for piece in pieces(path, answer):
-            start, skipped = max(offset - skipped, 0), skipped + len(piece)
-            wanted = piece[start : start + size]
-            if len(wanted):
-                yield wanted
-            size -= len(wanted)
-            if size <= 0:
-                return
+        if answer.status not in (200, 206):
+            raise _failed(path, answer.status)
+
+
+def _checked(path: str, answer: Answer, offset: int, version: str) -> int:
+    """Where the bytes of an answer begin; raises for those of another version, or of elsewhere."""
+    if version and _version(answer.headers) not in ("", version):
+        raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
+    first = _start(answer.headers) if answer.status == 206 else 0
+    if first > offset:
+        raise StoreFailure("DATA_LOSS", f"{path}: asked for byte {offset}, came {first}")
+    return first
+
+
+def _nothing(_answer: Answer, _piece: memoryview) -> bool:
+    """The head was all that was wanted."""
+    return False
 
 
 _KEPT: Final = "/:@!$&()*+,;=~%[]?"
@@ -99,22 +118,22 @@ def _failed(path: str, code: int) -> Exception:
 
 
 def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
-    whole = re.fullmatch(r"bytes \d+-\d+/(\d+)", headers.get("Content-Range", ""))
-    length = whole[1] if whole else headers.get("Content-Length")
+    whole = re.fullmatch(r"bytes \d+-\d+/(\d+)", headers.get("content-range", ""))
+    length = whole[1] if whole else headers.get("content-length")
     if length is None:
         raise StoreFailure("UNIMPLEMENTED", f"{path}: the server does not say how long it is")
-    changed = headers.get("Last-Modified")
+    changed = headers.get("last-modified")
     time = int(parsedate_to_datetime(changed).timestamp()) * 1_000_000_000 if changed else 0
     return Stat(int(length), time, False, _version(headers), _digest(headers))
 
 
 def _version(headers: Mapping[str, Any]) -> str:
-    tag: str = headers.get("ETag") or ""
+    tag: str = headers.get("etag") or ""
     return tag
 
 
 def _start(headers: Mapping[str, Any]) -> int:
-    said = re.match(r"bytes (\d+)-", headers.get("Content-Range", ""))
+    said = re.match(r"bytes (\d+)-", headers.get("content-range", ""))
     return int(said[1]) if said else 0
 
 

@@ -8,13 +8,12 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from drystone_filesystem import SpooledUpload, Stat, StoreFailure, Upload
-from drystone_fs_hdfs._web import WebStore, asked, failure, pieces
+from drystone_filesystem import Sending, SpooledUpload, Stat, StoreFailure, Take, Upload
+from drystone_fs_hdfs._web import WebStore, asked, failure
 
 __all__ = ["WebHdfs", "hdfs"]
 
@@ -58,10 +57,9 @@ class WebHdfs(WebStore):
     def _ask(self, method: str, path: str, op: str, **more: Any) -> dict[str, Any]:
         """The JSON that the name node answers."""
         answer = asked(path, method, self._url(path, op, **more), redirect=False)
-        body = b"".join(pieces(path, answer))
         if answer.status >= 300:
-            raise _refusal(path, answer.status, body)
-        found: dict[str, Any] = json.loads(body or b"{}")
+            raise _refusal(path, answer.status, answer.body)
+        found: dict[str, Any] = json.loads(answer.body or b"{}")
         return found
 
     def _holds(self, method: str, path: str, op: str, **more: Any) -> None:
@@ -126,9 +124,13 @@ class WebHdfs(WebStore):
     def copy(self, source: str, target: str) -> None:
         """By way of here: WebHDFS has no copy."""
         file, found = self.write(target), self.stat(source)
+
+        def take(piece: memoryview) -> bool:
+            file.append(piece)
+            return True
+
         try:
-            for piece in self.stream(source, 0, found.length):
-                file.append(piece)
+            self.receive(source, 0, found.length, take)
             self.confirm(source, found.version)
         except BaseException:
             file.abandon()
@@ -137,13 +139,13 @@ class WebHdfs(WebStore):
 
     # ---- bytes ---------------------------------------------------------------------------------
 
-    def stream(self, path: str, offset: int, size: int, version: str = "") -> Iterator[memoryview]:
+    def receive(self, path: str, offset: int, size: int, take: Take, version: str = "") -> None:
         """One ranged request; whether it was of that version, :meth:`confirm` says."""
         del version
-        answer = asked(path, "GET", self._url(path, "OPEN", offset=offset, length=size))
+        url = self._url(path, "OPEN", offset=offset, length=size)
+        answer = asked(path, "GET", url, into=lambda _answer, piece: take(piece))
         if answer.status != 200:
-            raise _refusal(path, answer.status, b"".join(pieces(path, answer)))
-        yield from pieces(path, answer)
+            raise _refusal(path, answer.status, answer.body)
 
     def confirm(self, path: str, version: str) -> None:
         """Raise if the file is no longer the one that was opened: a data node is not told which."""
@@ -157,12 +159,13 @@ class WebHdfs(WebStore):
         self._no_directory(path)
         draft = f"{path}.{secrets.token_hex(4)}.drystone"
 
-        def send(file: IO[bytes], size: int) -> None:
+        def send(sending: Sending) -> None:
             try:
-                self._send("PUT", draft, file, op="CREATE", overwrite="true")
+                self._send("PUT", draft, sending, op="CREATE", overwrite="true")
                 arrived = self.stat(draft).length
-                if arrived != size:
-                    raise StoreFailure("DATA_LOSS", f"{path}: {arrived} of {size} bytes arrived")
+                if arrived != sending.sent:
+                    lost = f"{path}: {arrived} of {sending.sent} bytes arrived"
+                    raise StoreFailure("DATA_LOSS", lost)
                 self.rename(draft, path)
             except BaseException:
                 with suppress(Exception):
@@ -176,31 +179,28 @@ class WebHdfs(WebStore):
 
         self._no_directory(path)
 
-        def send(file: IO[bytes], size: int) -> None:
+        def send(sending: Sending) -> None:
             with suppress(FileNotFoundError):
                 before = self.stat(path).length
-                self._send("POST", path, file, op="APPEND")
-                if self.stat(path).length != before + size:
-                    raise StoreFailure("UNKNOWN", f"{path}: less than {size} bytes were appended")
+                self._send("POST", path, sending, op="APPEND")
+                if self.stat(path).length != before + sending.sent:
+                    lost = f"{path}: less than {sending.sent} bytes were appended"
+                    raise StoreFailure("UNKNOWN", lost)
                 return
-            self._send("PUT", path, file, op="CREATE", overwrite="false")
+            self._send("PUT", path, sending, op="CREATE", overwrite="false")
 
-        return SpooledUpload(path, send, attempts=1)
+        return SpooledUpload(path, send, attempts=1, early=False)
 
-    def _send(self, method: str, path: str, file: IO[bytes], op: str, **more: Any) -> None:
+    def _send(self, method: str, path: str, sending: Sending, op: str, **more: Any) -> None:
         """Ask the name node where to, then send the bytes there."""
         answer = asked(path, method, self._url(path, op, **more), redirect=False)
-        body = b"".join(pieces(path, answer))
         if answer.status != 307:
-            raise _refusal(path, answer.status, body)
-        file.seek(0, os.SEEK_END)
-        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(file.tell())}
-        file.seek(0)
-        place = answer.headers["Location"]
-        answer = asked(path, method, place, headers=headers, body=file, redirect=False)
-        body = b"".join(pieces(path, answer))
+            raise _refusal(path, answer.status, answer.body)
+        headers = {"Content-Type": "application/octet-stream"}
+        place = answer.headers["location"]
+        answer = asked(path, method, place, headers=headers, body=sending, redirect=False)
         if answer.status >= 300:
-            raise _refusal(path, answer.status, body)
+            raise _refusal(path, answer.status, answer.body)
 
 
 def hdfs() -> WebHdfs:
@@ -208,7 +208,7 @@ def hdfs() -> WebHdfs:
     return WebHdfs()
 
 
-def _refusal(path: str, code: int, body: bytes) -> Exception:
+def _refusal(path: str, code: int, body: bytes | bytearray) -> Exception:
     """What the name node, or a data node, says went wrong."""
     try:
         said = json.loads(body)["RemoteException"]
