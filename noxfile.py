@@ -29,6 +29,7 @@ WITH_CPU = (
     "packages/cpu/tests/golden",
     "packages/base/tests/golden/test_models.py",
     "packages/base/tests/golden/test_training.py",
+    "packages/subgraph/tests/golden/test_cpu_backend.py",
     *(
         f"packages/base/tests/unit/test_{name}.py"
         for name in (

@@ -170,6 +170,37 @@ static void destroy(const TP_SubgraphBackend* backend, void* executable) {
   free(executable);
 }
 
+/* A program holds no pointers, so its bytes are all there is to write. A backend whose layout changes
+ * states another version. */
+static void free_bytes(void* data, size_t length) {
+  (void)length;
+  free(data);
+}
+
+static void serialize(const TP_SubgraphBackend* backend, void* executable, TF_Buffer* bytes,
+                      TF_Status* status) {
+  (void)backend;
+  void* copy = malloc(sizeof(Program));
+  if (copy == NULL) {
+    TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for a program");
+    return;
+  }
+  bytes->data = memcpy(copy, executable, sizeof(Program));
+  bytes->length = sizeof(Program);
+  bytes->data_deallocator = free_bytes;
+}
+
+static void* deserialize(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                         const TF_Buffer* bytes, TF_Status* status) {
+  (void)backend;
+  Program* program = bytes->length == sizeof(Program) ? malloc(sizeof(Program)) : NULL;
+  if (program != NULL) memcpy(program, bytes->data, sizeof(Program));
+  if (program != NULL && program->inputs == region->num_inputs) return program;
+  free(program);
+  TF_SetStatus(status, TF_DATA_LOSS, "no program of this region");
+  return NULL;
+}
+
 TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status;
   params->major_version = SG_MAJOR;
@@ -178,6 +209,7 @@ TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_St
   params->backend->struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
   params->backend->name = "elementwise";
   params->backend->minimum_size = 2;
+  params->backend->version = "1";
   params->selector_fns->struct_size = TP_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
   params->selector_fns->select = wants;
   params->fns->struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
@@ -185,4 +217,6 @@ TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_St
   params->fns->compile = compile;
   params->fns->execute = execute;
   params->fns->destroy_executable = destroy;
+  params->fns->serialize = serialize;
+  params->fns->deserialize = deserialize;
 }

@@ -21,7 +21,7 @@ from drystone_base.dtypes import DType, as_dtype
 from drystone_base.executor.encode import OPERATOR_ATTR, READS_VERSION
 from drystone_base.graph import FunctionLibrary, Graph, Node, Output, body_to_function
 from drystone_base.kernels import Array, Call, kernel
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, register
 from drystone_base.state import Variable, resource_of
 from drystone_subgraph.backend import SubgraphBackend, backends
@@ -179,11 +179,7 @@ class _Attaching:
 
     def source(self, node: Node, backend: SubgraphBackend) -> CompileSource:
         function = self.library[node.attrs["f"].name].proto
-        constants = {
-            k: value.array
-            for k, (source, _) in enumerate(node.inputs)
-            if source.op == "Const" and isinstance(value := source.attr("value"), TensorAttr)
-        }
+        constants = frozenset(k for k, (s, _) in enumerate(node.inputs) if s.op == "Const")
         reads = ((k, s) for k, (s, slot) in enumerate(node.inputs) if slot == 0)
         weights = tuple(k for k, s in reads if s.op in _WEIGHTS)
         host = backend.operator(node.attrs["Tin"], weights, node.attrs["Tout"])

@@ -117,9 +117,11 @@ def backends() -> Mapping[str, SubgraphBackend]:
     with _LOCK:
         if not _scanned:
             _scanned = True
+            from drystone_subgraph.cpu import CpuBackend
             from drystone_subgraph.openvino import OpenVinoBackend
 
-            _BACKENDS.register("openvino", OpenVinoBackend(), "drystone-subgraph")
+            for backend in (CpuBackend(), OpenVinoBackend()):
+                _BACKENDS.register(backend.name, backend, "drystone-subgraph")
             for point in points(GROUP):
                 _add(point)
     return _BACKENDS.items()

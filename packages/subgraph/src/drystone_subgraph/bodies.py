@@ -21,6 +21,7 @@ def with_bodies(
     backends: Sequence[SubgraphBackend],
     config: PartitionConfig,
     report: PartitionReport,
+    placed: bool,
 ) -> bool:
     """Partition the bodies that ``graph`` reaches, in its library; whether one changed.
 
@@ -30,7 +31,7 @@ def with_bodies(
     made = {node.attrs["f"].name for node in graph if node.states(BACKEND_ATTR)}
     changed = False
     for function, body in reachable_bodies(graph, made):
-        if _one(graph, function, body, backends, config, report):
+        if _one(graph, function, body, backends, config, report, placed):
             changed = True
     return changed
 
@@ -42,10 +43,11 @@ def _one(
     backends: Sequence[SubgraphBackend],
     config: PartitionConfig,
     report: PartitionReport,
+    placed: bool,
 ) -> bool:
     from drystone_subgraph.partitioner import Partitioning
 
-    work = Partitioning(body.graph, function.name, backends, config, report)
+    work = Partitioning(body.graph, function.name, backends, config, report, placed)
     named = {body.graph[name] for name in function.proto.control_ret.values()}
     if not work.run(named, ()):
         return False

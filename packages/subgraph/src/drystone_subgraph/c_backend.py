@@ -11,6 +11,7 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import HostError, PluginError
 from drystone_base.graph import Node
+from drystone_base.host.buffer import answer, filled
 from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
 from drystone_base.modules import Library
@@ -58,6 +59,8 @@ class CBackend(SubgraphBackend):
         self._check(params)
         self.name = self.backend.name.decode("utf-8", "replace")
         self.compiles = bool(self.fns.compile)
+        self.keeps = self.compiles and bool(self.fns.serialize)
+        self.version = (self.backend.version or b"").decode("utf-8", "replace")
         self.itself = c.pointer(self.backend)
 
     def _check(self, params: Params) -> None:
@@ -76,6 +79,9 @@ class CBackend(SubgraphBackend):
         if self.fns.compile and not (self.fns.execute and self.fns.destroy_executable):
             self._refuse("a backend that compiles can execute and destroy what it compiled",
                          "compile alone", "execute and destroy_executable")  # fmt: skip
+        if bool(self.fns.serialize) != bool(self.fns.deserialize):
+            self._refuse("who writes executables can read them, and the other way round",
+                         "one of serialize and deserialize", "both or neither")  # fmt: skip
 
     def _refuse(self, check: str, found: object, needed: object) -> None:
         raise PluginError(
@@ -95,15 +101,32 @@ class CBackend(SubgraphBackend):
 
     def compile(self, request: CompileRequest) -> Handle:
         """What the library compiles; raises ``HostError`` where it does not."""
-        inputs = [End(i.dtype, i.shape, "", i.value, i.is_weight) for i in request.inputs]
-        outputs = [End(dtype) for dtype in request.output_types]
-        view = region_view(request.name, request.body, inputs, outputs, request.threads)
+        view = _request_view(request)
         with Status(f"backend {self.name!r} cannot compile {request.name!r}") as status:
             made = self.fns.compile(self.itself, view.pointer, status.pointer)
+        return self._executable(made, f"compiled {request.name!r}", "compile")
+
+    def save(self, executable: Any) -> bytes:
+        """What the library writes; raises ``HostError``."""
+        return answer(
+            f"backend {self.name!r} cannot write an executable",
+            lambda buffer, status: self.fns.serialize(
+                self.itself, executable.handle, buffer, status
+            ),
+        )
+
+    def load(self, request: CompileRequest, data: bytes) -> Handle:
+        """What the library reads; raises ``HostError`` where it does not."""
+        view, what = _request_view(request), f"an executable of {request.name!r}"
+        with filled(data) as buffer, Status(f"backend {self.name!r} cannot read {what}") as status:
+            made = self.fns.deserialize(self.itself, view.pointer, buffer, status.pointer)
+        return self._executable(made, f"read {what}", "deserialize")
+
+    def _executable(self, made: int | None, done: str, by: str) -> Handle:
         if not made:
             raise HostError(
-                f"backend {self.name!r} compiled {request.name!r} to nothing",
-                check="compile gives an executable, or says why not",
+                f"backend {self.name!r} {done} to nothing",
+                check=f"{by} gives an executable, or says why not",
                 found="NULL and an OK status",
                 needed="an executable",
                 remedy="report this to the plugin's author",
@@ -116,6 +139,12 @@ class CBackend(SubgraphBackend):
         """An operator in the host library for a region with these inputs and outputs."""
         itself, fns = c.addressof(self.backend), c.addressof(self.fns)
         return HostOperator(itself, fns, inputs, weights, outputs)
+
+
+def _request_view(request: CompileRequest) -> View:
+    inputs = [End(i.dtype, i.shape, "", i.value, i.is_weight) for i in request.inputs]
+    outputs = [End(dtype) for dtype in request.output_types]
+    return region_view(request.name, request.body, inputs, outputs, request.threads)
 
 
 class _CSelector(SubgraphSelector):

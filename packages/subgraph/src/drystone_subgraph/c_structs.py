@@ -73,7 +73,12 @@ class RegionView(c.Structure):
 class Backend(c.Structure):
     """``TP_SubgraphBackend``."""
 
-    _fields_ = [*_SIZED, ("name", c.c_char_p), ("minimum_size", c.c_int32)]
+    _fields_ = [
+        *_SIZED,
+        ("name", c.c_char_p),
+        ("minimum_size", c.c_int32),
+        ("version", c.c_char_p),
+    ]
 
 
 _B, _N, _R = c.POINTER(Backend), c.POINTER(NodeView), c.POINTER(RegionView)
@@ -114,6 +119,8 @@ class Fns(c.Structure):
                 None, _B, c.c_void_p, _TENSORS, c.c_int32, c.POINTER(c.c_ubyte), c.c_void_p
             ),
         ),
+        ("serialize", c.CFUNCTYPE(None, _B, c.c_void_p, c.c_void_p, c.c_void_p)),
+        ("deserialize", c.CFUNCTYPE(c.c_void_p, _B, _R, c.c_void_p, c.c_void_p)),
     ]
 
 

@@ -103,7 +103,7 @@ def partition(
             code="unknown-subgraph-backend",
         )
     config = replace(config, minimum_size=minimum_size, exclude=exclude, why=report)
-    after, found = partition_with_report(loaded.graph, fetches, feeds, config)
+    after, found = partition_with_report(loaded.graph, fetches, feeds, config, placed=True)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)

@@ -13,7 +13,7 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import ReferenceType
@@ -40,7 +40,9 @@ Shapes = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class CompileSource:
-    """What an operator is compiled from; ``weights`` are the numbers of inputs that are variables.
+    """What an operator is compiled from.
+
+    ``constants`` and ``weights`` are the numbers of inputs that are such, or values of variables.
 
     ``host``: the operator in the host library, for a backend of a plugin.
 
@@ -51,7 +53,7 @@ class CompileSource:
     backend: SubgraphBackend
     function: FunctionDef
     library: ReferenceType[FunctionLibrary]
-    constants: Mapping[int, Array]
+    constants: frozenset[int]
     weights: tuple[int, ...]
     config: PartitionConfig
     host: HostOperator | None = None
@@ -227,7 +229,7 @@ class CompiledOperator:
             CompileInput(
                 dtype,
                 array.shape,
-                source.constants.get(k, array if k in source.weights else None),
+                array if k in source.constants or k in source.weights else None,
                 k in source.weights,
             )
             for k, (array, dtype) in enumerate(zip(args, self.input_types, strict=True))
@@ -257,7 +259,10 @@ class CompiledOperator:
     ) -> list[Array] | None:
         """As the executor calls it; what cannot pack new weights by itself is compiled anew."""
         found = held.operator.run(args, versions)
-        if found is None and not (failure := held.state().failure):
+        failure = "" if found is not None else held.state().failure
+        if found is None and not failure:
+            if entry.versions == tuple(versions):
+                return None  # of a plan: the host says what is wrong with these inputs
             self._make(entry, args, versions)
             found = held.operator.run(args, versions)
             assert isinstance(entry.executable, HostExecutable)

@@ -31,11 +31,13 @@ _ROUNDS: Final = 4
 class Field:
     """The nodes in which regions grow, and which of them are taken.
 
-    ``fixed``: by number, why a node can be part of no region; "" where it can.
+    ``fixed``: by number, why a node can be part of no region; "" where it can. ``placed``: all
+    nodes run on one device.
     """
 
-    def __init__(self, wired: Wiring, fixed: Sequence[str]) -> None:
+    def __init__(self, wired: Wiring, fixed: Sequence[str], placed: bool = False) -> None:
         order = wired.order
+        self.placed = placed
         self.nodes, self.contexts, self.wired = order, wired.contexts, wired
         self.free = [not reason for reason in fixed]
         self.number = {node: k for k, node in enumerate(order)}
@@ -66,6 +68,8 @@ class Field:
         """Nodes of one region have equal numbers here: those of one context and device."""
         known: dict[tuple[int, str], int] = {}
         pairs = zip(self.contexts, self.nodes, strict=True)
+        if self.placed:
+            return [known.setdefault((id(c), ""), len(known)) for c in self.contexts]
         return [known.setdefault((id(c), node.device), len(known)) for c, node in pairs]
 
     @property
@@ -184,9 +188,7 @@ class _Growth:
         field = self.field
         if other in self.members or not field.free[other]:
             return
-        if field.contexts[other] is not field.contexts[self.seed]:
-            return
-        if field.nodes[other].device != field.nodes[self.seed].device:
+        if field.kinds[other] != field.kinds[self.seed]:
             return
         joined, selector = field.joined, self.selector
         if selector.stateful and not joined.can_contract(self.seed, other):

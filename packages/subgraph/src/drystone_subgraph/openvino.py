@@ -20,7 +20,7 @@ from drystone_base.errors import BadRequest
 from drystone_base.graph import FunctionLibrary, Graph, Node
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders import write_graph
-from drystone_base.ops.attrs import TensorAttr
+from drystone_subgraph.arguments import with_arguments
 from drystone_subgraph.backend import SubgraphBackend
 from drystone_subgraph.executable import CompileRequest, Executable
 from drystone_subgraph.property import SubgraphProperty
@@ -157,21 +157,11 @@ def _as_model(request: CompileRequest) -> tuple[Graph, list[str | int]]:
 
     Its results: the names of tensors, or numbers of inputs that are handed through.
     """
-    graph = request.body.graph
+    graph = with_arguments(request, freezes=True)
     for node in list(graph):
         if node.op in FUSED:
             unfuse(graph, node)
     graph.functions = FunctionLibrary()
-    for node, given in zip(request.body.args, request.inputs, strict=True):
-        for name in list(node.attrs):
-            graph.remove_attr(node, name)
-        graph.set_attr(node, "dtype", given.dtype)
-        if given.value is None:
-            graph.set_op(node, "Placeholder")
-            graph.set_attr(node, "shape", given.shape)
-        else:
-            graph.set_op(node, "Const")
-            graph.set_attr(node, "value", TensorAttr(array=given.value))
     places = {node: k for k, node in enumerate(request.body.args)}
     results: list[str | int] = []
     for node in request.body.results:

@@ -37,15 +37,18 @@ def partition(
     fetches: Sequence[str],
     feeds: Sequence[str] = (),
     config: PartitionConfig | str | None = None,
+    *,
+    placed: bool = False,
 ) -> Graph:
     """The graph with regions as operators; ``graph`` itself where nobody took a node.
 
     ``fetches`` and ``feeds`` are tensor names; fetched names stay, and what no fetch needs goes.
     ``config`` may be the names of backends with commas between; None is what
-    ``DRYSTONE_SUBGRAPH_BACKEND`` says. Raises ``BadRequest``
-    (``unknown-subgraph-backend``) and ``PluginError`` (``subgraph-backend-failed``).
+    ``DRYSTONE_SUBGRAPH_BACKEND`` says. ``placed``: all nodes run on one device, as those of a
+    session's part do; else nodes that ask for different ones are in different regions. Raises
+    ``BadRequest`` (``unknown-subgraph-backend``) and ``PluginError`` (``subgraph-backend-failed``).
     """
-    return partition_with_report(graph, fetches, feeds, config)[0]
+    return partition_with_report(graph, fetches, feeds, config, placed=placed)[0]
 
 
 def partition_with_report(
@@ -53,6 +56,8 @@ def partition_with_report(
     fetches: Sequence[str],
     feeds: Sequence[str] = (),
     config: PartitionConfig | str | None = None,
+    *,
+    placed: bool = False,
 ) -> tuple[Graph, PartitionReport]:
     """As :func:`partition`, with every region and what became of it."""
     begin = time.perf_counter()
@@ -66,10 +71,10 @@ def partition_with_report(
         fed = [graph.output(name)[0] for name in feeds]
         needed = reachable([*fetched, *fed])
         twin = graph.copy(only=needed)
-        work = Partitioning(twin, "", chosen, config, report)
+        work = Partitioning(twin, "", chosen, config, report, placed)
         changed = work.run({twin[n.name] for n in fetched}, {twin[n.name] for n in fed})
         if config.functions and len(twin.functions):
-            changed = with_bodies(twin, chosen, config, report) or changed
+            changed = with_bodies(twin, chosen, config, report, placed) or changed
     graph = twin if changed else graph
     report.seconds = time.perf_counter() - begin
     return graph, report
@@ -99,6 +104,7 @@ class Partitioning:
     backends: Sequence[SubgraphBackend]
     config: PartitionConfig
     report: PartitionReport
+    placed: bool = False
     signatures: Signatures = field(default_factory=Signatures)
     regions: list[Region] = field(default_factory=list)
     inference: Inference | None = None
@@ -109,7 +115,7 @@ class Partitioning:
         wired = wiring(graph)
         order = wired.order
         fixed = fixed_reasons(order, fed, self.config.exclude, self.signatures)
-        self.fetched, self.field = fetched, Field(wired, fixed)
+        self.fetched, self.field = fetched, Field(wired, fixed, self.placed)
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
         for backend in self.backends:

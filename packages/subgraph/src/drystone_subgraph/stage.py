@@ -28,7 +28,7 @@ def partition_for_session(
     parts = graph if config.backends else graph.copy()
     if config.backends:
         try:
-            parts = partition(graph, fetches, feeds, config)
+            parts = partition(graph, fetches, feeds, config, placed=True)
         except (GraphError, PluginError) as error:
             text = f"the graph was not partitioned and goes on as it was: {error.render()}"
             warnings.warn(text, SubgraphWarning, stacklevel=2)

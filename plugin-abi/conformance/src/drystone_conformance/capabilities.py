@@ -46,7 +46,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "device.streams": "work can be queued on streams",
     "device.events": "streams can record and await events",
     "device.timers": "time on a stream can be measured",
-    "subgraph.samples": "takes some of AddV2, Sub, Mul, Neg, Relu and Tanh on float32",
+    "subgraph.samples": "takes some of AddV2, Sub, Mul, Neg, MatMul, Relu and Tanh on float32",
     "subgraph.empty": "gives empty outputs for empty inputs",
     "device.fill": "memory can be filled with a pattern",
 }

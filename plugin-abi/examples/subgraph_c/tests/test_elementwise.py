@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +24,14 @@ def plugin() -> Plugin:
 
 
 @pytest.fixture
-def session(plugin: Plugin) -> ds.Session:
+def session(plugin: Plugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ds.Session:
     """``y = -((x - k) * (x - k)) + x``."""
     assert plugin.state == "loaded"
+    monkeypatch.setenv("DRYSTONE_EXECUTABLE_CACHE", str(tmp_path))
+    return made()
+
+
+def made() -> ds.Session:
     graph = ds.Graph()
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": None})
     k = graph.add("Placeholder", "k", attrs={"dtype": FLOAT, "shape": None})
@@ -49,3 +55,11 @@ def test_other_shapes_are_left_to_the_host(session: ds.Session) -> None:
     x, k = np.ones((2, 3), np.float32), np.ones(3, np.float32)
     with pytest.warns(SubgraphWarning, match="inputs of different shapes"):
         np.testing.assert_array_equal(session.run("y:0", {"x:0": x, "k:0": k}), x)
+
+
+def test_a_program_that_was_kept_is_read_again(session: ds.Session) -> None:
+    x = np.arange(4, dtype=np.float32)
+    both = session, made()
+    found = [one.run("y:0", {"x:0": x, "k:0": x / 2}) for one in both]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert [e.loaded for one in both for e in executables(one)] == [False, True]

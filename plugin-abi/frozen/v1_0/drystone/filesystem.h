@@ -285,7 +285,8 @@ typedef struct TF_FilesystemOps {
   void (*set_filesystem_configuration_option)(const TF_Filesystem* filesystem,
                                               const TF_Filesystem_Option* option,
                                               TF_Status* status);
-  /* The names of the options: sets `*keys` to one allocated block. */
+  /* The names of the options: sets `*keys` to one allocated block, in which each name ends with its
+   * NUL and the next one follows. */
   void (*get_filesystem_configuration_keys)(const TF_Filesystem* filesystem, char** keys,
                                             int* num_keys, TF_Status* status);
 } TF_FilesystemOps;

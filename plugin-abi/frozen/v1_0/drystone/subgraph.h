@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drystone/buffer.h"
 #include "drystone/datatype.h"
 #include "drystone/macros.h"
 #include "drystone/status.h"
@@ -95,8 +96,10 @@ typedef struct TP_SubgraphBackend {
   void* ext;            /* the plugin's */
   const char* name;     /* required: what users ask for, lives as long as the library */
   int32_t minimum_size; /* regions of fewer nodes stay as they are; 0 counts as 1 */
+  const char* version;  /* of what compiles: an executable that another version wrote is
+                         * not loaded. NULL: "". Lives as long as the library */
 } TP_SubgraphBackend;
-#define TP_SUBGRAPH_BACKEND_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphBackend, minimum_size)
+#define TP_SUBGRAPH_BACKEND_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphBackend, version)
 
 /* What it wants. Only select is required. A region begins with a node for which select is not 0.
  * From each of its nodes on, what the node reads is offered to select_input, then what reads it to
@@ -143,8 +146,18 @@ typedef struct TP_SubgraphFns {
    * another since compile, or since the last update. NULL: the region is compiled anew. */
   void (*update)(const TP_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
                  int32_t num_inputs, const unsigned char* changed, TF_Status* status);
+  /* Both or neither: executables are kept on disk, and compiled ahead of time.
+   * Write an executable, which has not run yet, into `bytes`, which is empty: set data, length and
+   * data_deallocator (drystone/buffer.h). */
+  void (*serialize)(const TP_SubgraphBackend* backend, void* executable, TF_Buffer* bytes,
+                    TF_Status* status);
+  /* The executable that was written for an equal region (nodes, shapes, values, threads) by a backend of
+   * the same version on such a machine, perhaps by another process. `bytes` are as they were written;
+   * NULL, with a status that is not OK: the region is compiled. Called as compile is. */
+  void* (*deserialize)(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                       const TF_Buffer* bytes, TF_Status* status);
 } TP_SubgraphFns;
-#define TP_SUBGRAPH_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphFns, update)
+#define TP_SUBGRAPH_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphFns, deserialize)
 
 /* Argument of TF_InitSubgraph. All pointers to structs are the host's and live as long as the
  * library; the plugin fills the structs in and does not replace the pointers. */

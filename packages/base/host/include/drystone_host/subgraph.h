@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drystone/buffer.h"
 #include "drystone/datatype.h"
 #include "drystone/macros.h"
 #include "drystone/status.h"
@@ -58,6 +59,32 @@ typedef struct DS_ExecutableState {
   TF_Bool is_alive; /* 0: it has failed, or was removed */
 } DS_ExecutableState;
 #define DS_EXECUTABLE_STATE_STRUCT_SIZE TF_OFFSET_OF_END(DS_ExecutableState, is_alive)
+
+/* The host's own backend: its executables are plans (drystone/session.h), so it compiles nothing. A plan
+ * runs as part of the run that calls it: under its deadline, and stopped with it. Calls of such an
+ * executable may overlap. */
+TF_CAPI_EXPORT extern const TP_SubgraphBackend* DS_PlanBackend(void);
+TF_CAPI_EXPORT extern const TP_SubgraphFns* DS_PlanFns(void);
+
+/* Zero the struct, set struct_size. */
+typedef struct DS_PlanExecutableDef {
+  size_t struct_size;
+  const TF_Buffer* plan;        /* a serialised PlanDef, copied */
+  TF_Tensor* const* constants;  /* that its constants refer to; their memory is shared */
+  int32_t num_constants;
+  const int32_t* feeds;         /* for each feed of the plan the number of the region's input */
+  int32_t num_feeds;
+  const int32_t* weights;       /* feeds that are weights: kernels keep what they make of them */
+  int32_t num_weights;
+  int32_t threads;              /* as in DS_SessionOptions */
+  int32_t inter_op_threads;
+} DS_PlanExecutableDef;
+#define DS_PLAN_EXECUTABLE_DEF_STRUCT_SIZE TF_OFFSET_OF_END(DS_PlanExecutableDef, inter_op_threads)
+
+/* A plan as an executable of that backend, for DS_AddExecutable; NULL on failure, as DS_NewPlan's. */
+TF_CAPI_EXPORT extern void* DS_NewPlanExecutable(const DS_PlanExecutableDef* def, TF_Status* status);
+/* Delete one that no operator was given. NULL is ignored. */
+TF_CAPI_EXPORT extern void DS_DeletePlanExecutable(void* executable);
 
 /* Facts about an executable; `status` is why it failed, OK if it did not, or NOT_FOUND. */
 TF_CAPI_EXPORT extern void DS_DescribeExecutable(int64_t number, int64_t executable,

@@ -190,6 +190,7 @@ TF_Tensor* Run::adapted_variable(const TF_Tensor* opaque) {
 void Run::callback(const Instruction& in, std::int32_t number, TF_Tensor** inputs,
                    TF_Tensor** outputs) {
   clear(&status_);
+  const Within scope(*this, false);
   callbacks_.compute(callbacks_.context, run_context_, number, inputs, in.inputs.count,
                      outputs, in.outputs.count, &status_);
   const bool complete =

@@ -1,4 +1,7 @@
 // Instructions that the executor computes itself: see InstructionDef.own in plan.proto.
+#include <limits>
+#include <utility>
+
 #include "executor/run.h"
 #include "kernels/variable.h"
 
@@ -7,12 +10,40 @@ namespace {
 
 TF_Tensor* scalar(TF_DataType dtype) { return new_tensor(dtype, nullptr, 0); }
 
+thread_local Within::Of outer __attribute__((tls_model("initial-exec"))) = {};
+
 }  // namespace
+
+Within::Within(const Run& run, bool asks) : before_(std::exchange(outer, {&run, asks})) {}
+Within::~Within() { outer = before_; }
+
+DS_RunOptions options_within() {
+  DS_RunOptions out{};
+  out.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
+  if (outer.run != nullptr) outer.run->lend(&out);
+  if (!outer.asks) out.poll = nullptr;
+  return out;
+}
+
+int threads_within() {
+  return outer.run != nullptr ? outer.run->threads_together() : std::numeric_limits<int>::max();
+}
+
+void Run::lend(DS_RunOptions* options) const {
+  options->run_context = run_context_;
+  options->deadline_ms = remaining_ms();
+  options->step_id = facts_.step_id;
+  options->cancellation = cancellation_;
+  options->poll = poll_;
+}
 
 // Whether an executable gave the results.
 bool Run::compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
   const std::int32_t results = in.outputs.count - 1;
-  if (!in.compiled->compute(inputs, in.inputs.count, outputs + 1, results)) return false;
+  {
+    const Within scope(*this, true);
+    if (!in.compiled->compute(inputs, in.inputs.count, outputs + 1, results)) return false;
+  }
   try {
     outputs[0] = scalar(TF_BOOL);
   } catch (...) {

@@ -65,7 +65,8 @@ TF_Tensor** Stack::take_elsewhere(std::size_t count) {
 }
 
 Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
-    : stack(Stack::of_thread()), plan_(plan), callbacks_(plan.session.callbacks), trace_(trace) {
+    : stack(Stack::of_thread()), plan_(plan), callbacks_(plan.session.callbacks), trace_(trace),
+      most_together_(threads_within()) {
   facts_.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
   facts_.graph_def_version = plan.program->graph_def_version;
   DS_RunOptions given{};
@@ -98,6 +99,7 @@ std::unique_ptr<Run> Run::for_another_thread() const {
   out->cancellation_ = cancellation_;
   out->deadline_ = deadline_;
   out->depth_ = depth_;
+  out->most_together_ = most_together_;
   return out;
 }
 

@@ -135,6 +135,9 @@ class Run {
   std::unique_ptr<Run> for_another_thread() const;
   int threads_together() const;
 
+  // Says how a plan runs that is part of this run.
+  void lend(DS_RunOptions* options) const;
+
   Stack& stack;
 
  private:
@@ -197,8 +200,31 @@ class Run {
   Trace* trace_ = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   int depth_ = 0;
+  int most_together_;  // kernels at once, as the run has it that this is a part of
   TF_Status status_;
 };
+
+// For a scope, plans that this thread runs are part of a run. `asks`: the embedder may be asked in them
+// whether to go on, which it may not be while it runs itself.
+class Within {
+ public:
+  struct Of {
+    const Run* run = nullptr;
+    bool asks = false;
+  };
+  Within(const Run& run, bool asks);
+  ~Within();
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  Of before_;
+};
+
+// The options of a plan that this thread runs as part of a run; zero outside of one.
+DS_RunOptions options_within();
+// How many of its kernels may run at once, as that run has it.
+int threads_within();
 
 // Drops the values that nobody needs after an instruction.
 inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** values) noexcept {

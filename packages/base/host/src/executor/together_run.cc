@@ -175,7 +175,7 @@ class StretchRun {
 };
 
 int Run::threads_together() const {
-  const int all = free_threads();
+  const int all = std::min(free_threads(), most_together_);
   const std::int32_t wanted = plan_.session.inter_op_threads;
   return wanted > 0 ? std::min<int>(wanted, all) : all;
 }

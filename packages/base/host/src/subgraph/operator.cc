@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "core/failure.h"
+
 namespace drystone::host::subgraph {
 namespace {
 
@@ -41,15 +43,22 @@ bool Executable::fits(TF_Tensor* const* inputs) const {
 bool Executable::compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                          const std::int64_t* versions, TF_Tensor** outputs,
                          const std::vector<TF_DataType>& types) {
+  used_.store(now(), std::memory_order_relaxed);
+  if (is_plan_) {
+    const std::shared_lock lock(mutex_);
+    if (handle_ == nullptr) return false;
+    if (has_packed(versions)) return execute(inputs, outputs, types);
+  }
+  return compute_in_turn(inputs, weights, versions, outputs, types);
+}
+
+bool Executable::compute_in_turn(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+                                 const std::int64_t* versions, TF_Tensor** outputs,
+                                 const std::vector<TF_DataType>& types) {
   const std::lock_guard lock(mutex_);
   if (handle_ == nullptr) return false;
-  used_.store(now(), std::memory_order_relaxed);
-  if (!std::equal(versions_.begin(), versions_.end(), versions) && !pack(inputs, weights, versions)) {
-    return false;
-  }
-  if (!execute(inputs, outputs, types)) return false;
-  ++runs_;
-  return true;
+  if (!has_packed(versions) && !pack(inputs, weights, versions)) return false;
+  return execute(inputs, outputs, types);
 }
 
 // Without `update` it is the embedder who compiles anew.
@@ -93,8 +102,12 @@ bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
       set(&status, TF_INTERNAL, "execute", "an output has another dtype than the region states");
     }
   }
-  if (status.code == TF_OK) return true;
+  if (status.code == TF_OK) {
+    runs_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
   for (std::size_t k = 0; k < types.size(); ++k) drop(std::exchange(outputs[k], nullptr));
+  if (is_plan_) fail(status.code, status.message);
   fail_with(status.code, status.message);
   return false;
 }
@@ -112,8 +125,8 @@ void Executable::destroy() noexcept {
 }
 
 void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
-  const std::lock_guard lock(mutex_);
-  state->runs = runs_;
+  const std::shared_lock lock(mutex_);
+  state->runs = runs_.load(std::memory_order_relaxed);
   state->packs = packs_;
   state->used = used();
   state->is_alive = handle_ != nullptr ? 1 : 0;

@@ -2,10 +2,12 @@
 #ifndef DRYSTONE_HOST_SUBGRAPH_OPERATOR_H_
 #define DRYSTONE_HOST_SUBGRAPH_OPERATOR_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,21 +25,24 @@ struct Backend {
   const TP_SubgraphFns* fns = nullptr;
 };
 
+// Whether executables are plans: calls may overlap, and a failure is the run's own.
+bool is_plan_backend(const TP_SubgraphFns* fns);
+
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
-// One specialisation. Calls take turns.
+// One specialisation. Calls take turns, but for those of plans.
 class Executable {
  public:
   Executable(Backend backend, void* handle, Shapes shapes, std::vector<std::int64_t> versions)
-      : backend_(backend), handle_(handle), shapes_(std::move(shapes)),
-        versions_(std::move(versions)) {}
+      : backend_(backend), is_plan_(is_plan_backend(backend.fns)), handle_(handle),
+        shapes_(std::move(shapes)), versions_(std::move(versions)) {}
   ~Executable() { destroy(); }
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
   bool fits(TF_Tensor* const* inputs) const;
   // Whether it computed the outputs; they are the caller's then, and NULL otherwise. `weights`: the
-  // inputs whose versions are `versions`.
+  // inputs whose versions are `versions`. Throws what made a plan fail.
   bool compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                const std::int64_t* versions, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
@@ -47,6 +52,12 @@ class Executable {
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
+  bool compute_in_turn(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
+                       const std::int64_t* versions, TF_Tensor** outputs,
+                       const std::vector<TF_DataType>& types);
+  bool has_packed(const std::int64_t* versions) const {
+    return std::equal(versions_.begin(), versions_.end(), versions);
+  }
   bool pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
             const std::int64_t* versions);
   bool execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
@@ -54,12 +65,13 @@ class Executable {
   void fail_with(TF_Code code, const std::string& message);
 
   const Backend backend_;
-  mutable std::mutex mutex_;             // of what follows
+  const bool is_plan_;
+  mutable std::shared_mutex mutex_;      // of what follows
   void* handle_;                         // NULL: it has failed, or is destroyed
   const Shapes shapes_;
   std::vector<std::int64_t> versions_;   // of the weights that it was packed from
   TF_Status failure_;
-  std::int64_t runs_ = 0;
+  std::atomic<std::int64_t> runs_{0};
   std::int64_t packs_ = 1;
   std::atomic<std::uint64_t> used_{0};   // when it was used last
 };

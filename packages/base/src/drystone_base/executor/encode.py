@@ -23,7 +23,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
 
-__all__ = ["OPERATOR_ATTR", "READS_VERSION", "Encoded", "encode"]
+__all__ = ["CALLS", "FORWARDS", "OPERATOR_ATTR", "READS_VERSION", "Encoded", "encode"]
 
 Lower = Callable[[FunctionRef], Plan]
 """The plan of a function's body; raises as :func:`lower` does."""
@@ -36,12 +36,14 @@ _FRAME_KINDS: Final = {
     Kind.NEXT_ITERATION: PlanKind.PLAN_NEXT_ITERATION,
     Kind.TRIGGER: PlanKind.PLAN_TRIGGER,
 }
-_FORWARD: Final = frozenset(
+FORWARDS: Final = frozenset(
     {
         "Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient", "GuaranteeConst",
         "PlaceholderWithDefault", "LoopCond", "_ListToArray", "_ArrayToList",
     }
 )  # fmt: skip
+"""Ops whose inputs the executor hands on."""
+
 _READERS: Final = frozenset({"ReadVariableOp"})
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 OPERATOR_ATTR: Final = "_host_operator"
@@ -65,7 +67,7 @@ _SHARED: Final = frozenset(
 """Ops whose nodes plugins' kernels may refuse by their inputs: by kinds of variants, or algorithms.
 The NumPy kernel computes these then."""
 
-_CALLS: Final = {
+CALLS: Final = {
     "PartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
     "StatefulPartitionedCall": (PlanKind.PLAN_CALL, ("f",)),
     "If": (PlanKind.PLAN_IF, ("then_branch", "else_branch")),
@@ -75,6 +77,7 @@ _CALLS: Final = {
     "While": (PlanKind.PLAN_WHILE, ("cond", "body")),
     "StatelessWhile": (PlanKind.PLAN_WHILE, ("cond", "body")),
 }
+"""Ops that run functions, with the attributes that name them."""
 
 
 @dataclass
@@ -99,20 +102,24 @@ def encode(
     functions: Sequence[str],
     *,
     alone: bool = False,
+    beside: bool = False,
 ) -> Encoded:
     """The PlanDef of ``plan`` and of the functions that it may call.
 
     ``functions``: names in the graph's library, whose nodes are calls. A call of a function that
     cannot be lowered is left to its kernel in Python, which says so when it runs. ``alone``: the
-    PlanDef is to work without Python, so its constants are in it, and ``UnsupportedOp``
-    (``op-needs-python``) is raised for nodes that no plugin has a kernel for.
+    PlanDef is to work without Python, so its constants are in it (``beside``: beside it all the
+    same), and ``UnsupportedOp`` (``op-needs-python``) is raised for nodes that no plugin has a
+    kernel for.
     """
-    return _Encoder(lower_function, frozenset(functions), alone).run(plan, feed_types)
+    return _Encoder(lower_function, frozenset(functions), alone, beside).run(plan, feed_types)
 
 
 class _Encoder:
-    def __init__(self, lower_function: Lower, functions: frozenset[str], alone: bool) -> None:
-        self.alone = alone
+    def __init__(
+        self, lower_function: Lower, functions: frozenset[str], alone: bool, beside: bool
+    ) -> None:
+        self.alone, self.beside = alone, beside
         self.has_plugins = False
         self.lower_function = lower_function
         self.functions = functions
@@ -197,7 +204,7 @@ class _Encoder:
             out.kind = PlanKind.PLAN_NOTHING
         elif op == "Const" and not instruction.on_library and self._constant(out, instruction):
             pass
-        elif op in _FORWARD and self._forwards(instruction, reads_reference):
+        elif op in FORWARDS and self._forwards(instruction, reads_reference):
             out.kind = PlanKind.PLAN_FORWARD
             if reads_reference:
                 out.deref.extend(instruction.deref)
@@ -232,7 +239,7 @@ class _Encoder:
             return False
         out.kind = PlanKind.PLAN_CONSTANT
         dtype = instruction.attrs["dtype"].number
-        if self.alone:
+        if self.alone and not self.beside:
             proto = to_proto(value.astype(instruction.attrs["dtype"].np, copy=False))
             proto.dtype = dtype
             out.value = proto.SerializeToString()
@@ -245,8 +252,8 @@ class _Encoder:
         """Whether the instruction runs blocks."""
         if instruction.op in self.functions:
             kind, called = PlanKind.PLAN_CALL, [FunctionRef(instruction.op, instruction.attrs)]
-        elif instruction.op in _CALLS:
-            kind, names = _CALLS[instruction.op]
+        elif instruction.op in CALLS:
+            kind, names = CALLS[instruction.op]
             held = [instruction.attrs[name] for name in names]
             called = held[0] if kind == PlanKind.PLAN_CASE else held
         else:

@@ -1,6 +1,7 @@
 """Operators in the host library, whose executables the native executor calls without Python.
 
-See ``drystone_host/subgraph.h``. Only backends of plugins have such executables.
+See ``drystone_host/subgraph.h``. Backends of plugins have such executables; the host's own ones are
+plans.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy as np
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
+from drystone_base.host.buffer import BufferStruct, filled
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import HostTensor, adopt
 
-__all__ = ["HostExecutable", "HostOperator"]
+__all__ = ["HostExecutable", "HostOperator", "PlanExecutable", "plan_operator"]
 
 Array = np.ndarray[Any, Any]
 _INT64: Final = as_dtype("int64")
@@ -34,6 +36,29 @@ _add = declare(
 _remove = declare("DS_RemoveExecutable", None, c.c_int64, c.c_int64)
 _run = declare("DS_RunOperator", c.c_ubyte, c.c_int64, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32)
 _describe = declare("DS_DescribeExecutable", None, c.c_int64, c.c_int64, c.c_void_p, c.c_void_p)
+
+
+_plan_backend = declare("DS_PlanBackend", c.c_void_p)
+_plan_fns = declare("DS_PlanFns", c.c_void_p)
+_new_plan = declare("DS_NewPlanExecutable", c.c_void_p, c.c_void_p, c.c_void_p)
+_delete_plan = declare("DS_DeletePlanExecutable", None, c.c_void_p)
+
+
+class _PlanDef(c.Structure):
+    """``DS_PlanExecutableDef``."""
+
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("plan", c.POINTER(BufferStruct)),
+        ("constants", c.c_void_p),
+        ("num_constants", c.c_int32),
+        ("feeds", c.c_void_p),
+        ("num_feeds", c.c_int32),
+        ("weights", c.c_void_p),
+        ("num_weights", c.c_int32),
+        ("threads", c.c_int32),
+        ("inter_op_threads", c.c_int32),
+    ]
 
 
 class _State(c.Structure):
@@ -120,3 +145,49 @@ class HostExecutable:
         except HostError as error:
             failure = str(error.found)
         return HostState(found.runs, found.packs, found.used, failure)
+
+
+def plan_operator(
+    inputs: Sequence[DType], weights: Sequence[int], outputs: Sequence[DType]
+) -> HostOperator:
+    """An operator whose executables are plans: :class:`PlanExecutable`."""
+    return HostOperator(_plan_backend(), _plan_fns(), inputs, weights, outputs)
+
+
+class PlanExecutable:
+    """A plan as an executable, until an operator takes it over.
+
+    ``plan``: a serialized PlanDef, with its constants beside it. ``feeds``: for each feed of the
+    plan the number of the region's input; ``weights``: which feeds are values of variables.
+    Raises ``HostError``.
+    """
+
+    def __init__(
+        self,
+        plan: bytes,
+        constants: Sequence[tuple[Array, DType]],
+        feeds: Sequence[int],
+        weights: Sequence[int],
+        threads: int = 0,
+    ) -> None:
+        lent = [HostTensor.from_numpy(array, dtype) for array, dtype in constants]
+        held = (c.c_void_p * len(lent))(*(tensor.handle for tensor in lent))
+        places = (c.c_int32 * len(feeds))(*feeds)
+        numbers = (c.c_int32 * len(weights))(*weights)
+        with filled(plan) as buffer, Status("a plan cannot be loaded") as status:
+            described = _PlanDef(
+                c.sizeof(_PlanDef), c.cast(buffer, c.POINTER(BufferStruct)),
+                c.cast(held, c.c_void_p), len(lent), c.cast(places, c.c_void_p), len(feeds),
+                c.cast(numbers, c.c_void_p), len(weights), threads, 0,
+            )  # fmt: skip
+            self._handle: int | None = _new_plan(c.byref(described), status.pointer)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _delete_plan(self._handle)
+
+    def release(self) -> int:
+        """Its address, which is the caller's from now on."""
+        found, self._handle = self._handle, None
+        assert found is not None, "it is released once"
+        return found

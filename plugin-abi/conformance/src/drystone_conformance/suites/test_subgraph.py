@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,43 @@ def test_inputs_that_are_broadcast(subgraph_backend: str) -> None:
     same(found, session_with(graph, "off").run("y:0", {"x:0": x, "k:0": k}))
 
 
+def layers() -> ds.Graph:
+    """A product with what follows it: what an engine takes that leaves small arithmetic alone."""
+    graph, types = ds.Graph(), {"T": FLOAT}
+    x, k = (graph.add("Placeholder", n, attrs={"dtype": FLOAT, "shape": (3, 3)}) for n in "xk")
+    value = TensorAttr(array=np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3))
+    weight = graph.add("Const", "w", attrs={"dtype": FLOAT, "value": value})
+    product = graph.add("MatMul", "product", [x, weight], attrs=types)
+    active = graph.add("Relu", "active", [graph.add("AddV2", "sum", [product, k], attrs=types)],
+                       attrs=types)  # fmt: skip
+    graph.add("Tanh", "y", [active], attrs=types)
+    return graph
+
+
 @needs("subgraph.samples")
 def test_it_takes_something(subgraph_backend: str) -> None:
-    assert regions(arithmetic((3,)), subgraph_backend)
+    assert [graph for graph in (arithmetic((3,)), layers()) if regions(graph, subgraph_backend)]
+
+
+def test_layers(subgraph_backend: str) -> None:
+    feeds = {name: np.linspace(-2, 2, 9, dtype=np.float32).reshape(3, 3) for name in ("x:0", "k:0")}
+    found = session_with(layers(), subgraph_backend).run("y:0", feeds)
+    same(found, session_with(layers(), "off").run("y:0", feeds))
+
+
+def test_what_was_compiled_is_kept(
+    subgraph_backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRYSTONE_EXECUTABLE_CACHE", str(tmp_path))
+    feeds = {name: np.full((3, 3), 0.5, np.float32) for name in ("x:0", "k:0")}
+    for graph in (arithmetic((3, 3)), layers()):
+        expected = session_with(graph, subgraph_backend).run("y:0", feeds)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            same(session_with(graph, subgraph_backend).run("y:0", feeds), expected)
+        assert [str(warning.message) for warning in told] == []
+    if not any(file.is_file() for file in tmp_path.rglob("*")):
+        pytest.skip("the backend writes no executables")
 
 
 def test_the_same_regions_every_time(subgraph_backend: str) -> None:

@@ -1,0 +1,170 @@
+// The host's own backend, whose executables are plans: see drystone_host/subgraph.h.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/failure.h"
+#include "drystone/session.h"
+#include "drystone_host/subgraph.h"
+#include "executor/run.h"
+#include "subgraph/operator.h"
+
+namespace drystone::host::subgraph {
+namespace {
+
+constexpr std::int32_t kSettled = 1;  // runs after which a weight is taken for one that stays
+
+// A weight as kernels may keep what they make of it. One that changes from run to run is not held:
+// that would make a copy of each update in place.
+struct Weight {
+  std::unique_ptr<TF_Tensor> held;  // NULL: not yet
+  std::int32_t runs = 0;            // since it changed
+};
+
+// A plan, and which inputs of the region are its feeds.
+struct PlanExecutable {
+  DS_Session session;
+  std::unique_ptr<DS_Plan> plan;
+  std::vector<std::int32_t> feeds;
+  std::vector<std::int32_t> weights;  // numbers of feeds
+  std::mutex mutex;                   // of `kept`
+  std::vector<Weight> kept;           // beside weights
+
+  // What the plan is fed with in place of `input`.
+  TF_Tensor* steady(std::size_t which, TF_Tensor* input) {
+    Weight& weight = kept[which];
+    if (weight.held == nullptr && weight.runs++ < kSettled) return hold(input);
+    if (weight.held == nullptr) {
+      weight.held.reset(share(*input));
+      weight.held->steady = true;
+    }
+    return hold(weight.held.get());
+  }
+};
+
+PlanExecutable& itself(void* executable) { return *static_cast<PlanExecutable*>(executable); }
+
+// What a call feeds: weights are held until it is over.
+class Feeds {
+ public:
+  Feeds(PlanExecutable& of, TF_Tensor* const* inputs) : feeds_(of.feeds.size()) {
+    for (std::size_t k = 0; k < feeds_.size(); ++k) feeds_[k] = inputs[of.feeds[k]];
+    held_.reserve(of.weights.size());
+    const std::lock_guard lock(of.mutex);
+    for (std::size_t k = 0; k < of.weights.size(); ++k) {
+      TF_Tensor*& feed = feeds_[static_cast<std::size_t>(of.weights[k])];
+      held_.push_back(feed = of.steady(k, feed));
+    }
+  }
+  ~Feeds() {
+    for (TF_Tensor* tensor : held_) drop(tensor);
+  }
+  Feeds(const Feeds&) = delete;
+  Feeds& operator=(const Feeds&) = delete;
+  TF_Tensor* const* data() const { return feeds_.data(); }
+  int count() const { return static_cast<int>(feeds_.size()); }
+
+ private:
+  std::vector<TF_Tensor*> feeds_;
+  std::vector<TF_Tensor*> held_;
+};
+
+void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+             TF_Tensor** outputs, int32_t num_outputs, TF_Status* status) {
+  PlanExecutable& of = itself(executable);
+  const Feeds feeds(of, inputs);
+  const DS_RunOptions options = executor::options_within();
+  TF_Status found;
+  DS_RunPlan(of.plan.get(), &options, feeds.data(), feeds.count(), outputs, num_outputs, &found);
+  if (found.code == TF_OK) return;
+  constexpr std::string_view kWho = "DS_RunPlan: ";  // the run that this is a part of says so, too
+  const std::string_view text = found.message;
+  const std::string what(text.starts_with(kWho) ? text.substr(kWho.size()) : text);
+  TF_SetStatus(status, found.code, what.c_str());
+}
+
+void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const*, int32_t,
+            const unsigned char* changed, TF_Status*) {
+  PlanExecutable& of = itself(executable);
+  const std::lock_guard lock(of.mutex);
+  for (std::size_t k = 0; k < of.weights.size(); ++k) {
+    if (changed[of.feeds[static_cast<std::size_t>(of.weights[k])]] != 0) of.kept[k] = {};
+  }
+}
+
+void destroy(const TP_SubgraphBackend*, void* executable) {
+  delete static_cast<PlanExecutable*>(executable);
+}
+
+std::vector<std::int32_t> copied(const std::int32_t* numbers, std::int32_t count, const char* name) {
+  if (count > 0) require(numbers, name);
+  return {numbers, numbers + std::max(count, 0)};
+}
+
+}  // namespace
+
+bool is_plan_backend(const TP_SubgraphFns* fns) { return fns == DS_PlanFns(); }
+
+}  // namespace drystone::host::subgraph
+
+using namespace drystone::host;
+using namespace drystone::host::subgraph;
+
+extern "C" {
+
+const TP_SubgraphBackend* DS_PlanBackend(void) {
+  static const TP_SubgraphBackend only = [] {
+    TP_SubgraphBackend out{};
+    out.struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
+    out.name = "plan";
+    return out;
+  }();
+  return &only;
+}
+
+const TP_SubgraphFns* DS_PlanFns(void) {
+  static const TP_SubgraphFns only = [] {
+    TP_SubgraphFns out{};
+    out.struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
+    out.execute = execute;
+    out.destroy_executable = destroy;
+    out.update = update;
+    return out;
+  }();
+  return &only;
+}
+
+void* DS_NewPlanExecutable(const DS_PlanExecutableDef* def, TF_Status* status) {
+  void* out = nullptr;
+  guarded(status, __func__, [&] {
+    require(def, "def");
+    if (def->struct_size < DS_PLAN_EXECUTABLE_DEF_STRUCT_SIZE) {
+      fail(TF_INVALID_ARGUMENT, "def->struct_size must be set");
+    }
+    auto made = std::make_unique<PlanExecutable>();
+    made->session.threads = def->threads;
+    made->session.inter_op_threads = def->inter_op_threads;
+    made->feeds = copied(def->feeds, def->num_feeds, "def->feeds");
+    made->weights = copied(def->weights, def->num_weights, "def->weights");
+    made->kept.resize(made->weights.size());
+    TF_Status failed;
+    made->plan.reset(DS_NewPlan(&made->session, def->plan, def->constants, def->num_constants,
+                                &failed));
+    if (failed.code != TF_OK) fail(failed.code, failed.message);
+    if (DS_PlanNumFeeds(made->plan.get()) != def->num_feeds) {
+      fail(TF_INVALID_ARGUMENT, "the plan has another number of feeds");
+    }
+    for (const std::int32_t feed : made->weights) {
+      if (feed < 0 || feed >= def->num_feeds) fail(TF_INVALID_ARGUMENT, "a weight is no feed");
+    }
+    out = made.release();
+  });
+  return out;
+}
+
+void DS_DeletePlanExecutable(void* executable) { destroy(nullptr, executable); }
+
+}  // extern "C"
