@@ -2,12 +2,10 @@
 // in the cache when the next one reads it.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <vector>
 
-#include "core/broadcast.h"
-#include "fast/fused_program.h"
+#include "fast/fused_affine.h"
 
 namespace drystone::cpu {
 namespace {
@@ -18,71 +16,37 @@ constexpr std::int64_t kMostRoom = 64 << 10;  // bytes on the stack
 constexpr std::int64_t kShortest = 64;        // elements of a tile
 constexpr std::int64_t kLongest = 2048;
 
-// An input of a call: walked along with the output, one element for all, or spread out in a buffer.
-struct Input {
-  enum class Kind : std::uint8_t { straight, single, spread };
-  const char* data;
-  DimsView dims;
-  std::int64_t count;
-  std::int64_t bytes;
-  Kind kind;
-};
-using Inputs = std::array<Input, Program::kMostInputs>;
-
-template <class Bits>
-void repeat(char* to, const char* from, std::int64_t count) {
-  Bits each;
-  std::memcpy(&each, from, sizeof(each));
-  std::fill_n(reinterpret_cast<Bits*>(to), count, each);
-}
-
-void repeat(char* to, const char* from, std::int64_t count, std::int64_t bytes) {
-  switch (bytes) {
-    case 1: return repeat<std::uint8_t>(to, from, count);
-    case 2: return repeat<std::uint16_t>(to, from, count);
-    case 4: return repeat<std::uint32_t>(to, from, count);
-    default: return repeat<std::uint64_t>(to, from, count);
-  }
-}
-
-// Elements [begin, begin + count) of an input broadcast to the output's shape: input 1 of the walk.
-void spread(const Walk<2>& walk, const Input& in, char* to, std::int64_t begin,
-            std::int64_t count) {
-  const std::int64_t width = walk.width();
-  const std::int64_t first = begin / width;
-  const std::int64_t last = (begin + count - 1) / width;
-  for_each_row(walk, first, last + 1,
-               [&](std::int64_t at, const std::array<std::int64_t, 2>& offset) {
-                 const std::int64_t from = std::max(begin, at);
-                 const std::int64_t some = std::min(begin + count, at + width) - from;
-                 const bool walks = walk.step(1) != 0;
-                 const std::int64_t element = offset[1] + (walks ? from - at : 0);
-                 const char* data = in.data + element * in.bytes;
-                 char* out = to + (from - begin) * in.bytes;
-                 if (walks) std::memcpy(out, data, static_cast<std::size_t>(some * in.bytes));
-                 else repeat(out, data, some, in.bytes);
-               });
-}
-
 class FusedElementwise {
  public:
-  explicit FusedElementwise(const Node& node) : program_(node) {}
+  explicit FusedElementwise(const Node& node) : program_(node), affine_(Affine::of(node)) {}
 
   void compute(Call& call) const {
     Inputs in;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as it is read
-    const int count = call.inputs();
-    require(count == program_.inputs(), "there must be as many inputs as Targs has types");
-    for (int k = 0; k < count; ++k) {
-      const Tensor x = call.input(k);
-      require(x.dtype() == program_.input_type(k), "inputs must have the types of Targs");
-      in[static_cast<std::size_t>(k)] = {static_cast<const char*>(x.data()), x.dims(), x.count(),
-                                         program_.input_bytes(k), Input::Kind::straight};
+    require(call.inputs() == program_.parts(), "there must be as many inputs as Targs has types");
+    Joined joins;
+    int at = 0;
+    for (int k = 0; k < program_.inputs(); at += program_.parts(k), ++k) {
+      Input& one = in[static_cast<std::size_t>(k)];
+      for (int part = at; part < at + program_.parts(k); ++part) {
+        require(call.input(part).dtype() == program_.input_type(k),
+                "inputs must have the types of Targs");
+      }
+      if (program_.parts(k) > 1) {
+        one = joins.join(call, at, program_.parts(k), program_.input_bytes(k));
+        continue;
+      }
+      const Tensor x = call.input(at);
+      one = {static_cast<const char*>(x.data()), x.dims(), x.count(), program_.input_bytes(k),
+             Input::Kind::straight, {}};
     }
     FewDims joined;
     const DimsView dims = shape(in, joined);
-    const int from = settle(in, dims);
+    const int from = settle(in, dims, joins);
     const Tensor out = call.output(0, dims, from);
-    if (out.count() != 0) run(in, out);
+    if (out.count() == 0) return;
+    const auto affine = affine_ ? affine_->placed(in) : std::nullopt;
+    if (affine) affine->run(in, out);
+    else run(in, out);
   }
 
  private:
@@ -129,23 +93,33 @@ class FusedElementwise {
     for (const std::int64_t dim : of.back()) joined.push_back(dim);
   }
 
-  // How each input is walked; the input whose memory the output may take over, or -1.
-  int settle(Inputs& in, DimsView dims) const {
+  // How each operand is walked; the input whose memory the output may take over, or -1.
+  int settle(Inputs& in, DimsView dims, Joined& joins) const {
     const std::int64_t count = product(dims);
     int from = -1;
     bool singles = false;
-    for (std::size_t k = 0; k < inputs(); ++k) {
-      Input& one = in[k];
-      const bool whole = one.count == count;
-      one.kind = whole ? Input::Kind::straight
-                 : one.count == 1 ? Input::Kind::single
-                                  : Input::Kind::spread;
+    for (int k = 0, at = 0; k < program_.inputs(); at += program_.parts(k), ++k) {
+      Input& one = in[static_cast<std::size_t>(k)];
+      const bool same = std::ranges::equal(one.dims, dims);
+      if (one.kind == Input::Kind::joined) {
+        if (same) continue;
+        joins.settle(one);
+      }
+      one.kind = kind_of(one, dims, count);
       singles = singles || one.kind == Input::Kind::single;
-      const bool fits = program_.input_type(static_cast<int>(k)) == program_.output_type();
-      if (from < 0 && whole && fits && std::ranges::equal(one.dims, dims)) from = static_cast<int>(k);
+      const bool fits = program_.parts(k) == 1 && program_.input_type(k) == program_.output_type();
+      if (from < 0 && same && fits) from = at;
     }
     if (singles) spread_where_needed(in);
     return from;
+  }
+
+  static Input::Kind kind_of(const Input& one, DimsView dims, std::int64_t count) {
+    if (one.count == count) return Input::Kind::straight;
+    if (one.count == 1) return Input::Kind::single;
+    const bool repeats = one.count == one.dims.back() && one.count == dims.back() &&
+                         one.count <= kLongest && one.dims.size() <= dims.size();
+    return repeats ? Input::Kind::repeated : Input::Kind::spread;
   }
 
   // Loops take one element for all only beside an operand that is walked.
@@ -163,25 +137,35 @@ class FusedElementwise {
     }
   }
 
-  struct Spread {
-    std::size_t input;
-    Walk<2> walk;
-  };
+  std::vector<Buffered> buffered(const Inputs& in, const Tensor& out) const {
+    std::vector<Buffered> found;
+    for (std::size_t k = 0; k < inputs(); ++k) {
+      if (!in[k].is_buffered()) continue;
+      found.push_back({k, nullptr});
+      if (in[k].kind != Input::Kind::spread) continue;
+      found.back().walk = std::make_unique<Walk<2>>();
+      walk<2>({out.dims(), in[k].dims}, *found.back().walk);
+    }
+    return found;
+  }
+
+  // Elements of a tile: whole rows where an operand comes in rows.
+  std::int64_t tile_of(const Inputs& in, const Tensor& out, std::int64_t buffers) const {
+    const std::int64_t fits =
+        buffers == 0 ? kLongest : kRoom / (buffers * program_.buffer_bytes()) / 64 * 64;
+    const std::int64_t tile = std::clamp(fits, kShortest, kLongest);
+    const bool by_rows = std::any_of(in.begin(), in.begin() + program_.inputs(),
+                                     [](const Input& one) { return one.is_by_rows(); });
+    if (!by_rows) return tile;
+    const std::int64_t width = out.dims().back();
+    return std::max<std::int64_t>(1, tile / width) * width;
+  }
 
   void run(const Inputs& in, const Tensor& out) const {
-    std::vector<Spread> spreads;
-    spreads.reserve(static_cast<std::size_t>(std::count_if(
-        in.begin(), in.begin() + program_.inputs(),
-        [](const Input& one) { return one.kind == Input::Kind::spread; })));
-    for (std::size_t k = 0; k < inputs(); ++k) {
-      if (in[k].kind != Input::Kind::spread) continue;
-      spreads.emplace_back().input = k;
-      walk<2>({out.dims(), in[k].dims}, spreads.back().walk);
-    }
-    const auto buffers = static_cast<std::int64_t>(spreads.size()) + program_.buffers();
+    const std::vector<Buffered> inputs = buffered(in, out);
+    const auto buffers = static_cast<std::int64_t>(inputs.size()) + program_.buffers();
     const std::int64_t bytes = program_.buffer_bytes();
-    const std::int64_t fits = buffers == 0 ? kLongest : kRoom / (buffers * bytes) / 64 * 64;
-    const std::int64_t tile = std::clamp(fits, kShortest, kLongest);
+    const std::int64_t tile = tile_of(in, out, buffers);
     const std::int64_t count = out.count();
     auto tiles = [&](std::int64_t first, std::int64_t last) {
       alignas(kAligned) char stack[kMostRoom];
@@ -190,9 +174,13 @@ class FusedElementwise {
       void* room = heap.empty() ? stack : heap.data();
       std::size_t size = heap.size();
       if (size != 0) std::align(kAligned, needed, room, size);
+      for (const Buffered& one : inputs) {
+        if (in[one.input].kind != Input::Kind::repeated) continue;
+        one.fill(in[one.input], buffer(room, &one - inputs.data(), tile), 0, std::min(tile, count));
+      }
       for (std::int64_t k = first; k < last; ++k) {
         const std::int64_t begin = k * tile;
-        one_tile(in, spreads, out, static_cast<char*>(room), tile, begin,
+        one_tile(in, inputs, out, static_cast<char*>(room), tile, begin,
                  std::min(tile, count - begin));
       }
     };
@@ -201,18 +189,23 @@ class FusedElementwise {
     parallel(pieces, 1 + tile * program_.cost() / 10, tiles);
   }
 
-  void one_tile(const Inputs& in, const std::vector<Spread>& spreads, const Tensor& out, char* room,
-                std::int64_t tile, std::int64_t begin, std::int64_t count) const {
+  char* buffer(void* room, std::int64_t number, std::int64_t tile) const {
+    return static_cast<char*>(room) + number * tile * program_.buffer_bytes();
+  }
+
+  void one_tile(const Inputs& in, const std::vector<Buffered>& buffered, const Tensor& out,
+                char* room, std::int64_t tile, std::int64_t begin, std::int64_t count) const {
     std::array<const char*, Program::kMostInputs> at;  // NOLINT: filled as far as it is read
     for (std::size_t k = 0; k < inputs(); ++k) {
       at[k] = in[k].data + (in[k].kind == Input::Kind::straight ? begin * in[k].bytes : 0);
     }
     const std::int64_t stride = tile * program_.buffer_bytes();
-    char* buffers = room + static_cast<std::int64_t>(spreads.size()) * stride;
-    for (std::size_t k = 0; k < spreads.size(); ++k) {
-      char* to = room + static_cast<std::int64_t>(k) * stride;
-      spread(spreads[k].walk, in[spreads[k].input], to, begin, count);
-      at[spreads[k].input] = to;
+    char* buffers = buffer(room, static_cast<std::int64_t>(buffered.size()), tile);
+    char* to = room;
+    for (const Buffered& one : buffered) {
+      if (in[one.input].kind != Input::Kind::repeated) one.fill(in[one.input], to, begin, count);
+      at[one.input] = to;
+      to += stride;
     }
     const auto source = [&](int k) -> const char* {
       return k < program_.inputs() ? at[static_cast<std::size_t>(k)]
@@ -242,6 +235,7 @@ class FusedElementwise {
   }
 
   Program program_;
+  std::optional<Affine> affine_;
 };
 
 }  // namespace

@@ -42,13 +42,31 @@ Program::Program(const Node& node) : type_(node.type("T")), bytes_(bytes_of(type
   place();
 }
 
-void Program::parse(const Node& node) {
-  for (const TF_DataType type : node.types("Targs")) {
+void Program::parse_inputs(const Node& node) {
+  const std::vector<TF_DataType> types = node.types("Targs");
+  const auto count = static_cast<std::int64_t>(types.size());
+  require(count > 0 && count <= kMostInputs, "there must be 1 to 256 inputs");
+  std::vector<std::int64_t> joins;
+  if (node.has("joins")) joins = node.integers("joins");
+  if (joins.empty()) joins.assign(types.size(), 1);
+  else parts_.assign(joins.begin(), joins.end());
+  std::int64_t at = 0;
+  for (const std::int64_t join : joins) {
+    require(join > 0 && join <= count - at, "joins must be positive, and add up to the inputs");
+    const TF_DataType type = types[static_cast<std::size_t>(at)];
     require(type == type_ || type == TF_BOOL, "inputs must be of the type T or bool");
+    for (const std::int64_t end = at + join; at < end; ++at) {
+      require(types[static_cast<std::size_t>(at)] == type, "joined inputs must be of one type");
+    }
     is_bool_.push_back(type == TF_BOOL);
   }
+  require(at == count, "joins must be positive, and add up to the inputs");
+  all_parts_ = static_cast<int>(count);
   inputs_ = static_cast<int>(is_bool_.size());
-  require(inputs_ > 0 && inputs_ <= kMostInputs, "there must be 1 to 256 inputs");
+}
+
+void Program::parse(const Node& node) {
+  parse_inputs(node);
   const std::vector<std::int64_t> operands = node.integers("operands");
   std::size_t at = 0;
   for (const std::string& op : node.strings("ops")) add(node, op, operands, at);

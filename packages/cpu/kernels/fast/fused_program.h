@@ -30,7 +30,11 @@ class Program {
   // Fails with INVALID_ARGUMENT for attributes that make no program of known ops.
   explicit Program(const Node& node);
 
+  // Operands: the node's inputs, of which some may be joined along the last dim to be one.
   int inputs() const { return inputs_; }
+  // How many of the node's inputs operand `k` is joined of.
+  int parts(int k) const { return parts_.empty() ? 1 : parts_[static_cast<std::size_t>(k)]; }
+  int parts() const { return all_parts_; }
   int buffers() const { return buffers_; }
   const std::vector<Step>& steps() const { return steps_; }
   // Bytes of an element of an input, of a buffer (as much as any of its results) or the output.
@@ -43,6 +47,7 @@ class Program {
 
  private:
   void parse(const Node& node);
+  void parse_inputs(const Node& node);
   void add(const Node& node, const std::string& op, const std::vector<std::int64_t>& operands,
            std::size_t& at);
   void place();
@@ -52,6 +57,8 @@ class Program {
   TF_DataType type_;
   std::int64_t bytes_;
   int inputs_ = 0;
+  int all_parts_ = 0;
+  std::vector<int> parts_;  // of each operand; empty where each is one input
   int buffers_ = 0;
   int cost_ = 0;
   std::vector<Step> steps_;

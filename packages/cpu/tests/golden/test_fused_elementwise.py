@@ -169,6 +169,49 @@ def test_many_results_at_once() -> None:
     )
 
 
+def joined(inputs: list[Any], steps: Steps, dtype: DType, joins: list[int]) -> Any:
+    """The steps in one node, on operands that are joined of so many inputs each."""
+    attrs = attributes(inputs, steps, dtype, dtype) | {"joins": joins}
+    assert_agrees(FUSED_ELEMENTWISE, *inputs, **attrs)
+    return run_native(FUSED_ELEMENTWISE, *inputs, **attrs)[0]
+
+
+@pytest.mark.parametrize("label", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("widths", [(1, 2), (8, 16, 40), (5, 0, 3), (1500, 900)])
+def test_operands_that_are_joined(label: str, widths: tuple[int, ...]) -> None:
+    dtype, rng = as_dtype(label), np.random.default_rng(sum(widths))
+    parts = [numbers(rng, dtype, (7, 3, width)) for width in widths]
+    row = numbers(rng, dtype, (sum(widths),))
+    steps: Steps = [("Mul", (1, 0)), ("Sub", (2, 0)), ("Square", (3,))]
+    found = joined([*parts, row], steps, dtype, [len(parts), 1])
+    np.testing.assert_array_equal(found, apart([np.concatenate(parts, -1), row], steps))
+
+
+def test_a_joined_operand_that_is_broadcast() -> None:
+    rows = [np.float32([[1, 2]]), np.float32([[3]])]
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    found = joined([x, *rows], [("Mul", (0, 1)), ("Neg", (2,))], as_dtype("float32"), [1, 2])
+    np.testing.assert_array_equal(found, -(x * [1, 2, 3]))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(0, 1 << 30))
+def test_normalizations(seed: int) -> None:
+    """x * scale + shift, and Relu, in any order of operands: the same to the bit."""
+    rng = np.random.default_rng(seed)
+    dtype, widths = as_dtype("float32"), rng.integers(0, 40, rng.integers(1, 5)).tolist()
+    rows = int(rng.integers(1, 300))
+    parts = [numbers(rng, dtype, (rows, width)) for width in widths]
+    vectors = [numbers(rng, dtype, (sum(widths),)) for _ in range(2)]
+    product = (0, 1) if rng.random() < 0.5 else (1, 0)
+    total = (3, 2) if rng.random() < 0.5 else (2, 3)
+    steps: Steps = [("Mul", product), ("AddV2", total), ("Relu", (4,))]
+    if rng.random() < 0.3:
+        del steps[2]
+    found = joined([*parts, *vectors], steps, dtype, [len(parts), 1, 1])
+    np.testing.assert_array_equal(found, apart([np.concatenate(parts, -1), *vectors], steps))
+
+
 X = np.ones(3, np.float32)
 MANY = [("Neg", (0,))] * 70 + [("AddV2", (1, 2))] + [("AddV2", (k + 68, k)) for k in range(3, 71)]
 
@@ -194,4 +237,24 @@ MANY = [("Neg", (0,))] * 70 + [("AddV2", (1, 2))] + [("AddV2", (k + 68, k)) for 
 def test_refusals(steps: Steps, inputs: list[Any], text: str) -> None:
     with pytest.raises(KernelError) as caught:
         fused(inputs, steps, as_dtype("float32"), as_dtype("float32"))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("joins", "inputs", "text"),
+    [
+        ([1], [X, X], "joins must be positive, and add up to the inputs"),
+        ([2, 0], [X, X], "joins must be positive, and add up to the inputs"),
+        ([3], [X, X], "joins must be positive, and add up to the inputs"),
+        ([2], [X, X > 0], "joined inputs must be of one type"),
+        ([2], [X, X[0]], "joined inputs must agree but for the last dim: [3] and []"),
+        ([2], [X[None], np.ones((2, 3), np.float32)], "[1,3] and [2,3]"),
+        ([2], [X[0], X[0]], "joined inputs must have a last dim"),
+    ],
+)
+def test_refusals_of_joins(joins: list[int], inputs: list[Any], text: str) -> None:
+    float32 = as_dtype("float32")
+    attrs = attributes(inputs, [("Neg", (0,)), ("Exp", (1,))], float32, float32)
+    with pytest.raises(KernelError) as caught:
+        run_native(FUSED_ELEMENTWISE, *inputs, **attrs, joins=joins)
     assert text in str(caught.value)

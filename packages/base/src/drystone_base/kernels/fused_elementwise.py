@@ -5,7 +5,10 @@ Source: our own op; each of its ops is TensorFlow's.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, find_kernel, kernel
 from drystone_base.ops.defs import op_def
@@ -17,7 +20,7 @@ __all__: list[str] = []
 @kernel(FUSED_ELEMENTWISE)
 def fused_elementwise(call: Call, *args: Array) -> Array:
     """Each of ``ops`` by its own kernel; the result of the last one."""
-    values: list[Any] = list(args)
+    values = _joined(call, args)
     known = FUSES[call.attrs["T"].label]
     operands = iter(call.attrs["operands"])
     for op in call.attrs["ops"]:
@@ -30,6 +33,27 @@ def fused_elementwise(call: Call, *args: Array) -> Array:
         values.append(function(step, *given))
     found: Array = values[-1]
     return found
+
+
+def _joined(call: Call, args: tuple[Array, ...]) -> list[Any]:
+    joins = call.attrs.get("joins") or [1] * len(args)
+    call.require(
+        min(joins) > 0 and sum(joins) == len(args),
+        "joins must be positive, and add up to the inputs",
+        found=list(joins),
+        needed=len(args),
+    )
+    values: list[Any] = []
+    for count, end in zip(joins, accumulate(joins), strict=True):
+        parts = args[end - count : end]
+        if count > 1:
+            call.require(
+                all(p.ndim and p.shape[:-1] == parts[0].shape[:-1] for p in parts),
+                "joined inputs must agree but for the last dim",
+                found=[p.shape for p in parts],
+            )
+        values.append(np.concatenate(parts, -1) if count > 1 else parts[0])
+    return values
 
 
 def _operand(call: Call, values: list[Any], number: int) -> Any:

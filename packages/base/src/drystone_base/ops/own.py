@@ -15,7 +15,10 @@ __all__ = [
 ]  # fmt: skip
 
 FUSED_ELEMENTWISE: Final = "Drystone>FusedElementwise"
-"""``ops`` in turn, each on the inputs or earlier results that ``operands`` numbers."""
+"""``ops`` in turn, each on the inputs or earlier results that ``operands`` numbers.
+
+``joins``, where it is given, says how many inputs make each operand, joined along their last dim.
+"""
 
 FUSED_CONVOLUTION: Final = "Drystone>FusedConvolution"
 """A ``layer``, Conv2D or DepthwiseConv2dNative, and each of ``fused_ops`` on what it gives.
@@ -65,6 +68,7 @@ def _fused_elementwise() -> OpDefProto:
     op.attr.add(name="Tout", type="type")
     op.attr.add(name="ops", type="list(string)", has_minimum=True, minimum=1)
     op.attr.add(name="operands", type="list(int)")
+    op.attr.add(name="joins", type="list(int)").default_value.list.SetInParent()
     return op
 
 

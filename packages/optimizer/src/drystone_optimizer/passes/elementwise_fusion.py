@@ -17,6 +17,7 @@ from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.passes.joined_operands import join_operands
 from drystone_optimizer.regions import is_inner
 
 __all__ = ["run"]
@@ -44,6 +45,7 @@ def run(ctx: Context) -> None:
         region = _Region.around(ctx, node)
         if region is not None:
             _fuse(ctx, region)
+    join_operands(ctx)
 
 
 def _is_elementwise(node: Node) -> bool:

@@ -6,11 +6,18 @@ from functools import reduce
 
 from drystone_base.ops.own import FUSED_ELEMENTWISE
 from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
+from drystone_base.ops.shapes.joining import concatenated
 
 __all__: list[str] = []
 
 
 @shape(FUSED_ELEMENTWISE)
 def fused_elementwise(c: ShapeCall) -> list[Shape]:
-    """All inputs' shapes broadcast."""
-    return [reduce(c.broadcast, c.shapes)]
+    """All operands' shapes broadcast; what is joined grows along its last dim."""
+    shapes: list[Shape] = []
+    at = 0
+    for count in c.attrs.get("joins") or [1] * len(c.shapes):
+        parts = c.shapes[at : at + count]
+        shapes.append(parts[0] if count == 1 else concatenated(c, parts, -1))
+        at += count
+    return [reduce(c.broadcast, shapes)]
