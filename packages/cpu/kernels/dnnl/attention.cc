@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dnnl/entry.h"
+#include "dnnl/fusion.h"
 #include "dnnl/primitive.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -22,8 +23,12 @@ class Named {
     return product(x_.dims().subspan(static_cast<std::size_t>(at(name)) + 1));
   }
   std::int64_t step(char name) const { return size(name) == 1 ? 0 : stride(name); }
-  const float* from(std::int64_t b, std::int64_t n) const {
-    return x_.as<float>() + b * step('B') + n * step('N');
+  Type type() const { return type_of(x_.dtype()); }
+  // Where row `row` of that head is, rows being `stride` elements apart.
+  const char* from(std::int64_t b, std::int64_t n, std::int64_t row = 0,
+                   std::int64_t stride = 0) const {
+    const std::int64_t bytes = type() == Type::f32 ? 4 : 2;
+    return x_.as<char>() + (b * step('B') + n * step('N') + row * stride) * bytes;
   }
 
  private:
@@ -74,13 +79,14 @@ struct Plan {
 };
 
 // Of one head without the dimension of heads: such may have rows that are further apart.
-Desc matrices(const Shape& dims, std::int64_t batch, std::int64_t down, std::int64_t right) {
+Desc matrices(const Shape& dims, std::int64_t batch, std::int64_t down, std::int64_t right,
+              Type type) {
   if (dims[0] == 1) {
     return {{dims[1], dims[2]},
-            dnnl::memory::data_type::f32,
+            type,
             {std::max<std::int64_t>(down, 1), std::max<std::int64_t>(right, 1)}};
   }
-  return {dims, dnnl::memory::data_type::f32,
+  return {dims, type,
           {std::max<std::int64_t>(batch, 1), std::max<std::int64_t>(down, 1),
            std::max<std::int64_t>(right, 1)}};
 }
@@ -100,13 +106,13 @@ std::unique_ptr<Primitive> make_product(const Desc& a, const Desc& b, const Desc
       pd.scratchpad_desc());
 }
 
-std::unique_ptr<Primitive> make_softmax(const Desc& rows) {
+std::unique_ptr<Primitive> make_softmax(const Desc& rows, const Desc& out) {
   const dnnl::softmax_forward::primitive_desc pd(
-      engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, rows, rows, 1,
+      engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, rows, out, 1,
       attributes());
   return std::make_unique<Primitive>(
       dnnl::softmax_forward(pd),
-      std::vector<std::pair<int, Desc>>{{DNNL_ARG_SRC, rows}, {DNNL_ARG_DST, rows}},
+      std::vector<std::pair<int, Desc>>{{DNNL_ARG_SRC, rows}, {DNNL_ARG_DST, out}},
       pd.scratchpad_desc());
 }
 
@@ -137,7 +143,7 @@ class Attention {
     const Tensor out = call.output(0, dims);
     if (out.count() == 0) return;
     if (sizes.s == 0) {
-      std::fill_n(out.write<float>(), out.count(), 0.0F);
+      clear(out);
       return;
     }
     run(call, q, k, v, masks, sizes, out);
@@ -200,6 +206,9 @@ class Attention {
         q.size('N') == sizes.n && k.size('N') == sizes.n && v.size('N') == sizes.n;
     const Block most = block(sizes, together, threads);
     auto* scores = call.scratch<float>(most.heads * most.rows * sizes.s);
+    void* shares = scores;
+    if (q.type() != Type::f32)
+      shares = call.scratch<std::uint16_t>(most.heads * most.rows * sizes.s);
     for (std::int64_t b = 0; b < sizes.b; ++b) {
       for (std::int64_t n = 0; n < sizes.n; n += most.heads) {
         for (std::int64_t t = 0; t < sizes.t; t += most.rows) {
@@ -210,16 +219,16 @@ class Attention {
           plans_.with(
               key, [&] { return make(q, k, v, y, now, sizes); },
               [&](const Plan& plan) {
-                plan.scores->run(call, {{DNNL_ARG_SRC, q.from(b, n) + t * q.stride('T')},
+                plan.scores->run(call, {{DNNL_ARG_SRC, q.from(b, n, t, q.stride('T'))},
                                         {DNNL_ARG_WEIGHTS, k.from(b, n)},
                                         {DNNL_ARG_DST, scores}});
                 for (std::size_t i = 0; i < masks.size(); ++i) {
                   mask(masks[i], masks_[i] == "Add", scores, b, n, t, now, sizes.s);
                 }
-                plan.softmax->run(call, {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
-                plan.values->run(call, {{DNNL_ARG_SRC, scores},
+                plan.softmax->run(call, {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, shares}});
+                plan.values->run(call, {{DNNL_ARG_SRC, shares},
                                         {DNNL_ARG_WEIGHTS, v.from(b, n)},
-                                        {DNNL_ARG_DST, y.from(b, n) + t * y.stride('T')}});
+                                        {DNNL_ARG_DST, y.from(b, n, t, y.stride('T'))}});
               });
         }
       }
@@ -229,17 +238,21 @@ class Attention {
   std::unique_ptr<Plan> make(const Named& q, const Named& k, const Named& v, const Named& y,
                              const Block& now, const Sizes& sizes) const {
     const std::int64_t width = q.size('H');
-    const Desc scores = matrices({now.heads, now.rows, sizes.s}, now.rows * sizes.s, sizes.s, 1);
+    const Type type = q.type();
+    const auto scores = [&](Type of) {
+      return matrices({now.heads, now.rows, sizes.s}, now.rows * sizes.s, sizes.s, 1, of);
+    };
+    const Shape rows{now.heads * now.rows, sizes.s};
     auto plan = std::make_unique<Plan>();
     plan->scores = make_product(
-        matrices({now.heads, now.rows, width}, q.stride('N'), q.stride('T'), q.stride('H')),
-        matrices({now.heads, width, sizes.s}, k.stride('N'), k.stride('H'), k.stride('S')), scores,
-        scale_);
-    plan->softmax = make_softmax(dense({now.heads * now.rows, sizes.s}));
+        matrices({now.heads, now.rows, width}, q.stride('N'), q.stride('T'), q.stride('H'), type),
+        matrices({now.heads, width, sizes.s}, k.stride('N'), k.stride('H'), k.stride('S'), type),
+        scores(Type::f32), scale_);
+    plan->softmax = make_softmax(dense(rows), dense(rows, type));
     plan->values = make_product(
-        scores,
-        matrices({now.heads, sizes.s, sizes.h}, v.stride('N'), v.stride('S'), v.stride('H')),
-        matrices({now.heads, now.rows, sizes.h}, y.stride('N'), y.stride('T'), y.stride('H')), 1);
+        scores(type),
+        matrices({now.heads, sizes.s, sizes.h}, v.stride('N'), v.stride('S'), v.stride('H'), type),
+        matrices({now.heads, now.rows, sizes.h}, y.stride('N'), y.stride('T'), y.stride('H'), type), 1);
     return plan;
   }
 
@@ -281,7 +294,7 @@ class Attention {
 }  // namespace
 
 void list_attention(std::vector<Entry>& out) {
-  out.push_back(entry<Attention>("Drystone>Attention", false));
+  list_narrow<Attention>(out, "Drystone>Attention");
 }
 
 }  // namespace drystone::cpu::dnnl_part

@@ -38,8 +38,8 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
   dnnl::primitive_attr attr = attributes();
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
-  fusion.attach(attr, operands, dense(channel), y);
-  const Desc bias = fusion.starts_with_bias() ? dense({g.count}) : Desc();
+  fusion.attach(attr, operands, channel, y);
+  const Desc bias = fusion.starts_with_bias() ? dense({g.count}, g.type) : Desc();
   const Forward pd = choose([&] {
     return Forward(engine(), dnnl::prop_kind::forward_inference,
                    dnnl::algorithm::convolution_direct, x, free_filter(g), bias, y, g.strides,
@@ -56,8 +56,11 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
 }
 
 // Each channel `times` times: so that a depthwise convolution has one filter per channel.
-void repeat_channels(const float* x, std::int64_t outer, std::int64_t inner, std::int64_t times,
-                     float* out) {
+template <class Bits>
+void repeat_channels(const void* from, std::int64_t outer, std::int64_t inner, std::int64_t times,
+                     void* to) {
+  const auto* x = static_cast<const Bits*>(from);
+  auto* out = static_cast<Bits*>(to);
   parallel(outer, 1 + inner * times, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       for (std::int64_t j = 0; j < times; ++j) {
@@ -89,6 +92,7 @@ class Convolution {
     const Tensor x = call.input(0);
     const Tensor w = call.input(1);
     Geometry g = windows_.place(x.dims(), w.dims());
+    g.type = type_of(x.dtype());
     const bool first = windows_.channels_first();
     const Dims result = g.output(first);
     const std::int64_t area = product(g.out);
@@ -97,12 +101,12 @@ class Convolution {
     const Tensor y = call.output(0, result);
     if (y.count() == 0) return;
     if (x.count() == 0 || w.count() == 0) {
-      std::fill_n(y.write<float>(), y.count(), 0.0F);
-      fusion_.finish(more, y.write<float>(), placed, false);
+      clear(y);
+      fusion_.finish(call, more, y, placed, false);
       return;
     }
     run(call, x, w, y, g, more);
-    fusion_.finish(more, y.write<float>(), placed, true);
+    fusion_.finish(call, more, y, placed, true);
   }
 
  private:
@@ -115,7 +119,8 @@ class Convolution {
       const std::int64_t times = g.count / g.channels;
       const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
       auto* wide = call.scratch<float>(x.count() * times);
-      repeat_channels(x.as<float>(), x.count() / inner, inner, times, wide);
+      (g.type == Type::f32 ? repeat_channels<float> : repeat_channels<std::uint16_t>)(
+          x.data(), x.count() / inner, inner, times, wide);
       source = wide;
       g.channels = g.groups = g.count;
     }
@@ -138,13 +143,13 @@ class Convolution {
 }  // namespace
 
 void list_convolutions(std::vector<Entry>& out) {
-  list<Convolution<2, Layer::plain>>(out, "Conv2D");
-  list<Convolution<2, Layer::plain>>(out, "_FusedConv2D");
-  list<Convolution<3, Layer::plain>>(out, "Conv3D");
-  list<Convolution<3, Layer::plain>>(out, "_FusedConv3D");
-  list<Convolution<2, Layer::depthwise>>(out, "DepthwiseConv2dNative");
-  list<Convolution<2, Layer::depthwise>>(out, "_FusedDepthwiseConv2dNative");
-  list<Convolution<2, Layer::named>>(out, "Drystone>FusedConvolution");
+  list_narrow<Convolution<2, Layer::plain>>(out, "Conv2D");
+  list_narrow<Convolution<2, Layer::plain>>(out, "_FusedConv2D");
+  list_narrow<Convolution<3, Layer::plain>>(out, "Conv3D");
+  list_narrow<Convolution<3, Layer::plain>>(out, "_FusedConv3D");
+  list_narrow<Convolution<2, Layer::depthwise>>(out, "DepthwiseConv2dNative");
+  list_narrow<Convolution<2, Layer::depthwise>>(out, "_FusedDepthwiseConv2dNative");
+  list_narrow<Convolution<2, Layer::named>>(out, "Drystone>FusedConvolution");
 }
 
 }  // namespace drystone::cpu::dnnl_part

@@ -9,6 +9,9 @@
 
 namespace drystone::cpu::dnnl_part {
 
+// See dnnl/primitive.h.
+bool is_native(TF_DataType dtype);
+
 // What the library shows for an op.
 struct Entry {
   const char* op;
@@ -46,11 +49,35 @@ Entry entry(const char* op, bool is_narrow) {
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }
 
+// For floats of 16 bits: by oneDNN in that type where the processor has it, else widened.
+template <class Kernel>
+class Narrow {
+ public:
+  explicit Narrow(const Node& node) : kernel_(node) {}
+  void compute(Call& call) {
+    if (is_native(call.held_input(0).dtype())) return kernel_.compute(call);
+    WidenedCall wide(call.inputs());
+    Call widened(call.context(), &wide);
+    kernel_.compute(widened);
+    wide.finish();
+  }
+
+ private:
+  Kernel kernel_;
+};
+
 // A kernel for float, and the same for floats of 16 bits.
 template <class Kernel>
 void list(std::vector<Entry>& out, const char* op) {
   out.push_back(entry<Kernel>(op, false));
   out.push_back(entry<Widened<Kernel>>(op, true));
+}
+
+// The same for one that takes elements of 16 bits as they are.
+template <class Kernel>
+void list_narrow(std::vector<Entry>& out, const char* op) {
+  out.push_back(entry<Kernel>(op, false));
+  out.push_back(entry<Narrow<Kernel>>(op, true));
 }
 
 // One per file: appends its kernels.

@@ -2,7 +2,10 @@
 #include "dnnl/fusion.h"
 
 #include <cmath>
+#include <cstring>
 #include <set>
+
+#include "core/widened_call.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
@@ -52,7 +55,26 @@ bool is_exact(const std::string& name) {
   return names.contains(name);
 }
 
+// What it calculates to some 1e-5.
+bool is_near(const std::string& name) {
+  static const std::set<std::string> names{"Elu", "Softplus", "Sigmoid", "Tanh", "GeluExact"};
+  return names.contains(name);
+}
+
+// The elements as floats; in memory of the call when they have 16 bits.
+Tensor as_floats(const Call& call, const Tensor& x) {
+  if (!is_narrow(x.dtype())) return x;
+  auto* wide = call.scratch<float>(x.count() + 1);
+  widen_to(wide, x);
+  return x.with(TF_FLOAT, wide);
+}
+
 }  // namespace
+
+void clear(const Tensor& y) {
+  const std::size_t bytes = is_narrow(y.dtype()) ? 2 : 4;
+  std::memset(y.write<char>(), 0, static_cast<std::size_t>(y.count()) * bytes);
+}
 
 Fusion::Kind Fusion::kind_of(const std::string& name) {
   if (name == "BiasAdd") return Kind::bias;
@@ -71,16 +93,21 @@ Fusion::Fusion(const Node& node, Bias bias) {
   epsilon_ = node.real("epsilon");
   alpha_ = node.real("leakyrelu_alpha");
   if (node.has("hardswish_factor")) factor_ = node.real("hardswish_factor");
-  bool attaches = true;
+  is_coarse_ = is_narrow(node.type("T")) && is_native(node.type("T"));
+  bool all = true;
   for (const std::string& name : node.strings("fused_ops")) {
     const Kind kind = kind_of(name);
     require(kind != Kind::activation || function(name) != nullptr, "an unknown name in fused_ops");
     steps_.push_back({kind, name, needed_});
     needed_ += inputs_of(kind);
-    attaches = attaches && (kind != Kind::activation || is_exact(name));
-    if (attaches) ++attached_;
+    all = all && attaches(kind, name);
+    if (all) ++attached_;
   }
   has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
+}
+
+bool Fusion::attaches(Kind kind, const std::string& name) const {
+  return kind != Kind::activation || is_exact(name) || (is_coarse_ && is_near(name));
 }
 
 std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
@@ -114,29 +141,33 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
     }
   }
   for (const Tensor& input : out) {
-    if (input.dtype() != TF_FLOAT) fail(TF_UNIMPLEMENTED, "fused inputs must be float32");
+    if (input.dtype() != call.input(0).dtype()) {
+      fail(TF_UNIMPLEMENTED, "fused inputs must have the type of the others");
+    }
   }
   return out;
 }
 
 void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-                    const Desc& channel, const Desc& whole) const {
+                    const Shape& channel, const Desc& whole) const {
   using dnnl::algorithm;
   dnnl::post_ops post;
-  const std::int64_t channels = channel.get_dims()[1];
+  const Desc given = dense(channel, whole.get_data_type());
+  const Desc made = dense(channel);  // of a norm's moments
   const auto binary = [&](algorithm what, const Desc& desc) {
     operands.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_SRC_1, desc);
     post.append_binary(what, desc);
   };
   for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
     const Step& step = steps_[k];
-    if (step.kind == Kind::norm) binary(algorithm::binary_mul, channel);
-    if (step.kind == Kind::norm || step.kind == Kind::bias) binary(algorithm::binary_add, channel);
+    if (step.kind == Kind::norm) binary(algorithm::binary_mul, made);
+    if (step.kind == Kind::norm) binary(algorithm::binary_add, made);
+    if (step.kind == Kind::bias) binary(algorithm::binary_add, given);
     if (step.kind == Kind::add) binary(algorithm::binary_add, whole);
     if (step.kind == Kind::multiply) binary(algorithm::binary_mul, whole);
     if (step.kind == Kind::slopes) {
       const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_WEIGHTS;
-      operands.emplace_back(argument, dense({channels}));
+      operands.emplace_back(argument, dense({channel[1]}));
       post.append_prelu(1 << 1);
     }
     if (step.kind == Kind::activation) append(post, step.name);
@@ -155,6 +186,16 @@ void Fusion::append(dnnl::post_ops& post, const std::string& activation) const {
   } else if (activation == "HardSwish") {
     post.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
     post.append_eltwise(algorithm::eltwise_linear, factor_, 0);
+  } else if (activation == "GeluExact") {
+    post.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+  } else if (activation == "Elu") {
+    post.append_eltwise(algorithm::eltwise_elu, 1, 0);
+  } else if (activation == "Sigmoid") {
+    post.append_eltwise(algorithm::eltwise_logistic, 0, 0);
+  } else if (activation == "Tanh") {
+    post.append_eltwise(algorithm::eltwise_tanh, 0, 0);
+  } else if (activation == "Softplus") {
+    post.append_eltwise(algorithm::eltwise_soft_relu, 1, 0);
   } else {
     post.append_eltwise(algorithm::eltwise_relu, activation == "Relu" ? 0 : alpha_, 0);
   }
@@ -176,37 +217,43 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
       const std::int64_t channels = inputs[step.first].count();
       auto* factor = call.scratch<float>(channels);
       auto* shift = call.scratch<float>(channels);
-      norm(inputs, step, factor, shift);
+      norm(call, inputs, step, factor, shift);
       add(factor);
       add(shift);
     } else {
-      const bool is_slopes = step.kind == Kind::slopes;
-      add(inputs[step.first].data(), is_slopes ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC_1);
+      const Tensor& side = inputs[step.first];
+      if (step.kind == Kind::slopes) add(as_floats(call, side).data(), DNNL_ARG_WEIGHTS);
+      else add(side.data());
     }
   }
   return out;
 }
 
-void Fusion::norm(const std::vector<Tensor>& inputs, const Step& step, float* factor,
-                  float* shift) const {
-  const auto* scale = inputs[step.first].as<float>();
-  const auto* offset = inputs[step.first + 1].as<float>();
-  const auto* mean = inputs[step.first + 2].as<float>();
-  const auto* variance = inputs[step.first + 3].as<float>();
+void Fusion::norm(const Call& call, const std::vector<Tensor>& inputs, const Step& step,
+                  float* factor, float* shift) const {
+  const auto at = [&](std::size_t k) { return as_floats(call, inputs[step.first + k]).as<float>(); };
+  const auto* scale = at(0);
+  const auto* offset = at(1);
+  const auto* mean = at(2);
+  const auto* variance = at(3);
   for (std::int64_t c = 0; c < inputs[step.first].count(); ++c) {
     factor[c] = scale[c] / std::sqrt(variance[c] + epsilon_);
     shift[c] = offset[c] - mean[c] * factor[c];
   }
 }
 
-void Fusion::finish(const std::vector<Tensor>& inputs, float* y, const Placed& placed,
-                    bool was_attached) const {
-  for (std::size_t k = was_attached ? attached_ : 0; k < steps_.size(); ++k) {
-    apply(steps_[k], inputs, y, placed);
+void Fusion::finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
+                    const Placed& placed, bool was_attached) const {
+  const std::size_t first = was_attached ? attached_ : 0;
+  if (first == steps_.size()) return;
+  const Tensor wide = as_floats(call, y);
+  for (std::size_t k = first; k < steps_.size(); ++k) {
+    apply(call, steps_[k], inputs, wide.write<float>(), placed);
   }
+  if (is_narrow(y.dtype())) narrow_to(y, wide.as<float>());
 }
 
-void Fusion::apply(const Step& step, const std::vector<Tensor>& inputs, float* y,
+void Fusion::apply(const Call& call, const Step& step, const std::vector<Tensor>& inputs, float* y,
                    const Placed& placed) const {
   const std::int64_t count = placed.outer * placed.channels * placed.inner;
   if (step.kind == Kind::activation) {
@@ -217,7 +264,7 @@ void Fusion::apply(const Step& step, const std::vector<Tensor>& inputs, float* y
     });
     return;
   }
-  const auto* side = inputs[step.first].as<float>();
+  const auto* side = as_floats(call, inputs[step.first]).as<float>();
   if (step.kind == Kind::add || step.kind == Kind::multiply) {
     const bool adds = step.kind == Kind::add;
     for (std::int64_t k = 0; k < count; ++k) y[k] = adds ? y[k] + side[k] : y[k] * side[k];
@@ -231,7 +278,7 @@ void Fusion::apply(const Step& step, const std::vector<Tensor>& inputs, float* y
   }
   std::vector<float> factor(static_cast<std::size_t>(placed.channels), 1);
   std::vector<float> shift(factor);
-  if (step.kind == Kind::norm) norm(inputs, step, factor.data(), shift.data());
+  if (step.kind == Kind::norm) norm(call, inputs, step, factor.data(), shift.data());
   else std::copy_n(side, shift.size(), shift.begin());
   for (std::int64_t k = 0; k < count; ++k) {
     const auto c = static_cast<std::size_t>(k / placed.inner % placed.channels);

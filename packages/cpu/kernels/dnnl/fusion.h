@@ -29,16 +29,16 @@ class Fusion {
   std::vector<Tensor> inputs(const Call& call, int first, DimsView result,
                              const Placed& placed) const;
 
-  // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` has the
+  // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` are the
   // dims of the result with all but the channels 1; `whole` is the result.
   void attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-              const Desc& channel, const Desc& whole) const;
+              const Shape& channel, const Desc& whole) const;
   // Where those operands are.
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs) const;
 
   // The other steps; all of them when nothing `was_attached`.
-  void finish(const std::vector<Tensor>& inputs, float* y, const Placed& placed,
-              bool was_attached) const;
+  void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
+              const Placed& placed, bool was_attached) const;
 
   bool empty() const { return steps_.empty(); }
   bool starts_with_bias() const { return has_own_bias_; }
@@ -52,12 +52,15 @@ class Fusion {
   };
   static Kind kind_of(const std::string& name);
   static std::size_t inputs_of(Kind kind);
+  bool attaches(Kind kind, const std::string& name) const;
   void append(dnnl::post_ops& post, const std::string& activation) const;
-  void norm(const std::vector<Tensor>& inputs, const Step& step, float* factor, float* shift) const;
-  void apply(const Step& step, const std::vector<Tensor>& inputs, float* y,
+  void norm(const Call& call, const std::vector<Tensor>& inputs, const Step& step, float* factor,
+            float* shift) const;
+  void apply(const Call& call, const Step& step, const std::vector<Tensor>& inputs, float* y,
              const Placed& placed) const;
 
   std::vector<Step> steps_;
+  bool is_coarse_ = false;  // elements have 16 bits: rounding them hides how exact a function is
   bool has_own_bias_ = false;
   std::size_t attached_ = 0;  // how many steps oneDNN does
   std::size_t needed_ = 0;    // inputs
@@ -65,6 +68,9 @@ class Fusion {
   float alpha_ = 0;
   float factor_ = 1;
 };
+
+// Makes all elements zero.
+void clear(const Tensor& y);
 
 }  // namespace drystone::cpu::dnnl_part
 

@@ -16,7 +16,7 @@ struct Product {
   Shape y;  // [..., m, n]
 };
 
-Desc matrix(const Shape& dims, bool is_flipped) {
+Desc matrix(const Shape& dims, bool is_flipped, Type type) {
   Shape strides(dims.size(), 1);
   const std::size_t rank = dims.size();
   std::int64_t step = dims[rank - 1] * dims[rank - 2];
@@ -26,7 +26,7 @@ Desc matrix(const Shape& dims, bool is_flipped) {
     strides[k] = step;
     step *= dims[k];
   }
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dims, type, strides};
 }
 
 struct Plan {
@@ -34,17 +34,17 @@ struct Plan {
   std::unique_ptr<Packing> packing;  // of b
 };
 
-std::unique_ptr<Plan> make_product(const Product& p, bool flip_a, bool flip_b, bool packs,
-                                   const Fusion& fusion) {
-  const Desc a = matrix(p.a, flip_a);
-  const Desc b = matrix(p.b, flip_b);
-  const Desc y = dense(p.y);
+std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, bool flip_b,
+                                   bool packs, const Fusion& fusion) {
+  const Desc a = matrix(p.a, flip_a, type);
+  const Desc b = matrix(p.b, flip_b, type);
+  const Desc y = dense(p.y, type);
   std::vector<std::pair<int, Desc>> operands{{DNNL_ARG_SRC, a}, {DNNL_ARG_DST, y}};
   dnnl::primitive_attr attr = attributes();
   Shape channel(p.y.size(), 1);
   channel.back() = p.y.back();
-  fusion.attach(attr, operands, dense(channel), y);
-  const dnnl::matmul::primitive_desc pd(engine(), a, packs ? any(p.b) : b, y, attr);
+  fusion.attach(attr, operands, channel, y);
+  const dnnl::matmul::primitive_desc pd(engine(), a, packs ? any(p.b, type) : b, y, attr);
   operands.emplace_back(DNNL_ARG_WEIGHTS, pd.weights_desc());
   auto plan = std::make_unique<Plan>();
   plan->packing = std::make_unique<Packing>(b, pd.weights_desc());
@@ -54,7 +54,7 @@ std::unique_ptr<Plan> make_product(const Product& p, bool flip_a, bool flip_b, b
 }
 
 // With so few rows, oneDNN would spend most of a product on putting B in order. With more, constants are
-// not worth a second copy.
+// not worth a second copy in float32; of 16 bits pairs of rows are interleaved, which is always work.
 constexpr std::int64_t kFewRows = 32;
 
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
@@ -69,25 +69,29 @@ class Multiplier {
     const Tensor y = call.output(0, result);
     if (y.count() == 0) return;
     if (a.count() == 0 || b.count() == 0) {
-      std::fill_n(y.write<float>(), y.count(), 0.0F);
-      fusion_.finish(more, y.write<float>(), placed, false);
+      clear(y);
+      fusion_.finish(call, more, y, placed, false);
       return;
     }
-    const bool packs = y.count() <= kFewRows * result.back() && b.rank() == 2 && call.is_constant(1);
+    const Type type = type_of(a.dtype());
+    const bool pays = type != Type::f32 || y.count() <= kFewRows * result.back();
+    const bool packs = pays && b.rank() == 2 && call.is_constant(1);
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
     Key key;
     key << a.dims() << b.dims() << threads << (packs ? 1 : 0);
     plans_.with(
         key,
-        [&] { return make_product(merged(a.dims(), b.dims()), flip_a_, flip_b_, packs, fusion_); },
+        [&] {
+          return make_product(merged(a.dims(), b.dims()), type, flip_a_, flip_b_, packs, fusion_);
+        },
         [&](const Plan& plan) {
           const Packed weights = weights_.packed(call, 1, b.data(), *plan.packing);
           plan.primitive->run(
               call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));
         });
-    fusion_.finish(more, y.write<float>(), placed, true);
+    fusion_.finish(call, more, y, placed, true);
   }
 
  private:
@@ -205,11 +209,11 @@ class BatchMatMul {
 }  // namespace
 
 void list_products(std::vector<Entry>& out) {
-  list<MatMul>(out, "MatMul");
-  list<MatMul>(out, "_FusedMatMul");
-  list<BatchMatMul<false>>(out, "BatchMatMul");
-  list<BatchMatMul<true>>(out, "BatchMatMulV2");
-  list<BatchMatMul<true>>(out, "BatchMatMulV3");
+  list_narrow<MatMul>(out, "MatMul");
+  list_narrow<MatMul>(out, "_FusedMatMul");
+  list_narrow<BatchMatMul<false>>(out, "BatchMatMul");
+  list_narrow<BatchMatMul<true>>(out, "BatchMatMulV2");
+  list_narrow<BatchMatMul<true>>(out, "BatchMatMulV3");
 }
 
 }  // namespace drystone::cpu::dnnl_part

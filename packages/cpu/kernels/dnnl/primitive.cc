@@ -39,15 +39,27 @@ dnnl::primitive_attr attributes() {
   return out;
 }
 
-Desc dense(const Shape& dims) {
+Type type_of(TF_DataType dtype) {
+  return dtype == TF_BFLOAT16 ? Type::bf16 : dtype == TF_HALF ? Type::f16 : Type::f32;
+}
+
+bool is_native(TF_DataType dtype) {
+  if (dtype == TF_FLOAT) return true;
+  static const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto needed = static_cast<unsigned>(dtype == TF_BFLOAT16 ? dnnl::cpu_isa::avx512_core_bf16
+                                                                 : dnnl::cpu_isa::avx512_core_fp16);
+  return (has & needed) == needed;
+}
+
+Desc dense(const Shape& dims, Type type) {
   Shape strides(dims.size(), 1);
   for (std::size_t k = dims.size(); k-- > 1;)
     strides[k - 1] = strides[k] * std::max<std::int64_t>(dims[k], 1);
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dims, type, strides};
 }
 
-Desc any(const Shape& dims) {
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+Desc any(const Shape& dims, Type type) {
+  return {dims, type, dnnl::memory::format_tag::any};
 }
 
 // Memory objects of one run at a time, in the order of the operands, then the scratch memory.

@@ -16,6 +16,7 @@ namespace drystone::cpu::dnnl_part {
 
 using Desc = dnnl::memory::desc;
 using Shape = dnnl::memory::dims;
+using Type = dnnl::memory::data_type;
 
 const dnnl::engine& engine();
 const dnnl::stream& stream();
@@ -25,10 +26,15 @@ int threads_for(std::int64_t operations, std::int64_t elements);
 // Scratch memory of the caller's, float32 that stays float32.
 dnnl::primitive_attr attributes();
 
+// oneDNN's name of float32, and of the floats of 16 bits.
+Type type_of(TF_DataType dtype);
+// Whether the processor multiplies such elements itself: what it has no instructions for is widened.
+bool is_native(TF_DataType dtype);
+
 // Dense, the last dimension fastest.
-Desc dense(const Shape& dims);
+Desc dense(const Shape& dims, Type type = Type::f32);
 // With any order of the elements in memory that suits.
-Desc any(const Shape& dims);
+Desc any(const Shape& dims, Type type = Type::f32);
 
 // An argument of a primitive: what it is, and where its elements are.
 struct Operand {

@@ -124,7 +124,7 @@ Geometry Windows::place(DimsView input, DimsView filter) const {
 Desc image(const Geometry& g, const Dims& spatial, std::int64_t channels, bool channels_first) {
   Shape dims{g.batch, channels};
   dims.insert(dims.end(), spatial.begin(), spatial.end());
-  if (channels_first) return dense(dims);
+  if (channels_first) return dense(dims, g.type);
   Shape strides(dims.size(), 1);
   std::int64_t step = channels;
   for (std::size_t k = dims.size(); k-- > 2;) {
@@ -132,7 +132,7 @@ Desc image(const Geometry& g, const Dims& spatial, std::int64_t channels, bool c
     step *= dims[k];
   }
   strides[0] = step;
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dims, g.type, strides};
 }
 
 namespace {
@@ -159,9 +159,9 @@ Desc filter(const Geometry& g, bool is_depthwise) {
   }
   strides.insert(strides.end(), inner.begin(), inner.end());
   if (g.groups == 1) strides.erase(strides.begin());
-  return {filter_dims(g), dnnl::memory::data_type::f32, strides};
+  return {filter_dims(g), g.type, strides};
 }
 
-Desc free_filter(const Geometry& g) { return any(filter_dims(g)); }
+Desc free_filter(const Geometry& g) { return any(filter_dims(g), g.type); }
 
 }  // namespace drystone::cpu::dnnl_part

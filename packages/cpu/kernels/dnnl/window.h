@@ -10,6 +10,7 @@ namespace drystone::cpu::dnnl_part {
 
 // The shapes of a convolution. Spatial values are one per spatial dimension.
 struct Geometry {
+  Type type = Type::f32;  // of the elements
   std::int64_t batch;
   std::int64_t channels;  // of the input
   std::int64_t groups;

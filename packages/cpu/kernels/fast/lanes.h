@@ -24,7 +24,12 @@ using Lanes = typename LanesOf<T, kCount>::type;
 
 template <class T, int kCount>
 DRYSTONE_INLINE void load(Lanes<Wide<T>, kCount>& to, const T* from) {
-  if constexpr (kIsNarrow<T>) {
+  if constexpr (std::is_same_v<T, BFloat16> && kCount > 1) {
+    Lanes<std::uint16_t, kCount> bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    const auto wide = __builtin_convertvector(bits, Lanes<std::uint32_t, kCount>) << 16;
+    std::memcpy(&to, &wide, sizeof(to));
+  } else if constexpr (kIsNarrow<T>) {
     for (int k = 0; k < kCount; ++k) to[k] = widen(from[k]);
   } else {
     std::memcpy(&to, from, sizeof(to));
@@ -33,7 +38,15 @@ DRYSTONE_INLINE void load(Lanes<Wide<T>, kCount>& to, const T* from) {
 
 template <class T, int kCount>
 DRYSTONE_INLINE void store(T* to, const Lanes<Wide<T>, kCount>& from) {
-  if constexpr (kIsNarrow<T>) {
+  if constexpr (std::is_same_v<T, BFloat16> && kCount > 1) {  // as to_bfloat16() does
+    Lanes<std::uint32_t, kCount> bits;
+    std::memcpy(&bits, &from, sizeof(bits));
+    const auto rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    const auto is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    const auto kept = (is_nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded) >> 16;
+    const auto out = __builtin_convertvector(kept, Lanes<std::uint16_t, kCount>);
+    std::memcpy(to, &out, sizeof(out));
+  } else if constexpr (kIsNarrow<T>) {
     for (int k = 0; k < kCount; ++k) to[k] = narrow<T>(from[k]);
   } else {
     std::memcpy(to, &from, sizeof(from));

@@ -95,7 +95,6 @@ void destroy(void* state) {
 struct Row {
   const char* op;
   const char* attrs[3];  // that must be float32, or all of 16 bits
-  bool is_wide_only = false;  // no 16 bits
 };
 
 constexpr Row kRows[] = {
@@ -105,7 +104,7 @@ constexpr Row kRows[] = {
     {"BatchMatMulV2", {"T"}},
     {"BatchMatMulV3", {"Ta", "Tb", "Tout"}},
     {"Einsum", {"T"}},
-    {"Drystone>Attention", {"T"}, true},
+    {"Drystone>Attention", {"T"}},
     {"Conv2D", {"T"}},
     {"_FusedConv2D", {"T"}},
     {"Conv3D", {"T"}},
@@ -123,7 +122,6 @@ constexpr Row kRows[] = {
 
 template <std::size_t K, bool kIsNarrow>
 void add_row(const std::vector<TF_DataType>& types) {
-  if (kIsNarrow && kRows[K].is_wide_only) return;
   std::vector<Constraint> constraints;
   for (const char* attr : kRows[K].attrs) {
     if (attr != nullptr) constraints.push_back({attr, types});

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
@@ -20,7 +20,7 @@ from drystone_optimizer.fuel import FuelSpent
 from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
 from drystone_optimizer.merge import LOGGER
 from drystone_optimizer.passes import model_pruning
-from drystone_optimizer.passes._registry import PASSES, BuiltIn
+from drystone_optimizer.passes._registry import PASSES, SHORT_ON_CPUS, BuiltIn
 from drystone_optimizer.preserve import asked_for, preserved_nodes
 from drystone_optimizer.report import TOO_LATE, Outcome, Report, Step
 from drystone_optimizer.rules import Numeric
@@ -50,12 +50,13 @@ def run_passes(
     ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
     which are on; what ran is added to ``report.steps``.
     """
-    chosen = _named(config) or [one for one in PASSES if _is_on(one, report)]
+    passes = _in_order(report)
+    chosen = _named(config) or [one for one in passes if _is_on(one, report)]
     beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
     if not chosen and beside is None:
         return graph
     ends = None if plugins is None else plugins.deadline
-    run = _Run(config, report, chosen, ends, watch or Watch(), beside)
+    run = _Run(config, report, passes, chosen, ends, watch or Watch(), beside)
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
@@ -71,6 +72,21 @@ def _named(config: OptimizerConfig) -> list[BuiltIn]:
     """The passes that the config lists, in that order."""
     by_name = {one.name: one for one in PASSES}
     return [by_name[name] for name in config.optimizers if name in by_name]
+
+
+def _in_order(report: Report) -> Sequence[BuiltIn]:
+    """All passes; where layers are fused to ops of our own, 16 bits on CPUs come after that.
+
+    So layers are recognized by their constants in 32 bits, and these are rounded once.
+    """
+    if not report.passes["layer_fusion"]:
+        return PASSES
+    short = [replace(one, last=True, once=False) for one in PASSES if one.name in SHORT_ON_CPUS]
+    found: list[BuiltIn] = []
+    for one in PASSES:
+        if one.name not in SHORT_ON_CPUS:
+            found += [one, *short] if one.name == "layer_fusion" else [one]
+    return found
 
 
 def _is_on(one: BuiltIn, report: Report) -> bool:
@@ -106,13 +122,14 @@ class _Run:
         self,
         config: OptimizerConfig,
         report: Report,
+        passes: Sequence[BuiltIn],
         chosen: Sequence[BuiltIn],
         ends: float | None,
         watch: Watch,
         plugins: PluginRuns | None,
     ) -> None:
         self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
-        self.watch, self.plugins = watch, plugins
+        self.passes, self.watch, self.plugins = passes, watch, plugins
         self.main = Graph()
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
@@ -251,8 +268,8 @@ class _Run:
     def _all(self) -> Sequence[BuiltIn]:
         """Every pass in the order of those that run."""
         if not self.config.optimizers:
-            return PASSES
-        return [*self.chosen, *(one for one in PASSES if one not in self.chosen)]
+            return self.passes
+        return [*self.chosen, *(one for one in self.passes if one not in self.chosen)]
 
     def _runs(self, one: BuiltIn, iteration: int) -> bool:
         """Whether a pass is on and due."""

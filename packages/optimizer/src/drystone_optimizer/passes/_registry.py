@@ -22,7 +22,7 @@ from drystone_optimizer.passes import (
     shape_optimization,
 )
 
-__all__ = ["PASSES", "BuiltIn"]
+__all__ = ["PASSES", "SHORT_ON_CPUS", "BuiltIn"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,12 @@ class BuiltIn:
     needs: str = ""
     once: bool = False
     last: bool = False
+
+
+SHORT_ON_CPUS: Final = frozenset((
+    "auto_mixed_precision_onednn_bfloat16", "auto_mixed_precision_mkl", "auto_mixed_precision_cpu",
+))  # fmt: skip
+"""Passes to 16 bits on CPUs."""
 
 
 def _when_run(module: str, function: str = "run") -> Callable[[Context], None]:

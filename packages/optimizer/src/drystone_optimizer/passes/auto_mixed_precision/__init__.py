@@ -15,6 +15,7 @@ from typing import Final
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node
 from drystone_base.ops.defs import find
+from drystone_optimizer.config import Toggle
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type
 from drystone_optimizer.kernels_there import as_fast_of
@@ -24,6 +25,7 @@ from drystone_optimizer.passes.auto_mixed_precision.lists import chosen_lists, i
 from drystone_optimizer.passes.auto_mixed_precision.log import Log
 from drystone_optimizer.passes.auto_mixed_precision.painting import paint
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph
+from drystone_optimizer.passes.layer_fusion import convolutions
 from drystone_optimizer.rules import Numeric
 
 __all__ = ["run_bfloat16", "run_float16", "run_float16_on_cpu", "run_mkl"]
@@ -68,6 +70,8 @@ def _run(ctx: Context, label: str, device: str) -> None:
         ctx.decline("UNSAFE_FORCE_ALL is for float16: many ops have no bfloat16")
         return
     to, log = as_dtype(label), Log(label)
+    if device != "GPU" and ctx.config.layer_fusion is not Toggle.OFF:
+        convolutions.to_own(ctx, to)
     emulate = device == DEFAULT_TYPE and label == "float16" and is_asked("EMULATE_FP16")
     any_speed = anywhere or emulate or device == "GPU" or is_asked("IGNORE_PERFORMANCE")
     lists = chosen_lists(label == "bfloat16", ctx.config.mixed_precision_lists)

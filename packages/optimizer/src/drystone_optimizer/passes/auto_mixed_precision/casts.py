@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_optimizer.context import Context
@@ -21,19 +23,29 @@ def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DTy
             ctx.graph.set_attr(node, name, to)
             ctx.forget(node)
     floats = as_dtype("float32")
-    made: dict[tuple[Output, bool], Node] = {}
+    made: dict[tuple[Output, bool], Output] = {}
     for node, slot, output, down in wanted:
-        cast = made.get((output, down))
-        if cast is None:
-            source, target = (floats, to) if down else (to, floats)
-            attrs = {"SrcT": source, "DstT": target, "Truncate": False}
-            stem = f"to_{target}" if not output[1] else f"to_{target}_{output[1]}"
-            cast = made[output, down] = ctx.add("Cast", output[0], stem, [output], attrs)
-        ctx.graph.set_input(node, slot, (cast, 0))
+        if (output, down) not in made:
+            made[output, down] = _changed(ctx, output, *((floats, to) if down else (to, floats)))
+        ctx.graph.set_input(node, slot, made[output, down])
     changed = sum(len(vertex.members) for vertex in painted)
     ctx.count(f"computed in {to}", Numeric.APPROXIMATE, changed)
-    if made:
-        ctx.count("casts", Numeric.APPROXIMATE, len(made))
+    casts = sum(node.op == "Cast" for node, _ in made.values())
+    for what, count in (("casts", casts), ("constants rounded", len(made) - casts)):
+        if count:
+            ctx.count(what, Numeric.APPROXIMATE, count)
+
+
+def _changed(ctx: Context, output: Output, source: DType, target: DType) -> Output:
+    """The output in the other type: a Cast, or a constant that is cast once and for all."""
+    stem = f"to_{target}" if not output[1] else f"to_{target}_{output[1]}"
+    value = ctx.constant(output)
+    if value is not None:
+        with np.errstate(over="ignore"):  # as a Cast: what is too large becomes infinite
+            rounded = value.astype(target.np)
+        return ctx.add_constant(output[0], stem, rounded, output[0].controls)
+    attrs = {"SrcT": source, "DstT": target, "Truncate": False}
+    return ctx.add("Cast", output[0], stem, [output], attrs), 0
 
 
 def _mismatches(

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from drystone_base.ops.own import ATTENTION, FUSED_CONVOLUTION, GELUS, LAYER_NORM
+
 __all__ = ["KINDS", "PREFIX", "Lists", "chosen_lists", "is_asked", "level"]
 
 PREFIX: Final = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_"
@@ -24,7 +26,7 @@ _LAYERS: Final = frozenset({
     "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2",
     "Conv3DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNative",
     "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "Einsum",
-    "MatMul",
+    "MatMul", "_FusedDepthwiseConv2dNative", "_FusedMatMul", FUSED_CONVOLUTION, ATTENTION,
 })  # fmt: skip
 _CELLS: Final = frozenset({
     "BlockLSTM", "BlockLSTMGrad", "BlockLSTMGradV2", "BlockLSTMV2", "CudnnRNN",
@@ -39,7 +41,7 @@ _INFER: Final = frozenset({
     "Inv", "LeakyRelu", "LeakyReluGrad", "Log", "Log1p", "LogSoftmax", "Mul", "Prod", "RealDiv",
     "Reciprocal", "Rsqrt", "Selu", "SeluGrad", "Sigmoid", "SigmoidGrad", "Softmax", "Softplus",
     "SoftplusGrad", "Softsign", "SoftsignGrad", "Sqrt", "Square", "SquaredDifference", "Sub",
-    "Tanh", "TanhGrad", "_FusedBatchNormEx",
+    "Tanh", "TanhGrad", "_FusedBatchNormEx", LAYER_NORM, *GELUS,
 })  # fmt: skip
 _DENY: Final = frozenset({
     "Exp", "Expm1", "L2Loss", "Mean", "Pow", "SaveV2", "SoftmaxCrossEntropyWithLogits",
