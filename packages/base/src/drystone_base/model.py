@@ -160,16 +160,19 @@ def load(
     tags: Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     config: SessionConfig | None = None,
+    needed: Iterable[str] | None = None,
 ) -> Model:
     """Load a SavedModel directory, a GraphDef (``.pb``, ``.pbtxt``) or a MetaGraph with checkpoint.
 
     ``tags`` choose a MetaGraph of a SavedModel; ``checkpoint`` is the prefix to restore a MetaGraph
-    from. Ops of the model may read files of its own folder and of ``checkpoint``, and what
-    ``config.access`` opens. Raises ``BadModelFile`` and ``GraphError`` for files that cannot be
-    read, ``KernelError`` (``access-denied``) where initialisation asks for others.
+    from. Of a SavedModel's variables, those that none of the tensors and signatures ``needed``
+    reaches stay unread and without a value (all are read by default). Ops of the model may read
+    files of its own folder and of ``checkpoint``, and what ``config.access`` opens. Raises
+    ``BadModelFile`` and ``GraphError`` for files that cannot be read, ``KernelError``
+    (``access-denied``) where initialisation asks for others.
     """
     if checkpoint is not None:
         config = config or SessionConfig()
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
-    return Model(load_model(path, tags=tags, checkpoint=checkpoint), config)
+    return Model(load_model(path, tags=tags, checkpoint=checkpoint, needed=needed), config)

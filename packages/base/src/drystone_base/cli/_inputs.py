@@ -78,15 +78,21 @@ def load(
     checkpoint: Path | None,
     allow_read: tuple[str, ...],
     allow_write: tuple[str, ...],
+    needed: tuple[str, ...] | None = None,
 ) -> Model:
-    """Load and initialise a model; what comes from a store is counted while it is shown."""
+    """Load and initialise a model; what comes from a store is counted while it is shown.
+
+    Variables that none of the tensors and signatures ``needed`` reaches are not read.
+    """
     from drystone_base.model import load as load_model
     from drystone_base.policy import Access
     from drystone_base.session import SessionConfig
 
     config = SessionConfig(access=Access().with_read(*allow_read).with_write(*allow_write))
     with moving(f"loading {path}", path, checkpoint):
-        return load_model(path, tags=list(tags) or None, checkpoint=checkpoint, config=config)
+        return load_model(
+            path, tags=list(tags) or None, checkpoint=checkpoint, config=config, needed=needed
+        )
 
 
 def request(

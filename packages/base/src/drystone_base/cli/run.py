@@ -92,7 +92,8 @@ def run(
         if path is not None:
             check_output(path, option, model, inputs)
     start = time.perf_counter()
-    loaded = load(model, tags, checkpoint, allow_read, allow_write)
+    needed = fetches or (signature or "serving_default",)
+    loaded = load(model, tags, checkpoint, allow_read, allow_write, needed)
     load_seconds = time.perf_counter() - start
     wanted = request(
         loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes

@@ -109,7 +109,8 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
     _same_length(call, texts, specs, dtypes)
     reader = open_checkpoint(readable_prefix(call, prefix))
     rows = zip(texts, specs, dtypes, strict=True)
-    return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
+    with reader.ahead(texts):
+        return [_restore(call, reader, name, text, dtype) for name, text, dtype in rows]
 
 
 @kernel("Restore")

@@ -29,12 +29,14 @@ def load_model(
     *,
     tags: Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    needed: Iterable[str] | None = None,
 ) -> LoadedModel:
     """Read a SavedModel, MetaGraph (``.meta``), GraphDef (``.pb``, ``.pbtxt``) or ``model.json``.
 
     A folder that holds one of them stands for that file; of several MetaGraphs the one of the
     latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. ``tags`` choose a
-    MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from.
+    MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from. Of a
+    SavedModel, variables that none of the tensors and signatures ``needed`` reaches stay unread.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
     given = as_path(path)
@@ -44,7 +46,7 @@ def load_model(
     if found.is_dir():
         found = _inside(found)
     if found.name in SAVED_MODEL_FILES:
-        return load_saved_model(found, tags)
+        return load_saved_model(found, tags, needed)
     if found.suffix == ".meta":
         return load_meta_graph(found, checkpoint)
     if found.suffix == ".json":

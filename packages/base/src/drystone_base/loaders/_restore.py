@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,52 +12,77 @@ from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.errors import CheckpointError
-from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
+from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._meta import path_tensor
-from drystone_base.loaders.checkpoint import BundleReader, V1Reader, open_checkpoint, parse_slice
+from drystone_base.loaders._reached import (
+    ASSIGNS,
+    VARIABLES,
+    Source,
+    assigned,
+    reached,
+    shared,
+    source_of,
+)
+from drystone_base.loaders.checkpoint import BundleReader, V1Reader, open_checkpoint
 
 __all__ = ["has_saver", "restore", "variable_keys", "variable_names"]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-_ASSIGNS: Final = frozenset({"Assign", "AssignVariableOp"})
-_RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
-_VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
 
 def variable_names(graph: Graph) -> list[str]:
     """Names under which the graph's variables are shared."""
-    return [n.attr("shared_name") or n.name for n in graph if n.op in _VARIABLES]
+    return [shared(n) for n in graph if n.op in VARIABLES]
 
 
 def restore(
-    graph: Graph, meta: MetaGraphDef, prefix: Path, feeds: Mapping[str, np.ndarray[Any, Any]]
+    graph: Graph,
+    meta: MetaGraphDef,
+    prefix: Path,
+    feeds: Mapping[str, np.ndarray[Any, Any]],
+    needed: Iterable[str] | None = None,
 ) -> tuple[list[InitStep], dict[str, np.ndarray[Any, Any]]]:
     """Steps to run and values to assign, by shared name, that restore a checkpoint.
 
     The graph's own saver is run where there is one; for a V1 checkpoint it is only read, as the
     ops that it runs know V2. Otherwise variables are found through the object graphs of model and
-    checkpoint, then by name. Raises ``CheckpointError``.
+    checkpoint, then by name. Variables that none of the tensors ``needed`` reaches are left alone,
+    where that can be told. Raises ``CheckpointError``.
     """
     saver = meta.saver_def
     reader = open_checkpoint(prefix)
+    wanted = None if needed is None else reached(graph, needed)
     if isinstance(reader, V1Reader):
         plain = {n: reader.tensor(n) for n in variable_names(graph) if n in reader}
         return [], plain | _as_saver(graph, reader)
     if has_saver(graph, saver):
-        given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
-        values = _not_restored(graph, meta, reader)
-        return [([saver.restore_op_name], given)], values
+        steps = [
+            ([saver.restore_op_name], {saver.filename_tensor_name: path_tensor(prefix), **feeds})
+        ]
+        left = _not_restored(graph, meta, reader)
+        sources = None if wanted is None else assigned(graph, saver.restore_op_name)
+        if wanted is None or sources is None:
+            return steps, _values(reader, left)
+        return [], _values(reader, {n: s for n, s in (sources | left).items() if n in wanted})
     keys = variable_keys(graph, meta.object_graph_def, reader)
-    return [], {name: reader.tensor(key) for name, key in keys.items()}
+    chosen = {n: Source(key, None) for n, key in keys.items() if wanted is None or n in wanted}
+    return [], _values(reader, chosen)
 
 
-def _not_restored(
-    graph: Graph, meta: MetaGraphDef, reader: BundleReader
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Values of variables that signatures use, and that the graph's saver leaves alone.
+def _values(reader: BundleReader, sources: Mapping[str, Source]) -> dict[str, np.ndarray[Any, Any]]:
+    """The values of variables, read together."""
+    with reader.ahead(source.name for source in sources.values()):
+        return {
+            name: reader.tensor(key) if part is None else reader.part(key, part)
+            for name, (key, part) in sources.items()
+        }
+
+
+def _not_restored(graph: Graph, meta: MetaGraphDef, reader: BundleReader) -> dict[str, Source]:
+    """Where the values are of variables that signatures use and the graph's saver leaves alone.
 
     Such are models of Keras 3 that ``tf.saved_model.save`` wrote: their saver restores copies.
     """
@@ -65,36 +90,23 @@ def _not_restored(
     if not used:
         return {}
     saver = graph[meta.saver_def.restore_op_name]
-    there = {n.attr("shared_name") or n.name for n in reachable([saver]) if n.op in _VARIABLES}
+    there = {shared(n) for n in reachable([saver]) if n.op in VARIABLES}
     if used.keys() <= there:
         return {}
     keys = variable_keys(graph, meta.object_graph_def, reader)
-    return {n: reader.tensor(keys[n]) for n in used if n not in there and n in keys}
+    return {n: Source(keys[n], None) for n in used if n not in there and n in keys}
 
 
 def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, Any]]:
     """What the graph's restoring nodes would assign, by shared name."""
     values: dict[str, np.ndarray[Any, Any]] = {}
     for node in graph:
-        if node.op not in _ASSIGNS or len(node.inputs) < 2:
+        if node.op not in ASSIGNS or len(node.inputs) < 2:
             continue
-        (variable, _), (source, index) = node.inputs[:2]
-        if source.op == "Identity" and source.inputs:
-            source, index = source.inputs[0]
-        if source.op not in _RESTORES or variable.op not in _VARIABLES:
-            continue
-        names, *slices = [_texts(n) for n, _ in source.inputs[1:]] or [[]]
-        if all(index < len(texts) for texts in (names, *slices)):
-            part = parse_slice(slices[0][index]) if slices else None
-            value = reader.part(names[index], part[1]) if part else reader.tensor(names[index])
-            values[variable.attr("shared_name") or variable.name] = value
+        variable, source = node.inputs[0][0], source_of(node)
+        if source is not None and variable.op in VARIABLES:
+            values |= _values(reader, {shared(variable): source})
     return values
-
-
-def _texts(node: Node) -> list[str]:
-    """The strings of a constant."""
-    array = node.attr("value").array if node.op == "Const" else np.empty(0, object)
-    return [v.decode("utf-8", "surrogateescape") for v in array.ravel().tolist()]
 
 
 def has_saver(graph: Graph, saver: SaverDef) -> bool:
@@ -149,8 +161,8 @@ def _captured(graph: Graph, saved: SavedObjectGraph) -> dict[str, int]:
         if len(captures) != len(bound):
             continue
         for (source, _), index in zip(captures, bound, strict=True):
-            if source.op in _VARIABLES:
-                found[source.attr("shared_name") or source.name] = index
+            if source.op in VARIABLES:
+                found[shared(source)] = index
     return found
 
 

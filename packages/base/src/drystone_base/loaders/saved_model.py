@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from drystone_abi.protos import MetaGraphDef, SavedModel
 from drystone_base.errors import BadModelFile, CheckpointError
 from drystone_base.graph import Graph
 from drystone_base.loaders._files import is_text, map_file
-from drystone_base.loaders._loaded import InitStep, LoadedModel, default_signature
+from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature, default_signature
 from drystone_base.loaders._meta import (
     MetaParts,
     asset_feeds,
@@ -36,8 +36,12 @@ _INIT_SIGNATURES: Final = ("__saved_model_init_op", "__saved_model_main_op")
 _INIT_COLLECTIONS: Final = ("saved_model_main_op", "legacy_init_op", "saved_model_init_op")
 
 
-def load_saved_model(path: Path, tags: Iterable[str] | None = None) -> LoadedModel:
+def load_saved_model(
+    path: Path, tags: Iterable[str] | None = None, needed: Iterable[str] | None = None
+) -> LoadedModel:
     """The SavedModel whose ``saved_model.pb`` (or ``.pbtxt``) is ``path``.
+
+    Variables that none of the tensors and signatures ``needed`` reaches are not restored.
 
     ``tags`` must equal the tags of one of its MetaGraphs; without them it is the only one, the
     one for serving, or the one without tags. Raises ``BadModelFile`` (``bad-saved-model``,
@@ -51,13 +55,15 @@ def load_saved_model(path: Path, tags: Iterable[str] | None = None) -> LoadedMod
     prefix = _variables(folder, graph)
     steps: list[InitStep] = []
     values: dict[str, np.ndarray[Any, Any]] = {}
-    if prefix is not None:
-        steps, values = restore(graph, meta, prefix, feeds)
-    steps += [([name], feeds) for name in init_ops(meta, graph)]
     found = signatures(meta, str(path))
     if not found:
         plain = default_signature(graph)
         found = {plain.name: plain}
+    last = init_ops(meta, graph)
+    if prefix is not None:
+        tensors = None if needed is None else [*_tensors(found, needed), *last]
+        steps, values = restore(graph, meta, prefix, feeds, tensors)
+    steps += [([name], feeds) for name in last]
     return LoadedModel(
         graph,
         found,
@@ -71,6 +77,17 @@ def load_saved_model(path: Path, tags: Iterable[str] | None = None) -> LoadedMod
         meta=meta,
         size=sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()),
     )
+
+
+def _tensors(found: Mapping[str, Signature], needed: Iterable[str]) -> list[str]:
+    """The tensors that are meant: a signature stands for its outputs."""
+    return [
+        tensor
+        for name in needed
+        for tensor in (
+            [spec.tensor for spec in found[name].outputs.values()] if name in found else [name]
+        )
+    ]
 
 
 def _read(path: Path) -> list[MetaParts]:

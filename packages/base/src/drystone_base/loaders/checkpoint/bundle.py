@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -21,6 +22,7 @@ from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
 from drystone_base.dtypes import STRING, DType, from_number
 from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
 from drystone_base.loaders._files import map_file, map_ranges
+from drystone_base.loaders.checkpoint._ahead import Ahead
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
@@ -84,6 +86,7 @@ class BundleReader:
         self._lock = threading.Lock()
         self._shards: dict[int, memoryview | Ranges] = {}
         self._tensors: dict[bytes, np.ndarray[Any, Any]] = {}
+        self._ahead: Ahead | None = None
         path = index_path(prefix)
         self._where = str(path)
         items = read_table(_open_index(path), self._where)
@@ -126,6 +129,21 @@ class BundleReader:
         if entry.slices:
             return self._assemble(entry, tuple(slice(0, d) for d in entry.shape))
         return self._read(_encode(name), entry)
+
+    @contextmanager
+    def ahead(self, names: Iterable[str]) -> Iterator[None]:
+        """Have the bytes of these tensors at hand in the block: asked for at once, in few ranges.
+
+        Only what lies behind a scheme is asked for; names that are not there are passed over.
+        """
+        entries = [e for name in names if name in self for e in self._stored(self.entry(name))]
+        self._ahead = Ahead(
+            [e for e in entries if _encode(e.name) not in self._tensors], self._shard
+        )
+        try:
+            yield
+        finally:
+            self._ahead = None
 
     def part(self, name: str, spec: SliceSpec) -> np.ndarray[Any, Any]:
         """A part of a tensor: (start, length) along each dimension, length -1 for all of it.
@@ -224,6 +242,10 @@ class BundleReader:
         )
 
     def _bytes(self, entry: Entry) -> memoryview:
+        ahead = self._ahead
+        found = None if ahead is None else ahead.get(entry)
+        if found is not None:
+            return found
         data = self._shard(entry.shard)
         end = entry.offset + entry.size
         if end > len(data):
@@ -274,6 +296,14 @@ class BundleReader:
             remedy="copy the .data-* files again, or save the checkpoint again",
             code="checkpoint-checksum",
         )
+
+    def _stored(self, entry: Entry) -> list[Entry]:
+        """The entry, or those of its slices."""
+        if not entry.slices:
+            return [entry]
+        keys = {slice_key(entry.name, spec): spec for spec in entry.slices}
+        there = ((key, spec) for key, spec in keys.items() if key in self._entries)
+        return [self._entry(key, f"{entry.name} {spec}") for key, spec in there]
 
     # ---- partitioned tensors -------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ import glob
 import math
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,6 +97,12 @@ class V1Reader(BundleReader):
 
     def __contains__(self, name: object) -> bool:
         return name in self._found
+
+    @contextmanager
+    def ahead(self, names: Iterable[str]) -> Iterator[None]:
+        """Nothing: what is in the file has been read with it."""
+        del names
+        yield
 
     def entry(self, name: str) -> Entry:
         """Dtype, full shape and stored slices; raises ``checkpoint-no-tensor``."""

@@ -1,0 +1,123 @@
+"""Which variables some tensors reach, and what the graph's saver would give them.
+
+So a model behind a scheme is loaded for one signature without the variables of the others. Where
+that cannot be told for certain, all are restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
+from drystone_base.graph.calls import called, called_by_proto
+from drystone_base.loaders.checkpoint import SliceSpec, parse_slice
+
+__all__ = ["ASSIGNS", "VARIABLES", "Source", "assigned", "reached", "shared", "source_of"]
+
+VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+_RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
+ASSIGNS: Final = frozenset({"Assign", "AssignVariableOp"})
+_CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+_INPUTS: Final = frozenset({"Placeholder", "PlaceholderWithDefault", "_Arg"})
+_HARMLESS: Final = frozenset({"Const", "Identity", "NoOp", "_Retval"})
+_SAVER: Final = VARIABLES | _RESTORES | ASSIGNS | _CALLS | _INPUTS | _HARMLESS
+
+
+class Source(NamedTuple):
+    """The tensor of a checkpoint, or the part of one, that a variable gets."""
+
+    name: str
+    part: SliceSpec | None
+
+
+def shared(variable: Node) -> str:
+    """The name under which a variable is shared."""
+    return variable.attr("shared_name") or variable.name
+
+
+def reached(graph: Graph, tensors: Iterable[str]) -> set[str] | None:
+    """Names of the variables that these tensors need; None where a function has its own."""
+    names = [parse_tensor_name(tensor)[0] for tensor in tensors]
+    if not all(name in graph for name in names):
+        return None
+    nodes = reachable([graph[name] for name in names])
+    queue = [name for node in nodes for name in called(node, graph.functions)]
+    seen: set[str] = set()
+    while queue:
+        name = queue.pop()
+        function = graph.functions.get(name)
+        if name in seen or function is None:
+            continue
+        seen.add(name)
+        if any(op in VARIABLES for op in function.ops()):
+            return None
+        for proto in function.proto.node_def:
+            queue.extend(called_by_proto(proto, graph.functions))
+    return {shared(node) for node in nodes if node.op in VARIABLES}
+
+
+def assigned(graph: Graph, restore_op: str) -> dict[str, Source] | None:
+    """What the saver's node for restoring assigns, by shared name.
+
+    None for a saver that does more than assign tensors of the checkpoint to variables, once each.
+    """
+    found: dict[str, Source] = {}
+    for variable, source in _assignments(graph, graph[restore_op]):
+        if variable is None or source is None or shared(variable) in found:
+            return None
+        found[shared(variable)] = source
+    return found
+
+
+def _assignments(graph: Graph, target: Node) -> Iterator[tuple[Node | None, Source | None]]:
+    """Each assignment of the saver; None for what is not understood."""
+    for node in reachable([target]):
+        if node.op in _CALLS:
+            yield from _inside(graph, node)
+        elif node.op not in _SAVER:
+            yield None, None
+        elif node.op in ASSIGNS:
+            variable = node.inputs[0][0]
+            yield (variable if variable.op in VARIABLES else None), source_of(node)
+
+
+def _inside(graph: Graph, call: Node) -> Iterator[tuple[Node | None, Source | None]]:
+    """The assignments of a function that a saver calls, to variables that it is given."""
+    function = graph.functions.get(getattr(call.attr("f"), "name", ""))
+    if function is None or any(op not in _SAVER - _CALLS for op in function.ops()):
+        yield None, None
+        return
+    try:
+        body = function.body(graph.functions)
+    except DrystoneError:
+        yield None, None
+        return
+    given = dict(zip(body.args, (source for source, _ in call.inputs), strict=True))
+    for node in body.graph:
+        if node.op in ASSIGNS:
+            variable = given.get(node.inputs[0][0])
+            known = variable is not None and variable.op in VARIABLES
+            yield (variable if known else None), source_of(node)
+
+
+def source_of(assign: Node) -> Source | None:
+    """What an assignment takes from the checkpoint; None for anything else."""
+    source, index = assign.inputs[1]
+    if source.op == "Identity" and source.inputs:
+        source, index = source.inputs[0]
+    if source.op not in _RESTORES:
+        return None
+    names, *slices = [_texts(node) for node, _ in source.inputs[1:]] or [[]]
+    if any(index >= len(texts) for texts in (names, *slices)):
+        return None
+    part = parse_slice(slices[0][index]) if slices else None
+    return Source(names[index], part[1] if part else None)
+
+
+def _texts(node: Node) -> list[str]:
+    """The strings of a constant; none for any other node."""
+    if node.op != "Const":
+        return []
+    return [v.decode("utf-8", "surrogateescape") for v in node.attr("value").array.ravel().tolist()]
