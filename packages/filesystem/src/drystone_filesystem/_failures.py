@@ -10,7 +10,7 @@ from typing import Final
 
 from drystone_base.errors import HostError
 
-__all__ = ["StoreFailure", "status_of", "text_of"]
+__all__ = ["StoreFailure", "explained", "status_of", "text_of"]
 
 _BY_KIND: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (FileNotFoundError, "NOT_FOUND"),
@@ -30,9 +30,13 @@ _BY_NUMBER: Final = {
     errno.ENOSPC: "RESOURCE_EXHAUSTED",
     errno.ECONNRESET: "UNAVAILABLE",
 }
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_FOLDER: Final = "No usable temporary directory"
 _SECRET_NAME: Final = re.compile(
     r"SECRET|TOKEN|PASSWORD|CREDENTIAL|(?:PRIVATE|ACCESS|ACCOUNT|API|MASTER)_KEY"
 )
+_PLACE_NAME: Final = re.compile(r"(?:_FILE|_PATH|_LOCATION|_URI|_URL|APPLICATION_CREDENTIALS)$")
+"""Variables that say where a secret is: errors must be able to name that."""
 _SECRET_TEXT: Final = re.compile(
     r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password)=)"
     r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
@@ -48,6 +52,18 @@ class StoreFailure(OSError):
         super().__init__(text)
         self.status_name = status_name
         self.passes = passes
+
+
+def explained(error: BaseException, path: str) -> BaseException:
+    """The failure of a write; that of the disk here, where bytes wait to be sent, says so."""
+    full = getattr(error, "errno", None) in _FULL or _NO_FOLDER in str(error)
+    if not isinstance(error, OSError) or isinstance(error, StoreFailure) or not full:
+        return error
+    return StoreFailure(
+        "RESOURCE_EXHAUSTED",
+        f"{path} waits in {os.environ.get('TMPDIR') or 'the folder for temporary files'} until it "
+        f"is sent, and there is no room: {error}; free some, or have TMPDIR name another folder",
+    )
 
 
 def status_of(error: BaseException) -> str:
@@ -73,11 +89,18 @@ def _inside(value: str) -> list[str]:
     return [line for v in private for line in (v, *v.splitlines()) if len(line) >= _SHORTEST]
 
 
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a variable holds a secret; a key that stands where its file should be is one."""
+    if len(value) < _SHORTEST or not _SECRET_NAME.search(name):
+        return False
+    return not _PLACE_NAME.search(name) or value.lstrip()[:1] in ("{", "-")
+
+
 def text_of(error: BaseException) -> str:
     """The exception in words; values of variables that are secrets, and signatures, are masked."""
     text = f"{type(error).__name__}: {error}"
     for name, value in os.environ.items():
-        if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST:
+        if _is_secret(name.upper(), value):
             for secret in (value, *_inside(value)):
                 text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)

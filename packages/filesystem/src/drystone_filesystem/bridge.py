@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from drystone_base.host.program import register_filesystems
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, keep_interrupt
 from drystone_filesystem import _tables as t
-from drystone_filesystem._failures import status_of, text_of
+from drystone_filesystem._failures import StoreFailure, explained, status_of, text_of
 from drystone_filesystem.store import Stat, Store, Upload
 from drystone_filesystem.transfer import HEAD, Reader, plan, retried
 
@@ -91,16 +91,19 @@ def _guarded(function: Callable[..., Any], failed: Any = None) -> Callable[..., 
         try:
             return function(*arguments[:-1])
         except BaseException as error:  # nothing may pass through C
-            Status.set(arguments[-1], status_of(error), text_of(error))
+            _tell(arguments[-1], error)
             return failed
 
     return call
 
 
-class _Short(Exception):
-    """A read met the end of the file; no failure to the reader."""
-
-    status_name = "OUT_OF_RANGE"
+def _tell(status: int, error: BaseException) -> None:
+    """Set a status by what was raised; Ctrl-C goes on where the host was called."""
+    if isinstance(error, KeyboardInterrupt):
+        keep_interrupt(error)
+        Status.set(status, "CANCELLED", "interrupted by Ctrl-C")
+    else:
+        Status.set(status, status_of(error), text_of(error))
 
 
 class _Tables:
@@ -141,14 +144,15 @@ class _Tables:
             view = memoryview((ctypes.c_char * size).from_address(buffer)).cast("B")
             got: int = self._file(holder).read_into(offset, view)
         except BaseException as error:  # nothing may pass through C
-            Status.set(status, status_of(error), text_of(error))
+            _tell(status, error)
             return -1
         if got < size:
             Status.set(status, "OUT_OF_RANGE", "the file ends here")
         return got
 
     def _open_writable(self, _fs: Any, path: bytes, holder: Any) -> None:
-        self._open(holder, _Writing(self.store.write(_text(path)), 0))
+        name = _text(path)
+        self._open(holder, _Writing(name, self.store.write(name), 0))
 
     def _open_appendable(self, _fs: Any, path: bytes, holder: Any) -> None:
         name = _text(path)
@@ -156,18 +160,16 @@ class _Tables:
             length = self.store.stat(name).length
         except FileNotFoundError:
             length = 0
-        self._open(holder, _Writing(self.store.append_to(name), length))
+        self._open(holder, _Writing(name, self.store.append_to(name), length))
 
     def _append(self, holder: Any, data: int, size: int) -> None:
-        file = self._file(holder)
         if size:
-            file.upload.append(memoryview((ctypes.c_char * size).from_address(data)).cast("B"))
-            file.length += size
+            self._file(holder).append(
+                memoryview((ctypes.c_char * size).from_address(data)).cast("B")
+            )
 
     def _close(self, holder: Any) -> None:
-        file = self._file(holder)
-        file.closed = True
-        file.upload.close()
+        self._file(holder).close()
 
     # ---- paths ---------------------------------------------------------------------------------
 
@@ -268,8 +270,32 @@ class _Tables:
 class _Writing:
     """A file open for writing, and how long it is."""
 
-    def __init__(self, upload: Upload, length: int) -> None:
-        self.upload, self.length, self.closed = upload, length, False
+    def __init__(self, path: str, upload: Upload, length: int) -> None:
+        self.path, self.upload, self.length = path, upload, length
+        self.closed = self.broken = False
+
+    def append(self, data: memoryview) -> None:
+        """Add bytes; after a failure the file cannot be closed, as a part of it is missing."""
+        try:
+            self.upload.append(data)
+        except BaseException as error:
+            self.broken = True
+            raise explained(error, self.path) from error
+        self.length += len(data)
+
+    def close(self) -> None:
+        """Show the file, or nothing of it."""
+        self.closed = True
+        if self.broken:
+            self.upload.abandon()
+            raise StoreFailure(
+                "FAILED_PRECONDITION",
+                f"{self.path}: not all of it could be written, so nothing of it is shown",
+            )
+        try:
+            self.upload.close()
+        except OSError as error:
+            raise explained(error, self.path) from error
 
 
 def _filled(table: Any, functions: dict[str, Callable[..., Any]]) -> ctypes.Structure:

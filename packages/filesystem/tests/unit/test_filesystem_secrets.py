@@ -97,3 +97,16 @@ def test_a_key_in_json_is_masked_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     shown = text_of(OSError(f"bad key for me@example: {line}"))
     assert line not in shown
     assert "me@example" in shown
+
+
+@settings(max_examples=40)
+@given(SECRETS)
+def test_where_a_secret_is_may_be_told(secret: str) -> None:
+    """Errors name the file; a key that stands in its place is masked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/a/folder/key.json")
+        patch.setenv("HADOOP_TOKEN_FILE_LOCATION", "/a/folder/tokens")
+        told = text_of(OSError("no key in /a/folder/key.json, no token in /a/folder/tokens"))
+        assert told.count("/a/folder/") == 2
+        patch.setenv("GOOGLE_APPLICATION_CREDENTIALS", json.dumps({"private_key": secret}))
+        assert secret not in text_of(OSError(f"no file {secret}"))

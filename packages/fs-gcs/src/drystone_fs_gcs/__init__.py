@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from drystone_filesystem import ObjectStore, client_options, retry_options
+from drystone_fs_gcs.credentials import provider
 
 __all__ = ["__version__", "store"]
 
@@ -33,9 +34,11 @@ def _client(bucket: str) -> Any:
                 "private_key_id": "",
             }
         )
+    place = endpoint or os.environ.get("GOOGLE_BASE_URL") or ""
     return GCSStore(
         bucket,
-        client_options=client_options(http=(endpoint or "").startswith("http://")),
+        credential_provider=None if more else provider(),
+        client_options=client_options(http=place.startswith("http://")),
         retry_config=retry_options(),
         **more,
     )

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from drystone_filesystem import ObjectStore, client_options, retry_options
-from drystone_fs_s3.profiles import profile
+from drystone_fs_s3.profiles import profile, provider
 
 __all__ = ["__version__", "store"]
 
@@ -32,6 +32,7 @@ def _client(bucket: str) -> Any:
         stated |= {} if value is None else {option: value}
     return S3Store(
         bucket,
+        credential_provider=provider(),
         checksum_algorithm="SHA256",
         client_options=client_options(http=stated.get("endpoint", "").startswith("http://")),
         retry_config=retry_options(),

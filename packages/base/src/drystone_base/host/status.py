@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from types import TracebackType
 from typing import Final, Self
 
 from drystone_base.errors import HostError, remedy_for
 from drystone_base.host._lib import declare
 
-__all__ = ["CODES", "Status", "call_failed"]
+__all__ = ["CODES", "Status", "call_failed", "keep_interrupt"]
 
 CODES: Final = (
     "OK",
@@ -41,8 +42,26 @@ _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p)
 _set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 
 
+_kept: Final = threading.local()
+
+
+def keep_interrupt(error: BaseException) -> None:
+    """Have a ``KeyboardInterrupt`` of a callback go on where this thread called the host.
+
+    For callbacks, which can raise nothing through C; they end with ``CANCELLED``.
+    """
+    _kept.interrupt = error
+
+
 def call_failed(what: str, status: str, text: str) -> HostError:
-    """The error of a call of the host's that ended with another status than OK."""
+    """The error of a call of the host's that ended with another status than OK.
+
+    Raises the ``KeyboardInterrupt`` that ended it, if one did.
+    """
+    interrupt: BaseException | None = getattr(_kept, "interrupt", None)
+    _kept.interrupt = None
+    if interrupt is not None and status == "CANCELLED":
+        raise interrupt
     return HostError(
         what,
         check="the host's call must succeed",
