@@ -53,10 +53,6 @@ std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, boo
   return plan;
 }
 
-// With so few rows, oneDNN would spend most of a product on putting B in order. With more, constants are
-// not worth a second copy in float32; of 16 bits pairs of rows are interleaved, which is always work.
-constexpr std::int64_t kFewRows = 32;
-
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
 class Multiplier {
  public:
@@ -74,8 +70,9 @@ class Multiplier {
       return;
     }
     const Type type = type_of(a.dtype());
-    const bool pays = type != Type::f32 || y.count() <= kFewRows * result.back();
-    const bool packs = pays && b.rank() == 2 && call.is_constant(1);
+    // Otherwise oneDNN puts B in order in every call: most of a product of few rows, and more than a
+    // tenth of one with 128, which is worth a second copy.
+    const bool packs = b.rank() == 2 && call.is_constant(1);
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
     Key key;

@@ -13,7 +13,7 @@ namespace drystone::cpu::dnnl_part {
 namespace {
 
 constexpr std::size_t kPage = std::size_t{2} << 20;
-constexpr std::size_t kSlab = 2 * kPage;
+constexpr std::size_t kSlab = 8 * kPage;  // what is not cut from it yet takes no memory
 constexpr std::size_t kAligned = 64;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
