@@ -14,8 +14,9 @@ struct Affine {
   std::size_t scale;
   std::size_t shift;
   bool has_relu;
+  bool is_short;  // bfloat16, else float32
 
-  // Of a node that is such a program on float32.
+  // Of a node that is such a program on one of these.
   static std::optional<Affine> of(const Node& node);
   // With x and scale in the order that a call's operands are walked in; none where they are not.
   std::optional<Affine> placed(const Inputs& in) const;

@@ -146,11 +146,11 @@ class AvgPool {
     each_window(p, [&](std::int64_t image, std::int64_t window, const Pool::Part& part) {
       const T* image_at = x + image * p.places() * channels;
       T* out = y + (image * p.windows() + window) * channels;
-      const T count = static_cast<T>(part.count());
+      const auto count = static_cast<Wide<T>>(part.count());
       in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
-        Lanes<T, lanes> sum{};
+        Lanes<Wide<T>, lanes> sum{};
         p.each(part, [&](std::int64_t place) {
-          Lanes<T, lanes> value;
+          Lanes<Wide<T>, lanes> value;
           load<T, lanes>(value, image_at + place * channels + c);
           sum += value;
         });
@@ -324,6 +324,11 @@ template <class T>
 void add_average(TF_DataType dtype) {
   add<AvgPool<T, 2>>("AvgPool", {{"T", {dtype}}});
   add<AvgPool<T, 3>>("AvgPool3D", {{"T", {dtype}}});
+}
+
+template <class T>
+void add_average_with_gradient(TF_DataType dtype) {
+  add_average<T>(dtype);
   add<AvgPoolGrad<T, 2>>("AvgPoolGrad", {{"T", {dtype}}});
   add<AvgPoolGrad<T, 3>>("AvgPool3DGrad", {{"T", {dtype}}});
 }
@@ -331,8 +336,10 @@ void add_average(TF_DataType dtype) {
 }  // namespace
 
 void add_pooling() {
-  add_average<float>(TF_FLOAT);
-  add_average<double>(TF_DOUBLE);
+  add_average_with_gradient<float>(TF_FLOAT);
+  add_average_with_gradient<double>(TF_DOUBLE);
+  add_average<Half>(TF_HALF);
+  add_average<BFloat16>(TF_BFLOAT16);
   add<MaxPool<float, 3>>("MaxPool3D", {{"T", {TF_FLOAT}}});
   add_max_with_gradient<float>(TF_FLOAT);
   add_max_with_gradient<double>(TF_DOUBLE);

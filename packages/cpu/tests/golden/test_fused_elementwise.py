@@ -199,7 +199,8 @@ def test_a_joined_operand_that_is_broadcast() -> None:
 def test_normalizations(seed: int) -> None:
     """x * scale + shift, and Relu, in any order of operands: the same to the bit."""
     rng = np.random.default_rng(seed)
-    dtype, widths = as_dtype("float32"), rng.integers(0, 40, rng.integers(1, 5)).tolist()
+    dtype = as_dtype("float32" if rng.random() < 0.5 else "bfloat16")
+    widths = rng.integers(0, 40, rng.integers(1, 5)).tolist()
     rows = int(rng.integers(1, 300))
     parts = [numbers(rng, dtype, (rows, width)) for width in widths]
     vectors = [numbers(rng, dtype, (sum(widths),)) for _ in range(2)]
@@ -209,7 +210,9 @@ def test_normalizations(seed: int) -> None:
     if rng.random() < 0.3:
         del steps[2]
     found = joined([*parts, *vectors], steps, dtype, [len(parts), 1, 1])
-    np.testing.assert_array_equal(found, apart([np.concatenate(parts, -1), *vectors], steps))
+    expected = apart([np.concatenate(parts, -1), *vectors], steps)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
 
 
 X = np.ones(3, np.float32)
