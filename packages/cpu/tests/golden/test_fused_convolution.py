@@ -127,3 +127,26 @@ def test_floats_of_16_bits(dtype: str) -> None:
     np.testing.assert_allclose(
         found.astype(np.float32), expected.astype(np.float32), rtol=0.05, atol=0.05
     )
+
+
+@pytest.mark.parametrize("run", [run_op, run_native], ids=["numpy", "native"])
+@pytest.mark.parametrize("depthwise", [False, True])
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize("channels", [1, 17])
+@pytest.mark.parametrize("steps", [["Swish"], ["BiasAdd", "Swish"], ["Elu", "Swish"]], ids=str)
+def test_swish_of_infinities(
+    run: Any, steps: list[str], channels: int, window: int, depthwise: bool
+) -> None:
+    """``-inf * sigmoid(-inf)`` is no number, as in TensorFlow, with oneDNN and without."""
+    attrs = attributes(depthwise, 1, "SAME", steps)
+    x = np.zeros((5, 4, 4, channels), np.float32)
+    x[:, 1, 2, 0] = [-np.inf, np.inf, np.nan, -1e38, -100]
+    count = 1 if depthwise else channels
+    w = np.zeros((window, window, channels, count), np.float32)
+    w[window // 2, window // 2, 0, 0] = 1  # infinity times zero is none, elsewhere
+    bias = [np.zeros(channels, np.float32)] if "BiasAdd" in steps else []
+    (y,) = run(FUSED_CONVOLUTION, x, w, *bias, **attrs)
+    found = y[:, 1, 2, 0]
+    lowest = np.float32(-1) / (1 + np.exp(np.float32(1))) if "Elu" in steps else np.nan
+    np.testing.assert_allclose(found[:3], [lowest, np.inf, np.nan], rtol=1e-5)
+    np.testing.assert_allclose(found[3:], -1 / (1 + np.e) if "Elu" in steps else 0, rtol=1e-5)
