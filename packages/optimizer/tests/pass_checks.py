@@ -63,11 +63,21 @@ def only(*names: str, **more: Any) -> OptimizerConfig:
 
 
 def run_pass(
-    graph: Graph, name: str, fetches: Sequence[str], feeds: Sequence[str] = (), **more: Any
+    graph: Graph,
+    name: str,
+    fetches: Sequence[str],
+    feeds: Sequence[str] = (),
+    *,
+    twice: bool = True,
+    **more: Any,
 ) -> tuple[Graph, Report]:
-    """The graph after one pass, to its end."""
+    """The graph after one pass, to its end: a second time (``twice``) it finds nothing."""
     config = only(name, **({"meta_optimizer_iterations": 4} | more))
-    return optimize_with_report(graph, fetches, feeds, config, available=())
+    after, report = optimize_with_report(graph, fetches, feeds, config, available=())
+    if after is not graph and twice:
+        again, _ = optimize_with_report(after, fetches, feeds, config, available=())
+        assert again is after, as_lines(again)
+    return after, report
 
 
 def as_lines(graph: Graph) -> list[str]:

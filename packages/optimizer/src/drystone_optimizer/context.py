@@ -87,6 +87,10 @@ class Context:
         self.counts.clear()
         self.declined.clear()
         self.numeric = Numeric.EXACT
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Infer anew what was edited since the last time, and what reads it."""
         edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
         if edited:
             self._noticed = None

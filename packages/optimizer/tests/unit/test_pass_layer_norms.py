@@ -180,6 +180,27 @@ def test_over_the_last_two_dimensions(axes: list[int]) -> None:
     assert again is after
 
 
+def test_between_other_reshapes_it_reads_and_gives_what_those_do() -> None:
+    m, y = moments([1, 2], shape=(2, 3, 4))
+    rows = m.op("Reshape", "before", m.x("wide", (2, 12)), m.const("s", [2, 3, 4]), T=FLOAT32,
+                Tshape=INT32)  # fmt: skip
+    for name in ("mean", "squares", "less"):
+        node = m.graph[name]
+        m.graph.set_inputs(node, [rows if s.name == "x" else (s, k) for s, k in node.inputs])
+    m.op("Reshape", "z", y, m.const("t", [6, 4]), T=FLOAT32, Tshape=INT32)
+    after, _ = run_pass(m.graph, NAME, ["z:0"], ["wide:0"])
+    assert {"y/flat = Reshape(wide, y/rows)", "z = Reshape(y/normal, t)"} < set(as_lines(after))
+    assert {"before", "y"}.isdisjoint(node.name for node in after)
+    same_values(m.graph, after, ["z:0"], {"wide:0": numbers(2, 12)}, exact=False)
+
+
+def test_dimensions_of_one_element_make_no_reshapes() -> None:
+    m, _ = moments([1, 2], shape=(-1, 1, 4), scale=(1, 4))
+    after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
+    assert f"y = {LAYER_NORM}(x, scale, offset)" in as_lines(after)
+    same_values(m.graph, after, ["y:0"], {"x:0": numbers(2, 1, 4)}, exact=False)
+
+
 def test_two_of_them_have_their_sizes_in_common() -> None:
     m, first = moments([1, 2])
     m.op("Neg", "z", first, T=FLOAT32)
@@ -229,6 +250,11 @@ def test_of_bfloat16() -> None:
     feeds = {"x:0": numbers(2, 3, 4).astype(BFLOAT16.np)}
     plain, found = (values(g, feeds) for g in (m.graph, after))
     np.testing.assert_allclose(found, plain, rtol=0.05, atol=0.1)
+
+
+def test_of_float16_over_the_first_dimension_stays() -> None:
+    m, _ = moments([0], dtype=FLOAT16, scale=(4,))
+    unchanged(m, NAME, ["y:0"], ["x:0"], numeric="approximate")
 
 
 def test_of_float16_where_squares_may_overflow_only_if_that_is_allowed() -> None:

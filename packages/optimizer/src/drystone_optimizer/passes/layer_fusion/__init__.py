@@ -33,7 +33,8 @@ CONVOLUTIONS: Final = (residual.RULE, swish.RULE, hard_swish.RULE, slopes.RULE, 
 
 
 def run(ctx: Context) -> None:
-    """Apply all rules until none matches."""
-    apply_rules(ctx, RULES)
+    """Apply all rules until none matches, also by what more is known once others did."""
+    while apply_rules(ctx, RULES):
+        ctx.refresh()
     if FUSED_CONVOLUTION in of_plugins():
         apply_rules(ctx, CONVOLUTIONS)

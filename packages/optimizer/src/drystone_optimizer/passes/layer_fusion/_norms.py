@@ -13,6 +13,7 @@ from drystone_base.graph import Node, Output
 from drystone_base.ops.own import LAYER_NORM
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.passes.arithmetic_optimization import reshapes
 
 __all__ = ["Normalization", "become_normalization", "can_become", "is_parameter_of"]
 
@@ -91,6 +92,10 @@ def _between_reshapes(
     stated = np.array([max(size, -1) for size in shape], np.int32)
     back = _sizes(ctx, root, "shape", stated)
     ctx.become(root, "Reshape", [(normal, 0), back], more)
+    for node in (flat, *ctx.graph.users(root)):
+        inner = reshapes.RULE.match(ctx, node) if node.op == "Reshape" else None
+        if inner is not None and ctx.may_rewrite(node):
+            reshapes.RULE.apply(ctx, node, inner)
 
 
 def _sizes(ctx: Context, near: Node, stem: str, sizes: np.ndarray[Any, Any]) -> Output:

@@ -91,7 +91,10 @@ def _through(output: Output) -> Output:
 
 
 def _averaged(ctx: Context, output: Output) -> tuple[Output, int] | None:
-    """What a Mean over the last dimensions, which it keeps, is of, and how many those are."""
+    """What a Mean over the last dimensions, which it keeps, is of, and how many those are.
+
+    Those of one element in front of the others make no difference.
+    """
     node = output[0]
     if node.op != "Mean" or not node.attr("keep_dims", False):
         return None
@@ -100,8 +103,12 @@ def _averaged(ctx: Context, output: Output) -> tuple[Output, int] | None:
     if not shape or not axes:
         return None
     last = sorted({axis % len(shape) for axis in axes})
-    are_last = last == list(range(len(shape) - len(axes), len(shape)))
-    return (node.inputs[0], len(last)) if are_last else None
+    if last != list(range(len(shape) - len(axes), len(shape))):
+        return None
+    count = len(last)
+    while count > 1 and shape[-count] == 1:
+        count -= 1
+    return node.inputs[0], count
 
 
 def _widest(
