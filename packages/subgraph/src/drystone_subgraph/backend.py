@@ -38,6 +38,9 @@ class SubgraphBackend(ABC):
     keeps = False
     """Whether :meth:`save` and :meth:`load` are there: executables are kept on disk then."""
 
+    device = "cpu"
+    """The kind of device that computes: ``cpu``, ``gpu``, ``npu`` or another, for policies."""
+
     version = ""
     """Of what compiles: an executable of another version is not loaded."""
 

@@ -65,6 +65,8 @@ class ExecutableStatus:
 
     ``runs`` counts calls that it computed, ``fallbacks`` those that the host executor did, and
     ``packs`` how often weights were packed. ``loaded``: it was kept on disk, and not compiled.
+    ``arena``: bytes in which its runs keep what they compute on the way, 0 where the host knows of
+    no such memory.
     """
 
     operator: str
@@ -77,6 +79,7 @@ class ExecutableStatus:
     packs: int
     reason: str = ""
     loaded: bool = False
+    arena: int = 0
 
 
 @dataclass
@@ -103,6 +106,11 @@ class _Entry:
             state = self.executable.state()
             return self.runs + state.runs, self.packs + state.packs, state.used
         return self.runs, self.packs, self.used if self.done.is_set() else math.inf
+
+    def arena(self) -> int:
+        """Bytes that the runs of a plan share."""
+        held = self.executable
+        return held.state().arena if isinstance(held, HostExecutable) else 0
 
     def close(self) -> None:
         """Let go of the executable, and keep its numbers."""
@@ -168,6 +176,7 @@ class CompiledOperator:
             packs,
             e.reason,
             e.loaded,
+            e.arena(),
         )
 
     def _entry(self, shapes: Shapes, args: Sequence[Array], versions: Sequence[int]) -> _Entry:

@@ -53,15 +53,18 @@ class PartitionConfig:
         """What ``SessionConfig.subgraphs`` says: a config, ``"off"``, None, or names.
 
         None is what ``DRYSTONE_SUBGRAPH_BACKEND`` says: names with commas between, or
-        ``NONE``. Raises ``BadRequest`` (``bad-subgraph-option``).
+        ``NONE``. ``policy:max-performance`` and the like stand for the backends that the policy
+        chooses. Raises ``BadRequest`` (``bad-subgraph-option``, ``unknown-subgraph-policy``).
         """
         if isinstance(wish, PartitionConfig):
             return wish
         if wish is None:
             wish = os.environ.get(VARIABLE, "")
         if isinstance(wish, str):
-            names = tuple(name.strip() for name in wish.split(",") if name.strip())
-            return cls(() if [n.lower() for n in names] in (["none"], ["off"]) else names)
+            names = [name.strip() for name in wish.split(",") if name.strip()]
+            if [n.lower() for n in names] in (["none"], ["off"]):
+                return cls()
+            return cls(tuple(dict.fromkeys(n for name in names for n in _meant(name))))
         raise BadRequest(
             "SessionConfig.subgraphs is not understood",
             check="it says which backends run regions of a graph",
@@ -70,3 +73,12 @@ class PartitionConfig:
             remedy='SessionConfig(subgraphs="openvino,default")',
             code="bad-subgraph-option",
         )
+
+
+def _meant(name: str) -> tuple[str, ...]:
+    """The backend of that name, or those that a policy chooses."""
+    from drystone_subgraph.policy import PREFIX, backends_by_policy
+
+    if not name.startswith(PREFIX):
+        return (name,)
+    return backends_by_policy(name.removeprefix(PREFIX))

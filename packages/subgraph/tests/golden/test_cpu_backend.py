@@ -295,6 +295,27 @@ def test_a_kernel_that_refuses_its_inputs_says_so_and_the_plan_stays() -> None:
 
 
 @pytest.mark.usefixtures("kernels")
+def test_d22_a_region_has_a_memory_plan_of_its_own() -> None:
+    """Forty layers of 64 KiB each lie in the room of a few, run after run."""
+    graph, rng = Graph(), np.random.default_rng(2)
+    last = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (128, 128)})
+    for k in range(40):
+        weight = constant(graph, f"w{k}", rng.normal(size=(128, 128)) / 16)
+        last = graph.add("MatMul", f"n{k}", [last, weight], attrs=FLOATS)
+    graph.add("Neg", "y", [last], attrs=FLOATS)
+    mine, x = session(graph, optimizer="off"), rng.normal(size=(128, 128)).astype(np.float32)
+    feeds = {"x:0": x}
+    expected = session(graph, "").run("y:0", feeds)
+    for _ in range(6):
+        np.testing.assert_allclose(mine.run("y:0", feeds), expected, rtol=1e-4, atol=1e-6)
+    (status,) = executables(mine)
+    assert 2 << 16 <= status.arena <= 4 << 16
+    held = [mine.run("y:0", feeds) for _ in range(3)]  # what goes out is in no arena
+    for one in held:
+        np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.usefixtures("kernels")
 def test_threads_share_a_plan() -> None:
     mine, expected = session(layers(4)), session(layers(4), "").run("y:0", {"x:0": X})
     mine.run("y:0", {"x:0": X})

@@ -57,12 +57,14 @@ typedef struct DS_ExecutableState {
   int64_t packs;    /* how often weights were packed */
   uint64_t used;    /* larger for what was used later; 0: never */
   TF_Bool is_alive; /* 0: it has failed, or was removed */
+  int64_t arena;    /* of a plan: bytes that its runs share, laid out once; 0: none */
 } DS_ExecutableState;
-#define DS_EXECUTABLE_STATE_STRUCT_SIZE TF_OFFSET_OF_END(DS_ExecutableState, is_alive)
+#define DS_EXECUTABLE_STATE_STRUCT_SIZE TF_OFFSET_OF_END(DS_ExecutableState, arena)
 
 /* The host's own backend: its executables are plans (drystone/session.h), so it compiles nothing. A plan
  * runs as part of the run that calls it: under its deadline, and stopped with it. Calls of such an
- * executable may overlap. */
+ * executable may overlap. What its runs take and give back lies in one arena, laid out from the third
+ * run, as the shapes stay the same. */
 TF_CAPI_EXPORT extern const TP_SubgraphBackend* DS_PlanBackend(void);
 TF_CAPI_EXPORT extern const TP_SubgraphFns* DS_PlanFns(void);
 

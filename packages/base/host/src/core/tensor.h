@@ -29,7 +29,9 @@ struct Memory {
   void* argument = nullptr;
   std::uint64_t token = 0;                              // of memory that the embedder lent
   std::atomic<TF_Tensor*> adapted{nullptr};             // what libraries' kernels get in its place
-  bool ours = false;                                    // allocated by the host, behind this struct
+  bool ours = false;                                    // allocated by the host, behind this struct;
+                                                        // `argument` is an Arena then, `token` a slot
+  bool planned = false;                                 // it lies in that arena
   bool opaque = false;                                  // `data` is the embedder's object
   bool constant = false;                                // a plan holds it: worth working ahead for
 };

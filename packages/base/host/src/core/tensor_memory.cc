@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/arena.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/tensor.h"
@@ -51,8 +52,12 @@ void free_memory(Memory* memory) noexcept {
   if (memory->ours) {
     destroy_elements(*memory);
     const std::size_t length = memory->length;
+    auto* const arena = static_cast<Arena*>(memory->argument);
+    const std::uint64_t slot = memory->token;
+    const bool planned = memory->planned;
     memory->~Memory();
-    give_block(memory, kHead + length);
+    if (!planned) give_block(memory, kHead + length);
+    if (arena != nullptr) arena->give(slot, planned);
     return;
   }
   if (memory->token != 0) {
@@ -68,9 +73,16 @@ void free_memory(Memory* memory) noexcept {
 
 Memory* allocate(TF_DataType dtype, std::size_t length) {
   if (length > static_cast<std::size_t>(-1) - 2 * kHead) throw std::bad_alloc();
-  void* block = take_block(kHead + length);
+  Arena* const arena = length >= Arena::kFrom ? Arena::current() : nullptr;
+  std::uint64_t slot = 0;
+  void* block = arena != nullptr ? arena->take(kHead + length, &slot) : nullptr;
+  const bool planned = block != nullptr;
+  if (!planned) block = take_block(kHead + length);
   auto* memory = new (block) Memory();
   born(Kind::memory);
+  memory->argument = slot != 0 ? arena : nullptr;
+  memory->token = slot;
+  memory->planned = planned;
   memory->data = static_cast<unsigned char*>(block) + kHead;
   memory->length = length;
   memory->dtype = dtype;

@@ -129,6 +129,7 @@ void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
   state->runs = runs_.load(std::memory_order_relaxed);
   state->packs = packs_;
   state->used = used();
+  state->arena = is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0;
   state->is_alive = handle_ != nullptr ? 1 : 0;
   if (failure_.code != TF_OK) TF_SetStatus(status, failure_.code, failure_.message.c_str());
 }

@@ -27,6 +27,8 @@ struct Backend {
 
 // Whether executables are plans: calls may overlap, and a failure is the run's own.
 bool is_plan_backend(const TP_SubgraphFns* fns);
+// How many bytes the memory has that its runs share; 0: not laid out.
+std::int64_t arena_of_plan(void* executable);
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 

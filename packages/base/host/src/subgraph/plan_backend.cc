@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/failure.h"
 #include "drystone/session.h"
 #include "drystone_host/subgraph.h"
@@ -32,6 +33,12 @@ struct PlanExecutable {
   std::vector<std::int32_t> weights;  // numbers of feeds
   std::mutex mutex;                   // of `kept`
   std::vector<Weight> kept;           // beside weights
+  Arena* const arena = new Arena();   // of what its runs take
+
+  PlanExecutable() = default;
+  ~PlanExecutable() { arena->release(); }
+  PlanExecutable(const PlanExecutable&) = delete;
+  PlanExecutable& operator=(const PlanExecutable&) = delete;
 
   // What the plan is fed with in place of `input`.
   TF_Tensor* steady(std::size_t which, TF_Tensor* input) {
@@ -78,6 +85,7 @@ void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inpu
   const Feeds feeds(of, inputs);
   const DS_RunOptions options = executor::options_within();
   TF_Status found;
+  const Arena::Scope scope(*of.arena);
   DS_RunPlan(of.plan.get(), &options, feeds.data(), feeds.count(), outputs, num_outputs, &found);
   if (found.code == TF_OK) return;
   constexpr std::string_view kWho = "DS_RunPlan: ";  // the run that this is a part of says so, too
@@ -105,6 +113,10 @@ std::vector<std::int32_t> copied(const std::int32_t* numbers, std::int32_t count
 }
 
 }  // namespace
+
+std::int64_t arena_of_plan(void* executable) {
+  return static_cast<std::int64_t>(itself(executable).arena->size());
+}
 
 bool is_plan_backend(const TP_SubgraphFns* fns) { return fns == DS_PlanFns(); }
 

@@ -70,16 +70,21 @@ class _State(c.Structure):
         ("packs", c.c_int64),
         ("used", c.c_uint64),
         ("is_alive", c.c_ubyte),
+        ("arena", c.c_int64),
     ]
 
 
 class HostState(NamedTuple):
-    """Facts about an executable; ``failure`` is why it failed, or ""."""
+    """Facts about an executable; ``failure`` is why it failed, or "".
+
+    ``arena``: bytes that the runs of a plan share.
+    """
 
     runs: int
     packs: int
     used: int
     failure: str
+    arena: int
 
 
 class HostOperator:
@@ -144,7 +149,7 @@ class HostExecutable:
             failure = ""
         except HostError as error:
             failure = str(error.found)
-        return HostState(found.runs, found.packs, found.used, failure)
+        return HostState(found.runs, found.packs, found.used, failure, found.arena)
 
 
 def plan_operator(
