@@ -62,8 +62,8 @@ def _bad(what: str, found: object, needed: object) -> GraphError:
 
 
 def _shape(proto: TensorProto) -> tuple[int, ...]:
-    shape = tuple(d.size for d in proto.tensor_shape.dim)
-    if proto.tensor_shape.unknown_rank or any(d < 0 for d in shape):
+    shape = tuple([d.size for d in proto.tensor_shape.dim])
+    if (shape and min(shape) < 0) or proto.tensor_shape.unknown_rank:
         raise _bad("a constant tensor has no full shape", list(shape), "non-negative dimensions")
     if math.prod(shape) >= 1 << 48:
         raise _bad("a constant tensor is absurdly large", list(shape), "fewer than 2^48 elements")
@@ -135,9 +135,9 @@ def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndar
     if dtype is None or dtype in (dtypes.RESOURCE, dtypes.VARIANT):
         raise _bad("a constant tensor has no plain dtype", dtype or "DT_INVALID", "a value type")
     shape = _shape(proto)
-    if content is not None or (proto.tensor_content and dtype is not dtypes.STRING):
-        raw = content if content is not None else memoryview(proto.tensor_content)
-        return read_only(_from_content(raw, dtype, shape))
+    raw = proto.tensor_content if content is None else content  # each time it is asked for a copy
+    if content is not None or (raw and dtype is not dtypes.STRING):
+        return read_only(_from_content(memoryview(raw), dtype, shape))
     return read_only(_expand(_typed_values(proto, dtype), dtype, shape))
 
 

@@ -10,6 +10,7 @@ from drystone_base import dtypes
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import (
     Graph,
+    Node,
     conditional_nodes,
     from_text,
     reachable,
@@ -18,6 +19,7 @@ from drystone_base.graph import (
     validate,
 )
 from drystone_base.graph._wire import LARGE
+from drystone_base.graph.rewiring import merge, replace, splice_out
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 
@@ -241,3 +243,27 @@ def test_node_is_as_read_until_it_is_changed() -> None:
     assert not made["a"].is_as_read(one["a"])
     other.set_device(other["b"], "/device:CPU:0")
     assert not one["b"].is_as_read(other["b"])
+
+
+def users_by_index(graph: Graph) -> dict[str, list[str]]:
+    return {node.name: sorted(user.name for user in graph.users(node)) for node in graph}
+
+
+def test_merged_replaced_and_taken_out_nodes_leave_the_fan_out_right() -> None:
+    graph = chain(5)
+    x, n = graph["x"], [graph[f"n{k}"] for k in range(5)]
+    graph.set_controls(n[4], [n[1]])
+    twin = graph.add("Neg", "twin", [x], attrs={"T": dtypes.FLOAT32})
+    assert users_by_index(graph)["n1"] == ["n2", "n4"]
+    merge(graph, n[1], twin)
+    assert (n[2].inputs, n[4].controls, "n1" in graph) == (((twin, 0),), (twin,), False)
+    replace(graph, n[4], "AddV2", [(n[3], 0), (x, 0)], {"T": dtypes.FLOAT32}, [])
+    assert (n[4].op, n[4].controls, n[4].attrs) == ("AddV2", (), {"T": dtypes.FLOAT32})
+    journal: list[Node] = []
+    graph.journal = journal
+    splice_out(graph, {n[3]: (n[2], 0), n[2]: (twin, 0)})
+    assert n[4].inputs == ((twin, 0), (x, 0))
+    assert journal == [n[4], twin]
+    again = Graph.from_bytes(graph.to_bytes())
+    wanted = {"x": ["n0", "n4", "twin"], "n0": [], "twin": ["n4"], "n4": []}
+    assert users_by_index(graph) == users_by_index(again) == wanted

@@ -140,3 +140,19 @@ def test_unknown_ops_give_unknown_shapes() -> None:
         placeholder("x", 2) + op("NobodyKnows", "u", "x", attr="") + op("Neg", "y", "u")
     )
     assert shape_of(graph, "y") is None
+
+
+def test_equal_nodes_whose_values_decide_have_shapes_of_their_own() -> None:
+    """What is remembered goes by shapes only where nothing else was looked at."""
+    reshape = FLOAT + ' attr { key: "Tshape" value { type: DT_INT32 } }'
+    graph = from_text(
+        placeholder("x", 6)
+        + ints("tall", 3, 2)
+        + ints("wide", 2, 3)
+        + "".join(op("Reshape", name, "x", name[:4], attr=reshape) for name in ("tall_x", "wide_x"))
+        + "".join(op("Neg", f"neg_{name}", f"{name}_x") for name in ("tall", "wide"))
+        + "".join(op("Abs", f"abs_{name}", f"neg_{name}") for name in ("tall", "wide"))
+        + op("Abs", "again", "neg_tall")
+    )
+    found = {name: shape_of(graph, name) for name in ("abs_tall", "abs_wide", "again")}
+    assert found == {"abs_tall": (3, 2), "abs_wide": (2, 3), "again": (3, 2)}

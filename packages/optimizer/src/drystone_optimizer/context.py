@@ -12,6 +12,7 @@ import numpy as np
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.config import OptimizerConfig
@@ -41,7 +42,8 @@ class Context:
     class allowed. ``aggressive``: set while a pass runs that the user set to AGGRESSIVE. ``where``:
     "" or the function whose body this is. ``config``: what the user chose.
     ``unfoldable``: nodes that cannot be computed now.
-    ``fuel``: how many rewrites may be done, where that is limited.
+    ``fuel``: how many rewrites may be done, where that is limited. ``reached``: the graph was given
+    without what the roots do not need.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class Context:
         self.unfoldable: set[Node] = set()
         self.counts: Counter[str] = Counter()
         self.declined: Counter[str] = Counter()
-        self.fuel = fuel
+        self.fuel, self.reached = fuel, False
         self.rewrites = 0
         self.numeric = Numeric.EXACT
         self._ends, self._ticks, self._refreshed = ends, 0, 0
@@ -131,11 +133,15 @@ class Context:
         edits, learned = since
         found = dict.fromkeys(self.journal[edits:])
         found.update(dict.fromkeys(self.learned[learned:]))
-        level = list(found)
+        users, level = self.graph.users, list(found)
         for _ in range(_REACH):
-            below = dict.fromkeys(user for node in level for user in self.graph.users(node))
-            level = [node for node in below if node not in found]
-            found.update(dict.fromkeys(level))
+            below: list[Node] = []
+            for node in level:
+                for user in users(node):
+                    if user not in found:
+                        found[user] = None
+                        below.append(user)
+            level = below
         return list(found)
 
     @property
@@ -267,16 +273,12 @@ class Context:
 
         Attributes whose name begins with ``_`` stay, except stated shapes.
         """
-        graph = self.graph
-        for name in list(node.attrs):
-            if not name.startswith("_") or name == "_output_shapes":
-                graph.remove_attr(node, name)
-        graph.set_op(node, op)
-        for name, value in attrs.items():
-            graph.set_attr(node, name, value)
-        graph.set_inputs(node, inputs)
-        if controls is not None:
-            graph.set_controls(node, controls)
+        stays = {
+            name: value
+            for name, value in node.attrs.items()
+            if name[0] == "_" and name != "_output_shapes"
+        }
+        replace(self.graph, node, op, inputs, {**stays, **attrs} if stays else attrs, controls)
         self.forget(node)
 
     def become_constant(self, node: Node, value: np.ndarray[Any, Any]) -> None:

@@ -21,7 +21,7 @@ from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
 from drystone_optimizer.merge import LOGGER
 from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, SHORT_ON_CPUS, BuiltIn
-from drystone_optimizer.preserve import asked_for, preserved_nodes
+from drystone_optimizer.preserve import asked_for, makers_of_resources, preserved_nodes
 from drystone_optimizer.report import TOO_LATE, Outcome, Report, Step
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
@@ -187,8 +187,9 @@ class _Run:
 
     def _attempt(self, item: _Item) -> Graph:
         twin = item.graph.copy(only=self._reached(item))
-        stays = item.stays or preserved_nodes(twin, item.fetches, item.feeds, self.config)
+        stays = item.stays or item.roots | makers_of_resources(twin, self.config)
         ctx = self._context(twin, item, stays)
+        ctx.reached = self._prunes()
         changed = len(twin) != len(item.graph)
         if self.watch.checks is not None:
             self.watch.checks.begin(item.whole(item.graph))

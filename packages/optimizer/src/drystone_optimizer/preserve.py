@@ -16,7 +16,7 @@ from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.ops.defs import find
 from drystone_optimizer.config import OptimizerConfig, QueueRunner
 
-__all__ = ["MARK", "asked_for", "preserved_nodes"]
+__all__ = ["MARK", "asked_for", "makers_of_resources", "preserved_nodes"]
 
 MARK: Final = "_grappler_do_not_remove"
 """An attribute that asks to keep its node."""
@@ -33,10 +33,14 @@ def preserved_nodes(
     Nodes that the config names but this graph lacks are passed over, except those of ``keep``:
     ``BadRequest`` (``unknown-kept-node``).
     """
-    found = set(asked_for(graph, fetches, feeds, config))
-    if not config.keep_stateful:
-        found.update(node.name for node in graph if _makes_resource(node.op))
-    return frozenset(found)
+    return asked_for(graph, fetches, feeds, config) | makers_of_resources(graph, config)
+
+
+def makers_of_resources(graph: Graph, config: OptimizerConfig) -> frozenset[str]:
+    """Names of nodes that make what outlives a run; of none where all with state are asked for."""
+    if config.keep_stateful:
+        return frozenset()
+    return frozenset([node.name for node in graph if _makes_resource(node.op)])
 
 
 def asked_for(

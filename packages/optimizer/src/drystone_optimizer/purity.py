@@ -17,6 +17,7 @@ __all__ = [
     "Effects",
     "gives_reference",
     "is_pure",
+    "is_pure_op",
     "may_be_dead",
 ]
 
@@ -132,7 +133,8 @@ def gives_reference(op: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _pure_op(op: str) -> bool:
+def is_pure_op(op: str) -> bool:
+    """Whether nodes of that op are pure, unless they read a variable by reference."""
     definition = find(op)
     if definition is None or definition.is_stateful or op in CONTROL_FLOW:
         return False
@@ -158,7 +160,7 @@ def is_pure(node: Node) -> bool:
     False for nodes that read a variable by reference, for those that handle resources, variants or
     functions, and for ops that are unknown.
     """
-    if not _pure_op(node.op):
+    if not is_pure_op(node.op):
         return False
     for source, _ in node.inputs:  # noqa: SIM110 - all() costs twice as much, for every node
         if gives_reference(source.op):

@@ -41,7 +41,7 @@ class Numeric(IntEnum):
 class Rule:
     """One rewrite: for nodes of ``ops`` (of any op where that is empty), of this numeric class.
 
-    ``aggressive``: only where the pass is set to AGGRESSIVE.
+    ``aggressive``: only where the pass is set to AGGRESSIVE. ``no_ops``: for none of these.
     """
 
     name: str
@@ -50,14 +50,16 @@ class Rule:
     apply: Callable[[Context, Node, Any], None]
     numeric: Numeric = Numeric.EXACT
     aggressive: bool = False
+    no_ops: tuple[str, ...] = ()
 
 
-def apply_rules(ctx: Context, rules: Sequence[Rule], nodes: Iterable[Node] | None = None) -> int:
+def apply_rules(ctx: Context, rules: Sequence[Rule], *, sources_first: bool = False) -> int:
     """Apply rules, earlier ones first, to the graph's nodes until none matches; how many did.
 
-    ``nodes`` says in which order (default: that of the graph). Where these rules have been applied
-    before, only what was edited since and what is near that is looked at. Rules above the context's
-    numeric ceiling are left out. Bounded by the size of the graph, should rules undo each other.
+    They come in the order of the graph, or with ``sources_first`` after what they read. Where these
+    rules have been applied before, only what was edited since and what is near that is looked at.
+    Rules above the context's numeric ceiling are left out. Bounded by the size of the graph, should
+    rules undo each other.
     """
     begin, budget = ctx.rewrites, 1000 + 20 * len(ctx.graph)
     key = tuple(rule.name for rule in rules)
@@ -66,7 +68,7 @@ def apply_rules(ctx: Context, rules: Sequence[Rule], nodes: Iterable[Node] | Non
         before, seen = ctx.rewrites, ctx.looked_at.get(key)
         ctx.looked_at[key] = ctx.now()
         if seen is None:
-            todo = [n for n in (ctx.graph if nodes is None else nodes) if chosen[n.op]]
+            todo = [n for n in (ctx.order() if sources_first else ctx.graph) if chosen[n.op]]
         else:
             todo = [n for n in ctx.near_edits(seen) if chosen[n.op]]
         _scan(ctx, chosen, todo, begin + budget)
@@ -82,7 +84,9 @@ class _Chosen(dict[str, tuple[Rule, ...]]):
         self.rules = tuple(rules)
 
     def __missing__(self, op: str) -> tuple[Rule, ...]:
-        found = self[op] = tuple(r for r in self.rules if not r.ops or op in r.ops)
+        found = self[op] = tuple(
+            r for r in self.rules if (not r.ops or op in r.ops) and op not in r.no_ops
+        )
         return found
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from pass_checks import Maker, as_lines, check, only, unchanged
 
 from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.errors import GraphError
 from drystone_optimizer import optimize_with_report
 
 F = {"T": FLOAT32}
@@ -99,3 +101,25 @@ def test_a_variable_that_nothing_needs_any_more_goes() -> None:
     after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, available=())
     assert as_lines(after) == ["x = Placeholder()", "y = Neg(x)"]
     assert not [step for step in report.steps if step.outcome == "failed"]
+
+
+def test_chains_go_at_once_and_what_stays_in_them_stays() -> None:
+    m = Maker()
+    last = m.x()
+    for k in range(12):
+        last = m.op("Identity", f"i{k}", last, **F)
+    m.op("Neg", "y", last, **F)
+    m.op("Neg", "z", "i4", controls=["i7"], **F)
+    wanted = ["x = Placeholder()", "i2 = Identity(x)", "i7 = Identity(i2)", "y = Neg(i7)",
+              "z = Neg(i2, ^i7)"]  # fmt: skip
+    check(m, "model_pruning", ["y:0", "z:0", "i2:0"], wanted, X)
+
+
+def test_identities_that_read_each_other_are_refused() -> None:
+    m = chain()
+    m.op("Identity", "a", "x", **F)
+    m.op("Identity", "b", "a", **F)
+    m.graph.set_inputs(m.graph["a"], [(m.graph["b"], 0)])
+    m.op("Neg", "z", "b", **F)
+    with pytest.raises(GraphError, match="'b'"):
+        optimize_with_report(m.graph, ["z:0"], ["x:0"], only("model_pruning"))

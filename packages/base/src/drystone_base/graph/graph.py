@@ -221,14 +221,20 @@ class Graph:
             with no_cycle_collection():
                 for node in self._nodes.values():
                     for source in self._sources(node):
-                        users = index.setdefault(source, {})
-                        users[node] = users.get(node, 0) + 1
+                        users = index.get(source)
+                        if users is None:
+                            index[source] = {node: 1}
+                        else:
+                            users[node] = users.get(node, 0) + 1
             self._fan_out = index
         return self._fan_out
 
     @staticmethod
     def _sources(node: Node) -> list[Node]:
-        return [*[source for source, _ in node.inputs], *node.controls]
+        sources = [source for source, _ in node.inputs]
+        if node.controls:
+            sources += node.controls
+        return sources
 
     # ---- editing -------------------------------------------------------------------------------
 
@@ -283,10 +289,9 @@ class Graph:
 
     def _connect(self, node: Node, inputs: Sequence[Output], controls: Sequence[Node]) -> None:
         """Give ``node`` a new fan-in and keep the fan-out index right."""
-        for source, _ in inputs:
-            if source.graph is not self:
-                foreign(source)
-        for source in controls:
+        sources = [source for source, _ in inputs]
+        sources += controls
+        for source in sources:
             if source.graph is not self:
                 foreign(source)
         journal, index = self.journal, self._fan_out
@@ -302,9 +307,12 @@ class Graph:
                         journal.append(source)
         node.inputs, node.controls, node.changed = tuple(inputs), tuple(controls), True
         if index is not None:
-            for source in self._sources(node):
-                users = index.setdefault(source, {})
-                users[node] = users.get(node, 0) + 1
+            for source in sources:
+                readers = index.get(source)
+                if readers is None:
+                    index[source] = {node: 1}
+                else:
+                    readers[node] = readers.get(node, 0) + 1
 
     def set_inputs(self, node: Node, inputs: Sequence[Output]) -> None:
         """Replace the whole data fan-in of ``node``."""
@@ -466,6 +474,7 @@ class Graph:
         twin._rest.CopyFrom(self._rest)
         twin.functions = self.functions.copy()
         kept = list(self) if only is None else [node for node in self if node in only]
+        twins = twin._nodes
         with no_cycle_collection():
             for node in kept:
                 other = Node(twin, node.name, node.op, node.device)
@@ -473,9 +482,10 @@ class Graph:
                     node.changed, node._proto, node._content,
                 )  # fmt: skip
                 other._attrs = None if node._attrs is None else dict(node._attrs)
-                twin._nodes[node.name] = other
+                twins[node.name] = other
             for node in kept:
-                other = twin._nodes[node.name]
-                other.inputs = tuple((twin._nodes[s.name], k) for s, k in node.inputs)
-                other.controls = tuple(twin._nodes[c.name] for c in node.controls)
+                other = twins[node.name]
+                other.inputs = tuple([(twins[s.name], k) for s, k in node.inputs])
+                if node.controls:
+                    other.controls = tuple([twins[c.name] for c in node.controls])
         return twin

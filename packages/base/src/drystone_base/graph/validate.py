@@ -60,12 +60,19 @@ class Signature:
     """An op definition with the attributes of a node: the node's dtypes, worked out once.
 
     ``attrs`` has the definition's defaults filled in; nobody may change it. ``checked``: the
-    attributes are known to be such as the definition asks for.
+    attributes are known to be such as the definition asks for. ``given``: for inference, the
+    outputs' shapes by those of the inputs where nothing else decides about them.
     """
 
     def __init__(self, definition: OpDef, attrs: Mapping[str, Any]) -> None:
         self.definition, self.attrs = definition, attrs
         self.checked = False
+        self.given: dict[Any, list[Any]] = {}
+
+    @_Once
+    def has_integers(self) -> bool:
+        """Whether an input or output is a plain integer; raises ``KeyError`` as ``inputs`` does."""
+        return any(t.base.is_integer for t in (*self.inputs, *(self.outputs or ())))
 
     @_Once
     def inputs(self) -> list[DType]:

@@ -151,8 +151,8 @@ def decode_shape(proto: TensorShapeProto) -> Shape:
     """
     if proto.unknown_rank:
         return None
-    dims = tuple(d.size for d in proto.dim)
-    if any(d < -1 for d in dims):
+    dims = tuple([d.size for d in proto.dim])
+    if dims and min(dims) < -1:
         raise GraphError(
             "a shape attribute has a negative dimension",
             check="dimensions must be -1 (unknown) or non-negative",
@@ -200,14 +200,14 @@ def decode_attr(value: AttrValue, content: memoryview | None = None) -> Any:
     tuples, tensors ``TensorAttr``, functions ``FunctionRef``.
     """
     kind = value.WhichOneof("value")
+    if kind == "type":  # most are
+        return from_number(value.type)
     if kind is None:
         return None
     if kind == "s":
         return _text(value.s)
     if kind in ("i", "f", "b"):
         return getattr(value, kind)
-    if kind == "type":
-        return from_number(value.type)
     if kind == "shape":
         return decode_shape(value.shape)
     if kind == "tensor":

@@ -15,10 +15,11 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Node
+from drystone_base.graph.rewiring import merge
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_optimizer.context import Context
-from drystone_optimizer.purity import gives_reference, is_pure
+from drystone_optimizer.purity import gives_reference, is_pure, is_pure_op
 
 __all__ = ["run"]
 
@@ -40,16 +41,22 @@ _IGNORED: Final = frozenset({"_output_shapes", "_class"})
 
 def run(ctx: Context) -> None:
     """Merge equal nodes."""
-    written = {source for node in ctx.graph if node.op.startswith(_IN_PLACE)
-               for source, _ in node.inputs}  # fmt: skip
+    ops = {node.op for node in ctx.graph}
+    in_place = {op for op in ops if op.startswith(_IN_PLACE)}
+    written = {s for node in ctx.graph if node.op in in_place for s, _ in node.inputs}
+    never = {op for op in ops if not (op in _BRANCHES or is_pure_op(op))}
     seen: dict[Hashable, list[Node]] = {}
     for node in ctx.order():
         ctx.tick()
-        if node in ctx.fed_nodes or not _may_share(node) or node in written:
+        if node.op in never or node in ctx.fed_nodes or not _may_share(node) or node in written:
             continue
         try:
-            alike = seen.setdefault(_outline(node), [])
-            twin = next((t for t in alike if _are_equal(ctx, t, node)), None) if alike else None
+            outline = _outline(node)
+            alike = seen.get(outline)
+            if alike is None:
+                seen[outline] = [node]
+                continue
+            twin = next((t for t in alike if _are_equal(ctx, t, node)), None)
         except (TypeError, DrystoneError):
             continue
         if twin is None:
@@ -75,11 +82,7 @@ def _may_share(node: Node) -> bool:
 
 def _merge(ctx: Context, node: Node, twin: Node) -> None:
     """Let whatever reads ``node`` read ``twin``."""
-    graph = ctx.graph
-    for k in sorted({user.inputs[at][1] for user, at in graph.consumers(node)}):
-        graph.redirect((node, k), (twin, k))
-    graph.redirect_controls(node, twin)
-    graph.remove(node)
+    merge(ctx.graph, node, twin)
     ctx.forget(node)
     ctx.count(f"equal {node.op}")
 

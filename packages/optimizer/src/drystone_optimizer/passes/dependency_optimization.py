@@ -25,10 +25,9 @@ def run(ctx: Context) -> None:
     """Drop control edges, turn nodes that only order into NoOp, and join what those leave."""
     if not any(node.controls for node in ctx.graph):
         return
-    for node in list(ctx.graph):
+    for node in [node for node in ctx.graph if node.controls]:
         ctx.tick()
-        if node.controls:
-            _drop_idle(ctx, node)
+        _drop_idle(ctx, node)
     if not any(node.controls for node in ctx.graph):
         return
     for node in reversed(ctx.order()):
@@ -50,9 +49,12 @@ def _drop_idle(ctx: Context, node: Node) -> None:
 def _only_orders(ctx: Context, node: Node) -> None:
     """Make a pure node that only control edges leave a NoOp that waits for what it read."""
     graph = ctx.graph
+    for user in graph.users(node):
+        if node not in user.controls:
+            return  # it reads the node
     if node.op == "NoOp" or ctx.kept(node) or node in ctx.fed_nodes or not is_pure(node):
         return
-    if graph.consumers(node) or not graph.control_consumers(node):
+    if graph.consumers(node) or not graph.has_users(node):
         return
     if any(source.op in CONTROL_FLOW for source, _ in node.inputs):
         return  # an anchor: what waits for it is dead where the branch is
@@ -81,11 +83,12 @@ RULES: Final = (
 
 def _reduce(ctx: Context) -> None:
     """Drop each control edge beside which another path leads from its source to its target."""
+    waiting = [node for node in ctx.graph if node.controls and node.op not in _MERGES]
+    if not waiting:
+        return
     rank = {node: k for k, node in enumerate(ctx.order())}
-    for node in list(ctx.graph):
+    for node in waiting:
         ctx.tick()
-        if not node.controls or node.op in _MERGES:
-            continue
         beside = _implied(ctx, node, rank)
         if beside:
             ctx.graph.set_controls(node, [c for c in node.controls if c not in beside])

@@ -202,15 +202,20 @@ class Engine:
         types = signature.outputs
         if types is None:
             return _unknown(1)
-        try:
-            call = self.call(node, signature, len(types))
-        except (KeyError, DrystoneError):
-            return _unknown(1)
         if node in self.args:
             shape, value, handle = self.args[node]
             return Known([shape], [value], [handle])
+        known = self.inputs(node)
+        shapes = signature.given.get(tuple(known.shapes))
+        if shapes is not None and not _values_may_follow(node.op, known.values, signature):
+            count = len(shapes)
+            return Known(shapes.copy(), [None] * count, [None] * count)
         try:
-            return self.apply(node, call, signature.definition, types)
+            call = self.call(node, signature, known, len(types))
+        except (KeyError, DrystoneError):
+            return _unknown(1)
+        try:
+            return self.apply(node, call, signature, types)
         except ShapeError as error:
             if self.strict:
                 raise
@@ -220,32 +225,37 @@ class Engine:
     def read_outputs(self, node: Node) -> list[Output]:
         return [user.inputs[k] for user, k in self.graph.consumers(node)]
 
-    def call(self, node: Node, signature: Signature, count: int) -> ShapeCall:
+    def inputs(self, node: Node) -> Known:
+        """What is known of a node's inputs."""
         shapes: list[Shape] = []
         values: list[Any] = []
         handles: list[Handle | None] = []
+        known_nodes = self.result.known
         for source, k in node.inputs:
-            known = self.result.known.get(source)
+            known = known_nodes.get(source)
             if known is None or k >= len(known.shapes):
                 known, k = _NOTHING, 0
             shapes.append(known.shapes[k])
             values.append(known.values[k])
             handles.append(known.handles[k])
+        return Known(shapes, values, handles)
+
+    def call(self, node: Node, signature: Signature, known: Known, count: int) -> ShapeCall:
         return ShapeCall(
             node.name,
             node.op,
             signature.attrs,
-            shapes,
-            values,
+            known.shapes,
+            known.values,
             signature.inputs,
-            handles,
+            known.handles,
             signature.input_slices,
             count,
             self.infer_function,
         )
 
     def apply(
-        self, node: Node, call: ShapeCall, definition: OpDef, types: Sequence[DType]
+        self, node: Node, call: ShapeCall, signature: Signature, types: Sequence[DType]
     ) -> Known:
         function = find_shape_function(node.op)
         if function is None:
@@ -264,7 +274,11 @@ class Engine:
             raise _unexpected(call, error) from error
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
-        found: Sequence[Any] = call.output_values or self.constants(call, shapes, definition)
+        if call.by_shapes:
+            signature.given[tuple(call.shapes)] = shapes.copy()
+        found: Sequence[Any] = call.output_values or self.constants(
+            call, shapes, signature.definition
+        )
         if len(found) != len(types):  # the node's inputs contradict its attributes
             found = [None] * len(types)
         whole = [_completed(v, t) for v, t in zip(found, types, strict=True)]
@@ -345,6 +359,18 @@ def _held(node: Node) -> Known | None:
     except DrystoneError:
         return None
     return Known([shape], [value], [None])
+
+
+def _values_may_follow(op: str, values: Sequence[Any], signature: Signature) -> bool:
+    """Whether something may become known of outputs' values, inputs of which this much is known."""
+    if op in FOLLOWED and signature.has_integers:
+        return True
+    if signature.definition.is_stateful:
+        return False
+    for value in values:
+        if value.__class__ is not np.ndarray:
+            return False
+    return bool(values)
 
 
 def _completed(value: Any, dtype: DType) -> Any:

@@ -113,11 +113,12 @@ class ShapeCall:
     tensor, as produced by ``Shape``, ``Pack``, ...), or None. ``handles`` likewise holds what is
     known of resource and variant inputs. A function may set ``output_handles`` and
     ``output_values`` (lists as long as the outputs) beside returning the outputs' shapes.
+    ``by_shapes``: so far it looked at attributes and shapes only, nor did it set any of these.
     """
 
     __slots__ = (
-        "attrs", "dtypes", "handles", "infer_function", "input_slices", "node", "op",
-        "output_count", "output_handles", "output_values", "shapes", "values",
+        "_handles", "_infer_function", "_values", "attrs", "dtypes", "input_slices", "looked",
+        "node", "op", "output_count", "output_handles", "output_values", "shapes",
     )  # fmt: skip
 
     def __init__(
@@ -137,14 +138,38 @@ class ShapeCall:
         self.op = op
         self.attrs = attrs
         self.shapes = shapes
-        self.values = values
+        self._values = values
         self.dtypes = dtypes
-        self.handles = handles or [None] * len(shapes)
+        self._handles = handles or [None] * len(shapes)
         self.input_slices = input_slices or {}
         self.output_count = output_count
-        self.infer_function = infer_function
+        self._infer_function = infer_function
         self.output_handles: list[Handle | None] | None = None
         self.output_values: list[Any] | None = None
+        self.looked = False
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """What is known of each input's value."""
+        self.looked = True
+        return self._values
+
+    @property
+    def handles(self) -> Sequence[Handle | None]:
+        """What is known of each input's handle."""
+        self.looked = True
+        return self._handles
+
+    @property
+    def infer_function(self) -> FunctionInference | None:
+        """Infers what a function gives."""
+        self.looked = True
+        return self._infer_function
+
+    @property
+    def by_shapes(self) -> bool:
+        """Whether only attributes and shapes were looked at, and only shapes are said."""
+        return not self.looked and self.output_values is None and self.output_handles is None
 
     def shape(self, index: int) -> Shape:
         """Shape of input ``index``."""

@@ -85,4 +85,4 @@ def _apply(ctx: Context, node: Node, values: Arrays) -> None:
     ctx.drop(node)
 
 
-RULE: Final = Rule("folded", (), _match, _apply)
+RULE: Final = Rule("folded", (), _match, _apply, no_ops=("Const", "NoOp", "Placeholder"))

@@ -190,7 +190,7 @@ def _is_of_body(node: Node, frame: _Frame, switches: dict[Node, Node]) -> bool:
 
 
 def _apply(ctx: Context, loop: _Loop) -> None:
-    graph, inside = ctx.graph, set(loop.frame.inside)
+    graph, inside = ctx.graph, dict.fromkeys(loop.frame.inside)
     for leaving in loop.frame.exits:
         data = loop.switches[leaving.inputs[0][0]].inputs[0]
         controls = [c for c in leaving.controls if c not in inside]

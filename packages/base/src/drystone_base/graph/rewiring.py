@@ -1,0 +1,78 @@
+"""Edits of many edges at once, which keep the index of fan-out right as those of the graph do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drystone_base.graph.graph import Graph
+from drystone_base.graph.node import Node, Output
+
+__all__ = ["merge", "replace", "splice_out"]
+
+
+def replace(
+    graph: Graph,
+    node: Node,
+    op: str,
+    inputs: Sequence[Output],
+    attrs: Mapping[str, Any],
+    controls: Sequence[Node] | None = None,
+) -> None:
+    """Give ``node`` another op, attributes and fan-in at once; None keeps what it waits for."""
+    node.op, node._attrs = sys.intern(op), dict(attrs)
+    waits = node.controls if controls is None else list(dict.fromkeys(controls))
+    graph._connect(node, inputs, waits)
+
+
+def merge(graph: Graph, node: Node, twin: Node) -> None:
+    """Let whoever reads or waits for ``node`` do so with ``twin``, and remove the node."""
+    for user in graph._users(node):
+        inputs = [(twin, o[1]) if o[0] is node else o for o in user.inputs]
+        controls = user.controls
+        if node in controls:
+            controls = tuple(dict.fromkeys([twin if c is node else c for c in controls]))
+        graph._connect(user, inputs, controls)
+    graph.remove(node)
+
+
+def splice_out(graph: Graph, onward: Mapping[Node, Output]) -> None:
+    """Remove nodes of one output; whoever reads one reads what it stands for here instead.
+
+    That may be the output of another one. Nobody may wait for them. One sweep over the graph.
+    """
+    journal = graph.journal
+    ends: dict[Node, Output] = {}
+    for node in graph._nodes.values():
+        if node in onward:
+            continue
+        for source, _ in node.inputs:
+            if source in onward:
+                node.inputs = tuple([_end(o, onward, ends) for o in node.inputs])
+                node.changed = True
+                if journal is not None:
+                    journal.append(node)
+                break
+    if journal is not None:
+        journal.extend(dict.fromkeys([end[0] for end in ends.values()]))
+    for node in onward:
+        del graph._nodes[node.name]
+        node.inputs, node.controls, node.changed = (), (), True
+    graph._fan_out = None
+
+
+def _end(output: Output, onward: Mapping[Node, Output], ends: dict[Node, Output]) -> Output:
+    """What an output stands for in the end; ``ends`` has what was found so far."""
+    path: list[Node] = []
+    end = output
+    while end[0] in onward:
+        known = ends.get(end[0])
+        if known is not None:
+            end = known
+            break
+        path.append(end[0])
+        end = onward[end[0]]
+    for node in path:
+        ends[node] = end
+    return end
