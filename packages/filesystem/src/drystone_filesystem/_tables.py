@@ -17,6 +17,8 @@ from ctypes import (
 )
 from typing import Any, Final
 
+from drystone_base.host.option_layouts import OptionStruct
+
 __all__ = [
     "FilesystemOps",
     "PluginInfo",
@@ -24,6 +26,7 @@ __all__ = [
     "ReadableOps",
     "RegionOps",
     "Statistics",
+    "Token",
     "WritableOps",
 ]
 
@@ -40,6 +43,12 @@ class Statistics(Structure):
 
 def _function(result: Any, *arguments: Any) -> Any:
     return CFUNCTYPE(result, *arguments)
+
+
+class Token(Structure):
+    """``TF_TransactionToken``: what the plugin knows it by, and whose it is."""
+
+    _fields_ = (("token", c_void_p), ("owner", c_void_p))
 
 
 class ReadableOps(Structure):
@@ -79,6 +88,9 @@ _TWO_PATHS: Final = _function(None, _FS, c_char_p, c_char_p, _STATUS)
 _OPEN: Final = _function(None, _FS, c_char_p, _OUT, _STATUS)
 _NAMES: Final = _function(c_int, _FS, c_char_p, POINTER(c_void_p), _STATUS)
 _COUNT: Final = POINTER(c_uint64)
+_NUMBER: Final = POINTER(c_int)
+_OPTION: Final = POINTER(OptionStruct)
+_TOKEN: Final = _function(c_int, _FS, c_char_p, _OUT, _STATUS)
 
 
 class FilesystemOps(Structure):
@@ -107,8 +119,17 @@ class FilesystemOps(Structure):
         ("get_children", _NAMES),
         ("get_matching_paths", _NAMES),
         ("flush_caches", _function(None, _FS)),
-        ("transactions", c_void_p * 6),
-        ("options", c_void_p * 5),
+        ("start_transaction", _function(c_int, _FS, _OUT, _STATUS)),
+        ("end_transaction", _function(c_int, _FS, c_void_p, _STATUS)),
+        ("add_to_transaction", _function(c_int, _FS, c_char_p, c_void_p, _STATUS)),
+        ("get_transaction_for_path", _TOKEN),
+        ("get_or_start_transaction_for_path", _TOKEN),
+        ("decode_transaction_token", _function(c_void_p, _FS, c_void_p)),
+        ("get_filesystem_configuration", _function(None, _FS, _OUT, _NUMBER, _STATUS)),
+        ("set_filesystem_configuration", _function(None, _FS, _OPTION, c_int, _STATUS)),
+        ("get_filesystem_configuration_option", _function(None, _FS, c_char_p, _OUT, _STATUS)),
+        ("set_filesystem_configuration_option", _function(None, _FS, _OPTION, _STATUS)),
+        ("get_filesystem_configuration_keys", _function(None, _FS, _OUT, _NUMBER, _STATUS)),
     )
 
 

@@ -17,6 +17,7 @@ from drystone_base.host.program import register_filesystems
 from drystone_base.host.status import Status, keep_interrupt
 from drystone_filesystem import _tables as t
 from drystone_filesystem._failures import StoreFailure, explained, status_of, text_of
+from drystone_filesystem._transactions import Special
 from drystone_filesystem.store import Stat, Store, Upload
 from drystone_filesystem.transfer import HEAD, Reader, plan, retried
 
@@ -65,7 +66,8 @@ def register_store(scheme: str, store: Store, origin: str) -> None:
 
     Raises ``HostError`` (``ALREADY_EXISTS``) for a scheme that is taken.
     """
-    memory, tables = _Memory(), _Tables(scheme, store)
+    memory = _Memory()
+    tables = _Tables(scheme, store, memory)
 
     def entry(address: int) -> None:
         info = t.PluginInfo.from_address(address)
@@ -109,8 +111,9 @@ def _tell(status: int, error: BaseException) -> None:
 class _Tables:
     """The functions of the tables; open files are known by number."""
 
-    def __init__(self, scheme: str, store: Store) -> None:
+    def __init__(self, scheme: str, store: Store, memory: _Memory) -> None:
         self.scheme, self.store = scheme, store
+        self.special = Special(memory.text, _text)
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
         self.files: dict[int, Any] = {}
@@ -169,7 +172,10 @@ class _Tables:
             )
 
     def _close(self, holder: Any) -> None:
-        self._file(holder).close()
+        file = self._file(holder)
+        file.closed = True
+        if file.broken or not self.special.transactions.keep(file.path, file):
+            file.close()
 
     # ---- paths ---------------------------------------------------------------------------------
 
@@ -245,6 +251,10 @@ class _Tables:
             "flush_caches": lambda _fs: self.store.forget(),
             "translate_name": lambda _fs, uri: memory.text(_translated(_text(uri))),
         }
+        if type(self.store).write is not Store.write:
+            functions["decode_transaction_token"] = self.special.decode
+            for name, function in self.special.functions().items():
+                functions[name] = _guarded(function, -1 if "transaction" in name else None)
         return _filled(t.FilesystemOps(), functions)
 
     def readable(self) -> ctypes.Structure:
@@ -285,17 +295,24 @@ class _Writing:
 
     def close(self) -> None:
         """Show the file, or nothing of it."""
-        self.closed = True
         if self.broken:
             self.upload.abandon()
             raise StoreFailure(
                 "FAILED_PRECONDITION",
                 f"{self.path}: not all of it could be written, so nothing of it is shown",
             )
+        self.show()
+
+    def show(self) -> None:
+        """Have the store show it, whole."""
         try:
             self.upload.close()
         except OSError as error:
             raise explained(error, self.path) from error
+
+    def forget(self) -> None:
+        """Give up what was written."""
+        self.upload.abandon()
 
 
 def _filled(table: Any, functions: dict[str, Callable[..., Any]]) -> ctypes.Structure:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from functools import cache
@@ -23,6 +24,7 @@ __all__ = ["Blocks", "blocks"]
 
 _SUM: Final = 4
 _SUFFIX: Final = ".part"
+_DRAFT_SECONDS: Final = 3600
 
 
 class Blocks:
@@ -33,7 +35,7 @@ class Blocks:
         self._parts: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        self._on_disk = -1
+        self._on_disk, self._added = -1, 0
 
     def find(self, key: tuple[Any, ...], index: int) -> bytes | None:
         """The part, or None."""
@@ -100,12 +102,20 @@ class Blocks:
                 draft.unlink(missing_ok=True)
 
     def _make_room(self, added: int) -> None:
-        """Delete what was not used for longest until all fits; other processes may do so, too."""
+        """Delete what was not used for longest until all fits.
+
+        Other processes do so, too; what they added is counted each time that a sixteenth of the
+        limit was added here.
+        """
         with self._lock:
-            if 0 <= self._on_disk + added <= self._limit and self._on_disk >= 0:
+            self._added += added
+            fits = self._on_disk + added <= self._limit and self._added <= self._limit / 16
+            if self._on_disk >= 0 and fits:
                 self._on_disk += added
                 return
             assert self._folder is not None
+            self._added = 0
+            self._delete_drafts(self._folder)
             found = []
             for path in self._folder.glob(f"*{_SUFFIX}"):
                 with suppress(OSError):
@@ -117,6 +127,14 @@ class Blocks:
                     break
                 path.unlink(missing_ok=True)
                 self._on_disk -= size
+
+    @staticmethod
+    def _delete_drafts(folder: Path) -> None:
+        """Those of processes that ended while they wrote."""
+        for path in folder.glob(f"*{_SUFFIX}.*.tmp"):
+            with suppress(OSError):
+                if path.stat().st_mtime < time.time() - _DRAFT_SECONDS:
+                    path.unlink()
 
 
 def _digest(key: tuple[Any, ...]) -> str:

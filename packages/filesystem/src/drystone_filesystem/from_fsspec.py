@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from drystone_filesystem.store import Stat, Store, Upload
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-__all__ = ["FsspecStore", "memory"]
+__all__ = ["FsspecStore", "MemoryStore", "memory", "store_of"]
 
 
 class FsspecStore(Store):
@@ -90,11 +91,82 @@ class FsspecStore(Store):
         self.filesystem.invalidate_cache()
 
 
+class MemoryStore(FsspecStore):
+    """fsspec's files in memory, which by themselves show while they are written.
+
+    They also replace directories, and make some in none; here they do as other filesystems.
+    """
+
+    def write(self, path: str) -> Upload:
+        """Kept until it is closed, then put in place at once."""
+        self._no_directory(path)
+        return _Kept(lambda data: self.filesystem.pipe_file(self._path(path), data))
+
+    def append_to(self, path: str) -> Upload:
+        """The same, after what is there."""
+        self._no_directory(path)
+
+        def put(data: bytes) -> None:
+            where = self._path(path)
+            before = self.filesystem.cat_file(where) if self.filesystem.exists(where) else b""
+            self.filesystem.pipe_file(where, before + data)
+
+        return _Kept(put)
+
+    def make_directory(self, path: str) -> None:
+        """One directory, in one."""
+        above = path.rpartition("/")[0]
+        if above and not self.stat(above).is_directory:
+            raise NotADirectoryError(f"{path} is in a file")
+        super().make_directory(path)
+
+    def copy(self, source: str, target: str) -> None:
+        """A file, over one that exists."""
+        self._no_directory(target)
+        super().copy(source, target)
+
+    def rename(self, source: str, target: str) -> None:
+        """A file, over one that exists."""
+        self._no_directory(target)
+        super().rename(source, target)
+
+    def _no_directory(self, path: str) -> None:
+        if self.filesystem.isdir(self._path(path)):
+            raise IsADirectoryError(f"{path} is a directory")
+
+
+class _Kept(Upload):
+    """Bytes that are handed on when the file is closed."""
+
+    def __init__(self, put: Callable[[bytes], None]) -> None:
+        self._put, self._data = put, bytearray()
+
+    def append(self, data: memoryview) -> None:
+        """Keep them."""
+        self._data += data
+
+    def close(self) -> None:
+        """Hand them on."""
+        self._put(bytes(self._data))
+
+    def abandon(self) -> None:
+        """Nobody has seen them."""
+        self._data.clear()
+
+
+def store_of(filesystem: AbstractFileSystem) -> FsspecStore:
+    """An fsspec filesystem as a store."""
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    kind = MemoryStore if isinstance(filesystem, MemoryFileSystem) else FsspecStore
+    return kind(filesystem)
+
+
 def memory() -> FsspecStore:
     """What serves ``memory://``: fsspec's files in memory, the same for all of the process."""
     from fsspec.implementations.memory import MemoryFileSystem
 
-    return FsspecStore(MemoryFileSystem())
+    return MemoryStore(MemoryFileSystem())
 
 
 class _FsspecUpload(Upload):

@@ -143,7 +143,7 @@ def _serve_made(scheme: str, source: Any, origin: str) -> None:
         serve_library(scheme, made)
         return
     from drystone_filesystem.bridge import register_store
-    from drystone_filesystem.from_fsspec import FsspecStore
+    from drystone_filesystem.from_fsspec import store_of
 
-    store = made if isinstance(made, Store) else FsspecStore(made)
+    store = made if isinstance(made, Store) else store_of(made)
     register_store(scheme, store, origin)

@@ -12,13 +12,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from ctypes import c_char_p, c_double, c_int, c_int64, c_void_p
+from ctypes import c_char_p, c_int, c_void_p
 from typing import Any, Final, NamedTuple
 
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.filesystem import checked_uri
+from drystone_base.host.option_layouts import OptionBytes, OptionStruct, OptionValue, OptionValues
 from drystone_base.host.status import Status
 
 __all__ = [
@@ -50,33 +51,12 @@ class Option(NamedTuple):
     values: tuple[int | float | str | None, ...]
 
 
-class _Buffer(ctypes.Structure):
-    _fields_ = (("buf", c_char_p), ("length", c_int))
-
-
-class _Union(ctypes.Union):
-    _fields_ = (("integer", c_int64), ("real", c_double), ("buffer", _Buffer))
-
-
-class _Values(ctypes.Structure):
-    _fields_ = (("type_tag", c_int), ("count", c_int), ("values", ctypes.POINTER(_Union)))
-
-
-class _Option(ctypes.Structure):
-    _fields_ = (
-        ("name", c_char_p),
-        ("description", c_char_p),
-        ("per_file", c_int),
-        ("value", ctypes.POINTER(_Values)),
-    )
-
-
 _all = declare("DS_GetFilesystemOptions", None, c_char_p, c_void_p, c_void_p)
 _one = declare("DS_GetFilesystemOption", None, c_char_p, c_char_p, c_void_p, c_void_p)
 _keys = declare("DS_ListFilesystemOptions", None, c_char_p, c_void_p, c_void_p)
-_set_one = declare("DS_SetFilesystemOption", None, c_char_p, ctypes.POINTER(_Option), c_void_p)
+_set_one = declare("DS_SetFilesystemOption", None, c_char_p, ctypes.POINTER(OptionStruct), c_void_p)
 _set_all = declare(
-    "DS_SetFilesystemOptions", None, c_char_p, ctypes.POINTER(_Option), c_int, c_void_p
+    "DS_SetFilesystemOptions", None, c_char_p, ctypes.POINTER(OptionStruct), c_int, c_void_p
 )
 _start = declare("DS_StartTransaction", c_void_p, c_char_p, c_void_p)
 _end = declare("DS_EndTransaction", None, c_char_p, c_void_p, c_void_p)
@@ -117,21 +97,21 @@ def get_option(scheme: str, name: str) -> Option:
     return _option(json.loads(answer(what, lambda out, status: _one(raw, key, out, status))))
 
 
-def _filled(name: str, value: Value | list[Value]) -> _Option:
+def _filled(name: str, value: Value | list[Value]) -> OptionStruct:
     """An option as the contract has it; it keeps what it points to."""
     given = value if isinstance(value, list) else [value]
-    numbers = (_Union * len(given))()
+    numbers = (OptionValue * len(given))()
     tag = 2
     for place, one in zip(numbers, given, strict=True):
         if isinstance(one, str | bytes):
             raw = one.encode() if isinstance(one, str) else one
-            place.buffer = _Buffer(raw, len(raw))
+            place.buffer = OptionBytes(raw, len(raw))
         elif isinstance(one, float):
             place.real, tag = one, 1
         else:
             place.integer, tag = int(one), 0
-    values = _Values(tag, len(given), numbers)
-    return _Option(name.encode(), b"", 0, ctypes.pointer(values))
+    values = OptionValues(tag, len(given), numbers)
+    return OptionStruct(name.encode(), b"", 0, ctypes.pointer(values))
 
 
 def set_option(scheme: str, name: str, value: Value | list[Value]) -> None:
@@ -144,7 +124,7 @@ def set_option(scheme: str, name: str, value: Value | list[Value]) -> None:
 def set_options(scheme: str, values: Mapping[str, Value | list[Value]]) -> None:
     """Set several; all or none."""
     raw = _scheme(scheme)
-    given = (_Option * len(values))(*[_filled(name, value) for name, value in values.items()])
+    given = (OptionStruct * len(values))(*[_filled(name, value) for name, value in values.items()])
     with Status(f"options {', '.join(values)} of {scheme}:// cannot be set") as status:
         _set_all(raw, given, len(values), status.pointer)
 

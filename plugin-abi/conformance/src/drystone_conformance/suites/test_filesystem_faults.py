@@ -237,7 +237,7 @@ def test_a_transaction_shows_all_or_nothing(scheme: str, folder: str) -> None:
         return
     begun = special.transaction_of(folder, start=True)
     fs.write_bytes(f"{folder}/a", b"half")
-    fs.append_bytes(f"{folder}/b", b"half")
+    fs.write_bytes(f"{folder}/b", b"half")
     begun.abandon()
     assert fs.read_bytes(f"{folder}/a") == fs.read_bytes(f"{folder}/b") == b"new"
     assert fs.list_directory(folder) == ["a", "b"]
