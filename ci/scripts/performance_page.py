@@ -46,6 +46,10 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
   with its default optimizers and oneDNN, with one thread in the calling thread; onnxruntime with
   all optimizations; OpenVINO with fixed shapes and one stream; drystone with what
   `pip install drystone drystone-cpu` gives.
+- What is left to the machine's limits, node by node: `python -m bench.roofline MODEL --inputs
+  IN.NPZ --fetch TENSOR` measures the peaks of arithmetic and of memory, and prints each node's
+  time, GFLOP/s, GB/s and how many times its limit it takes; `ONEDNN_VERBOSE=profile_exec` in the
+  environment of any program lists oneDNN's primitives with their times.
 - Every runtime's answer is held against the recorded one before it is timed; a wrong one gives no
   time. Memory is the most that the process ever held, with Python and everything loaded.
 """
