@@ -96,7 +96,8 @@ def bisect_model(
     if found is None:
         if wants_json():
             print_json({"found": None, "runs": runner.runs})
-        note(f"no rewrite changes a result on {len(values)} samples")
+        many = "1 sample" if len(values) == 1 else f"{len(values)} samples"
+        note(f"no rewrite changes a result on {many}")
         return
     files = _write(found, minimal)
     if wants_json():

@@ -12,7 +12,7 @@ import click
 from drystone_base.cli.kit import AnyPath, moving, read_npz
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.loaders import load_model
-from drystone_optimizer.config import NUMERIC, OptimizerConfig
+from drystone_optimizer.config import BY_SHORT_NAME, NUMERIC, OptimizerConfig
 from drystone_optimizer.passes import names_of_passes
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ target_options = _together(
 )  # fmt: skip
 
 config_options = _together(
-    click.option("--passes", metavar="NAMES", help="Only these passes, with commas between."),
+    click.option("--passes", metavar="NAMES",
+                 help="Only these passes, with commas between; TensorFlow's short names will do."),
     click.option("--numeric", type=click.Choice(NUMERIC), default="reassociates",
                  show_default=True, help="The most that rewrites may change numbers."),
     click.option("--iterations", type=click.IntRange(1), default=2, show_default=True,
@@ -123,7 +124,8 @@ def config_of(passes: str | None, numeric: str, iterations: int) -> OptimizerCon
     more = {"numeric": numeric, "meta_optimizer_iterations": iterations}
     if passes is None:
         return OptimizerConfig.from_options(more)
-    wanted = [name.strip() for name in passes.split(",") if name.strip()]
+    stated = [name.strip() for name in passes.split(",") if name.strip()]
+    wanted = [BY_SHORT_NAME.get(name, name) for name in stated]
     known = list(names_of_passes())
     for name in wanted:
         if name not in known:

@@ -56,6 +56,11 @@ def test_passes_that_are_named(model: Path) -> None:
     assert [n.name for n in made] == ["x", "n", "y"]
 
 
+def test_passes_that_are_named_as_tensorflow_does(model: Path) -> None:
+    made = written(model, "--passes", "pruning, constfold", "--fetch", "y:0")
+    assert [n.name for n in made] == ["x", "n", "y"]
+
+
 def test_report(model: Path) -> None:
     done = run(model, model.parent / "o.pbtxt", "--report")
     assert "constant_folding" in done.output
@@ -156,6 +161,7 @@ def test_bisect_without_a_culprit(model: Path) -> None:
     done = bisect(model)
     assert done.exit_code == 0, done.output
     assert "no rewrite changes a result on 3 samples" in done.output
+    assert "no rewrite changes a result on 1 sample\n" in bisect(model, "--samples", "1").output
     assert json.loads(bisect(model, "--json").stdout)["found"] is None
 
 
