@@ -1,5 +1,6 @@
 // Layer normalization: rows of the last dimension, one after another in the nearest cache.
 #include <cmath>
+#include <vector>
 
 #include "fast/fast.h"
 #include "fast/folds.h"
@@ -32,17 +33,29 @@ class LayerNorm {
     const W* offset = has_offset_ ? wide<T>(call, call.input(args)) : nullptr;
     const Tensor y = call.output(0, x.dims(), 0);
     if (x.count() == 0) return;
-    const W* from = wide<T>(call, x);
-    W* to = wide_output<T>(call, y);
     parallel(x.count() / width, 10 + width / 4, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        row(from + k * width, width, scale, offset, to + k * width);
-      }
+      rows(x.as<T>() + begin * width, end - begin, width, scale, offset,
+           y.write<T>() + begin * width);
     });
-    finish<T>(y, to);
   }
 
  private:
+  // Of 16 bits one row at a time is widened, into memory that stays in the nearest cache.
+  void rows(const T* x, std::int64_t count, std::int64_t width, const W* scale, const W* offset,
+            T* y) const {
+    std::vector<W> room(kIsNarrow<T> ? static_cast<std::size_t>(width) : 0);
+    for (std::int64_t k = 0; k < count; ++k, x += width, y += width) {
+      if constexpr (kIsNarrow<T>) {
+        W* wide = room.data();
+        for (std::int64_t i = 0; i < width; ++i) wide[i] = widen(x[i]);
+        row(wide, width, scale, offset, wide);
+        for (std::int64_t i = 0; i < width; ++i) y[i] = narrow<T>(wide[i]);
+      } else {
+        row(x, width, scale, offset, y);
+      }
+    }
+  }
+
   // The deviation is that of what is left without the mean: nothing cancels.
   void row(const W* x, std::int64_t width, const W* scale, const W* offset, W* y) const {
     const W mean = FoldLoops<SumFold<W>>::run(x, width) / static_cast<W>(width);
