@@ -18,6 +18,7 @@ void add_pooling();
 void add_updates();
 void add_random();
 void add_other_products();
+void add_suppression();
 
 }  // namespace drystone::cpu
 

@@ -14,4 +14,5 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_updates();
   add_random();
   add_other_products();
+  add_suppression();
 }

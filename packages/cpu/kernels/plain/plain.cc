@@ -23,7 +23,6 @@ void add_plain_kernels() {
   add_segments();
   add_blocks();
   add_resizing();
-  add_suppression();
   add_rotating();
   add_string_ops();
   add_string_hash();

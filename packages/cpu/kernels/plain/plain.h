@@ -27,7 +27,6 @@ void add_distinct();
 void add_segments();
 void add_blocks();
 void add_resizing();
-void add_suppression();
 void add_rotating();
 void add_string_ops();
 void add_string_hash();

@@ -119,17 +119,6 @@ def test_images_are_resized_in_threads(half_pixel_centers: bool) -> None:
         )  # fmt: skip
 
 
-def test_boxes_are_suppressed_as_by_the_reference() -> None:
-    rng = np.random.default_rng(0)
-    boxes = rng.uniform(0, 1, (500, 4)).astype(np.float32)
-    scores = rng.integers(0, 50, 500).astype(np.float32) / 50
-    limits = [np.array(60, np.int32), np.float32(0.4), np.float32(0.1)]
-    assert_agrees("NonMaxSuppressionV3", boxes, scores, *map(np.asarray, limits))
-    assert_agrees(
-        "NonMaxSuppressionV5", boxes, scores, *map(np.asarray, [*limits, np.float32(0.5)])
-    )
-
-
 def test_blocks_move_between_space_depth_and_batch() -> None:
     x = numbers((4, 12, 18, 8), "float32")
     for layout in ("NHWC", "NCHW"):

@@ -47,6 +47,7 @@ def overlaps_of(boxes: Array) -> Overlap:
     return overlap
 
 
+@quiet
 def suppress(
     scores: Sequence[float], overlap: Overlap, limits: Limits
 ) -> tuple[list[int], list[float]]:

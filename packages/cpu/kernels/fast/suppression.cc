@@ -3,9 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/moving.h"
 #include "core/widen.h"
-#include "plain/combine.h"
-#include "plain/plain.h"
+#include "fast/chosen_boxes.h"
+#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -23,27 +24,15 @@ struct Chosen {
   std::vector<double> scores;
 };
 
-float lesser(float a, float b) { return a < b || a != a ? a : b; }
-float greater(float a, float b) { return a > b || a != a ? a : b; }
-
-// Boxes [y1, x1, y2, x2], corners in any order, that are `step` floats apart.
+// Boxes that are `step` floats apart.
 class Overlaps {
  public:
-  Overlaps(const float* boxes, std::int64_t count, std::int64_t step)
-      : boxes_(static_cast<std::size_t>(count)) {
-    for (Box& box : boxes_) {
-      for (int k = 0; k < 2; ++k) {
-        box.low[k] = lesser(boxes[k], boxes[k + 2]);
-        box.high[k] = greater(boxes[k], boxes[k + 2]);
-      }
-      box.area = (box.high[0] - box.low[0]) * (box.high[1] - box.low[1]);
-      boxes += step;
-    }
-  }
+  Overlaps(const float* boxes, std::int64_t step) : boxes_(boxes), step_(step) {}
+  Box box(std::int32_t i) const { return Box(boxes_ + i * step_); }
   // Intersection over union.
   float operator()(std::int32_t i, std::int32_t j) const {
-    const Box& a = boxes_[static_cast<std::size_t>(i)];
-    const Box& b = boxes_[static_cast<std::size_t>(j)];
+    const Box a = box(i);
+    const Box b = box(j);
     if (a.area <= 0 || b.area <= 0) return 0;
     const float height = greater(lesser(a.high[0], b.high[0]) - greater(a.low[0], b.low[0]), 0);
     const float width = greater(lesser(a.high[1], b.high[1]) - greater(a.low[1], b.low[1]), 0);
@@ -52,12 +41,8 @@ class Overlaps {
   }
 
  private:
-  struct Box {
-    float low[2];
-    float high[2];
-    float area;
-  };
-  std::vector<Box> boxes_;
+  const float* boxes_;
+  std::int64_t step_;
 };
 
 struct Candidate {
@@ -103,6 +88,36 @@ Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, cons
     }
   }
   return out;
+}
+
+// The same without a sigma, where scores stay as they are: in their order, against all that were
+// chosen.
+Chosen suppress_firmly(const float* scores, std::int64_t count, std::int64_t step,
+                       const Overlaps& overlaps, const Limits& limits) {
+  const Ranking order(scores, count, step, limits.score);
+  const auto most = std::min<std::size_t>(static_cast<std::size_t>(limits.most), order.size());
+  const auto limit = static_cast<float>(limits.overlap);
+  ChosenBoxes chosen;
+  Chosen out;
+  out.boxes.reserve(most);
+  out.scores.reserve(most);
+  for (std::size_t k = 0; k < order.size() && out.boxes.size() < most; ++k) {
+    const std::int32_t at = order[k];
+    const Box box = overlaps.box(at);
+    if (box.area > 0) {  // a box without an area overlaps none
+      if (chosen.overlap(box, limit)) continue;
+      chosen.add(box);
+    }
+    out.boxes.push_back(at);
+    out.scores.push_back(scores[at * step]);
+  }
+  return out;
+}
+
+Chosen suppress_boxes(const float* scores, std::int64_t count, std::int64_t step,
+                      const Overlaps& overlaps, const Limits& limits) {
+  if (limits.sigma > 0) return suppress(scores, count, step, overlaps, limits);
+  return suppress_firmly(scores, count, step, overlaps, limits);
 }
 
 float real_at(const Tensor& x, std::int64_t k) {
@@ -158,8 +173,9 @@ class Suppression {
     check_boxes(boxes, scores);
     const Limits limits = limits_of(call, 2, overlap_);
     check_limits(limits);
-    const Overlaps overlaps(as_floats(call, boxes), boxes.dim(0), 4);
-    const Chosen chosen = suppress(as_floats(call, scores), scores.count(), 1, overlaps, limits);
+    const Overlaps overlaps(as_floats(call, boxes), 4);
+    const Chosen chosen =
+        suppress_boxes(as_floats(call, scores), scores.count(), 1, overlaps, limits);
     const auto found = static_cast<std::int64_t>(chosen.boxes.size());
     const std::int64_t size = pads_ ? limits.most : found;
     put_boxes(call, chosen, size);
@@ -256,9 +272,9 @@ class CombinedSuppression {
     const float* own = boxes.as<float>() + n * count * kinds * 4;
     std::vector<Found> found;
     for (std::int64_t c = 0; c < classes; ++c) {
-      const Overlaps overlaps(own + (kinds > 1 ? c : 0) * 4, count, kinds * 4);
-      const Chosen chosen =
-          suppress(scores.as<float>() + n * count * classes + c, count, classes, overlaps, limits);
+      const Overlaps overlaps(own + (kinds > 1 ? c : 0) * 4, kinds * 4);
+      const Chosen chosen = suppress_boxes(scores.as<float>() + n * count * classes + c, count,
+                                           classes, overlaps, limits);
       for (std::size_t k = 0; k < chosen.boxes.size(); ++k)
         found.push_back({chosen.scores[k], c, chosen.boxes[k]});
     }
