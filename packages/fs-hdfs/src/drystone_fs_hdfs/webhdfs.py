@@ -78,6 +78,22 @@ class WebHdfs(WebStore):
             return Stat(0, time * 1_000_000, True)
         return Stat(length, time * 1_000_000, False, f"{found.get('fileId')}-{time}-{length}")
 
+    def begin(self, path: str, size: int) -> tuple[Stat, bytes]:
+        """The first bytes, then the status: of a file that is longer they may be another version's.
+
+        So a small file costs three requests: two for its bytes, and one for what it is.
+        """
+        head = bytearray()
+
+        def take(piece: memoryview) -> bool:
+            head.extend(piece)
+            return True
+
+        with suppress(StoreFailure, OSError):  # a directory, or nothing: the status tells
+            self.receive(path, 0, size, take)
+        found = self.stat(path)
+        return found, bytes(head) if len(head) == found.length else b""
+
     def children(self, path: str) -> list[str]:
         """The names in a directory, without files that are on their way."""
         return [name for name in self._names(path) if not _DRAFT.search(name)]

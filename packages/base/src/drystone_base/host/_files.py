@@ -36,7 +36,7 @@ close_region = declare("DS_CloseMemoryRegion", None, c_void_p)
 write_whole = declare("DS_WriteWholeFile", None, c_char_p, c_char_p, c_size_t, _STATUS)
 open_writable_to = declare("TF_NewWritableFile", None, c_char_p, POINTER(c_void_p), _STATUS)
 open_appendable = declare("DS_NewAppendableFile", c_void_p, c_char_p, _STATUS)
-append = declare("TF_AppendWritableFile", None, c_void_p, c_char_p, c_size_t, _STATUS)
+append = declare("TF_AppendWritableFile", None, c_void_p, c_void_p, c_size_t, _STATUS)
 tell = declare("DS_TellWritableFile", c_int64, c_void_p, _STATUS)
 flush = declare("TF_FlushWritableFile", None, c_void_p, _STATUS)
 close_writable = declare("TF_CloseWritableFile", None, c_void_p, _STATUS)
@@ -78,9 +78,10 @@ def open_writable(path: bytes, status: int | None) -> int | None:
 
 def take_status(pointer: int | None) -> tuple[str, str]:
     """Name of a status's code and its message; the status is deleted."""
-    name, text = CODES[_code(pointer)], str(_message(pointer).decode("utf-8", "replace"))
+    code = _code(pointer)
+    text = str(_message(pointer).decode("utf-8", "replace")) if code else ""
     _delete_status(pointer)
-    return name, text
+    return CODES[code], text
 
 
 def library_is_open() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
@@ -13,6 +13,9 @@ from drystone_base.host.filesystem import checked_uri
 from drystone_base.host.status import Status, call_failed
 
 __all__ = ["Readable", "Writable"]
+
+_COPIED: Final = 1 << 16
+"""Up to here a copy costs less than to find out where the bytes are."""
 
 
 class _Open:
@@ -103,9 +106,10 @@ class Writable(_Open):
 
     def append(self, data: bytes | memoryview) -> None:
         """Add bytes at the end."""
-        raw = data if isinstance(data, bytes) else bytes(data)
+        size, place, kept = _bytes_at(data)
         with Status(f"{self.uri} cannot be written") as status:
-            c.append(self.handle, raw, len(raw), status.pointer)
+            c.append(self.handle, place, size, status.pointer)
+        del kept
 
     def tell(self) -> int:
         """The place of the next byte."""
@@ -129,6 +133,19 @@ class Writable(_Open):
         handle = self._taken(needed=False)
         if handle is not None:
             c.abandon_writable(handle)
+
+
+def _bytes_at(data: bytes | memoryview) -> tuple[int, bytes | int, object]:
+    """How many bytes, where they are, and what keeps them there; many are not copied."""
+    if isinstance(data, bytes):
+        return len(data), data, None
+    if data.nbytes <= _COPIED or not data.c_contiguous:
+        raw = bytes(data)
+        return len(raw), raw, None
+    import numpy as np
+
+    array = np.frombuffer(data, np.uint8)
+    return array.nbytes, int(array.ctypes.data), array
 
 
 def _closed(uri: str) -> HostError:

@@ -94,11 +94,12 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        name, text = self.name, self.message
+        code = _code(self.pointer)
+        text = self.message if code else ""
         pointer, self.pointer = self.pointer, None
         _delete(pointer)
-        if error is None and name != "OK":
-            raise call_failed(self.what, name, text)
+        if error is None and code:
+            raise call_failed(self.what, CODES[code], text)
 
     @property
     def name(self) -> str:
