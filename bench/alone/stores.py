@@ -2,10 +2,12 @@
 
 Each client moves the same 256 MB object and the same 1,000 files of 4 KB (HDFS: 40), to
 and from a server that is started for it on this machine, round after round in turn, so that a slow
-spell of the machine hits all alike. The table has the median of the rounds, in MB/s and in files a second; *beside* is
-the median over the rounds of ours to the best of the others in that round. The servers: SeaweedFS
+spell of the machine hits all alike. The table has the median of the rounds, in MB/s and in files a
+second; *beside* is the median over the rounds of ours to the best of the others in that round. The
+servers: SeaweedFS
 (s3), an emulator of this repository in a process of its own (gs, http), Hadoop (hdfs, where
-``ci.scripts.stores.hadoop`` has been run). ``--publish`` writes the table into docs/filesystem.md.
+``ci.scripts.stores.hadoop`` has been run). ``--publish`` writes the table into docs/filesystem.md; with ``--only``, the rows
+of those stores.
 """
 
 from __future__ import annotations
@@ -276,8 +278,13 @@ def main() -> int:
     if options.publish:
         text = PAGE.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
+        old, after = rest.split(END)
+        table += "".join(
+            line for line in old.splitlines(keepends=True)
+            if options.only and any(line.startswith(f"| {s},") for s in STORES if s not in options.only)
+        )  # fmt: skip
         where = f"{processor()}, {os.cpu_count()} cores, medians of {rounds} rounds.\n\n"
-        PAGE.write_text(f"{before}{BEGIN}{where}{table}{END}{rest.split(END)[1]}", "utf-8")
+        PAGE.write_text(f"{before}{BEGIN}{where}{table}{END}{after}", "utf-8")
     return 0
 
 
