@@ -4,10 +4,9 @@ Each client moves the same 256 MB object and the same 1,000 files of 4 KB (HDFS:
 and from a server that is started for it on this machine, round after round in turn, so that a slow
 spell of the machine hits all alike. The table has the median of the rounds, in MB/s and in files a
 second; *beside* is the median over the rounds of ours to the best of the others in that round. The
-servers: SeaweedFS
-(s3), an emulator of this repository in a process of its own (gs, http), Hadoop (hdfs, where
-``ci.scripts.stores.hadoop`` has been run). ``--publish`` writes the table into docs/filesystem.md; with ``--only``, the rows
-of those stores.
+servers: SeaweedFS (s3), an emulator of this repository in a process of its own (gs, http), Hadoop
+(hdfs, where ``ci.scripts.stores.hadoop`` has been run). ``--publish`` writes the table into
+docs/filesystem.md; with ``--only``, the rows of those stores.
 """
 
 from __future__ import annotations
@@ -279,10 +278,9 @@ def main() -> int:
         text = PAGE.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
         old, after = rest.split(END)
-        table += "".join(
-            line for line in old.splitlines(keepends=True)
-            if options.only and any(line.startswith(f"| {s},") for s in STORES if s not in options.only)
-        )  # fmt: skip
+        rest_of = [f"| {store}," for store in STORES if store not in (options.only or STORES)]
+        lines = old.splitlines(keepends=True)
+        table += "".join(line for line in lines if line.startswith(tuple(rest_of)))
         where = f"{processor()}, {os.cpu_count()} cores, medians of {rounds} rounds.\n\n"
         PAGE.write_text(f"{before}{BEGIN}{where}{table}{END}{after}", "utf-8")
     return 0
