@@ -17,7 +17,7 @@ from drystone_filesystem import gfile
 root = sys.argv[1]
 graph = ds.Graph()
 x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
-n = graph.add("Neg", "n", [x], attrs={"T": FLOAT32})
+n = graph.add("Identity", "n", [x], attrs={"T": FLOAT32})
 graph.add("Identity", "y", [n], attrs={"T": FLOAT32})
 ds.save(graph, f"{root}/model")
 ds.write_graph(graph, f"{root}/m.pb")
