@@ -296,7 +296,7 @@ def test_a_kernel_that_refuses_its_inputs_says_so_and_the_plan_stays() -> None:
 
 @pytest.mark.usefixtures("kernels")
 def test_d22_a_region_has_a_memory_plan_of_its_own() -> None:
-    """Forty layers of 64 KiB each lie in the room of a few, run after run."""
+    """Row D22. Forty layers of 64 KiB each lie in the room of a few, run after run."""
     graph, rng = Graph(), np.random.default_rng(2)
     last = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (128, 128)})
     for k in range(40):
