@@ -188,7 +188,7 @@ def test_operands_that_are_joined(label: str, widths: tuple[int, ...]) -> None:
 
 
 def test_a_joined_operand_that_is_broadcast() -> None:
-    rows = [np.float32([[1, 2]]), np.float32([[3]])]
+    rows = [np.array(row, np.float32) for row in ([[1, 2]], [[3]])]
     x = np.arange(12, dtype=np.float32).reshape(4, 3)
     found = joined([x, *rows], [("Mul", (0, 1)), ("Neg", (2,))], as_dtype("float32"), [1, 2])
     np.testing.assert_array_equal(found, -(x * [1, 2, 3]))
