@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from drystone_abi.protos import GraphDef
+from drystone_abi.protos import FunctionDef, GraphDef
 from drystone_base import dtypes
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import (
+    FunctionLibrary,
     Graph,
     Node,
     conditional_nodes,
@@ -267,3 +268,16 @@ def test_merged_replaced_and_taken_out_nodes_leave_the_fan_out_right() -> None:
     again = Graph.from_bytes(graph.to_bytes())
     wanted = {"x": ["n0", "n4", "twin"], "n0": [], "twin": ["n4"], "n4": []}
     assert users_by_index(graph) == users_by_index(again) == wanted
+
+
+def test_effects_of_a_body_come_in_the_order_of_their_names() -> None:
+    """Not in that of protobuf's map, which differs from process to process."""
+    proto = FunctionDef()
+    proto.signature.name = "orders"
+    names = [f"n{k:02}" for k in range(24)]
+    for name in reversed(names):
+        proto.node_def.add(name=name, op="NoOp")
+        proto.control_ret[name] = name
+    library = FunctionLibrary()
+    library.add(proto)
+    assert [node.name for node in library["orders"].body(library).effects] == names

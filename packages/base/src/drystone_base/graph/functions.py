@@ -297,7 +297,8 @@ class _BodyBuilder:
 
     def _effects(self) -> list[Node]:
         """Nodes named by ``control_ret``, and stateful ones: they run whatever is fetched."""
-        named = dict.fromkeys(self.graph[n] for n in self.function.proto.control_ret.values())
+        returned = self.function.proto.control_ret  # a map, in another order in each process
+        named = dict.fromkeys(self.graph[returned[key]] for key in sorted(returned))
         for node in self.graph:
             definition = find(node.op)
             if definition is not None and definition.is_stateful and node.op not in _ENDS:
