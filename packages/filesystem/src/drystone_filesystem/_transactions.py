@@ -53,7 +53,7 @@ class Transactions:
     def __init__(self) -> None:
         self._open: dict[int, _One] = {}
         self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def start(self, owner: int) -> int:
         """A new one: the address of its token."""
@@ -95,12 +95,11 @@ class Transactions:
     def of_path_or_new(self, path: str, owner: int) -> int:
         """The same, or that of a new one."""
         with self._lock:
-            known = self._of(path) is not None
-        if known:
-            return self.of_path(path)
-        token = self.start(owner)
-        self.add(path, token)
-        return token
+            if self._of(path) is not None:
+                return self.of_path(path)
+            token = self.start(owner)
+            self.add(path, token)
+            return token
 
     def keep(self, path: str, file: _File) -> bool:
         """Whether the file now waits for the end of a transaction."""

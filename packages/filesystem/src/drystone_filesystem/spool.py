@@ -43,24 +43,28 @@ class _Kept:
 
     def append(self, data: memoryview) -> None:
         """Add them."""
-        if self._disk is None and self.size + len(data) > _IN_MEMORY:
+        if self._disk is None and self.size + len(data) <= _IN_MEMORY:
+            with self._changed:
+                self._memory += data
+            self._grown(self.size + len(data))
+            return
+        disk = self._to_disk()
+        for start in range(0, len(data), _EARLY):
+            piece = data[start : start + _EARLY]
+            self._write(disk, piece, self.size)
+            self._grown(self.size + len(piece))
+
+    def _to_disk(self) -> IO[bytes]:
+        """The file on disk; what memory held has moved there."""
+        if self._disk is None:
             disk = tempfile.TemporaryFile(prefix="drystone-")  # noqa: SIM115 - it outlives this
             self._write(disk, memoryview(self._memory), 0)
             with self._changed:
                 self._disk, self._memory = disk, bytearray()
-        if self._disk is None:
-            with self._changed:
-                self._memory += data
-        for start in range(0, len(data) if self._disk else 0, _EARLY):
-            piece = data[start : start + _EARLY]
-            self._write(self._disk, piece, self.size)
-            self._grown(self.size + len(piece))
-        if self._disk is None:
-            self._grown(self.size + len(data))
+        return self._disk
 
     @staticmethod
-    def _write(disk: IO[bytes] | None, data: memoryview, place: int) -> None:
-        assert disk is not None
+    def _write(disk: IO[bytes], data: memoryview, place: int) -> None:
         while len(data):
             done = os.pwrite(disk.fileno(), data, place)
             data, place = data[done:], place + done

@@ -9,59 +9,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import Asked, answering
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem
 from drystone_filesystem import gfile
 
 KEY, SECRET, TOKEN = "TESTKEYID", "a-secret-that-must-not-show", "a-token-that-must-not-show"
-Answers = Callable[[str, bytes], tuple[int, str, bytes]]
 
 
-@contextmanager
-def server(answer: Answers) -> Iterator[tuple[str, list[str]]]:
-    """Answers every request by ``answer(path, body)``; its address, and who asked by what right."""
-    shown: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            shown.append(self.headers.get("Authorization") or "")
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, kind, text = answer(self.path, body)
-            self.send_response(status)
-            for name, value in {
-                "Content-Type": kind, "Content-Length": str(len(text)), "ETag": '"1"',
-                "Last-Modified": "Sat, 21 Nov 2026 00:00:00 GMT",
-                "Content-Range": f"bytes 0-{len(text) - 1}/{len(text)}",
-            }.items():  # fmt: skip
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(text)
-
-        do_GET = do_PUT = do_POST = _answer  # noqa: N815 - names of http.server
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{made.server_address[1]}", shown
-    finally:
-        made.shutdown()
-        made.server_close()
-
-
-def store(_path: str, _body: bytes) -> tuple[int, str, bytes]:
+def store(_asked: Asked) -> tuple[int, str, bytes]:
     """A store with one object everywhere."""
     return 206, "text/plain", b"bytes"
 
@@ -101,7 +64,7 @@ def test_a_web_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     """As pods of a cluster have it: a token in a file is shown to Amazon, over TLS or never."""
     (tmp_path / "token").write_text(TOKEN)
     with (
-        server(lambda _path, _body: (200, "text/xml", b"")) as (role, asked),
+        answering(lambda _asked: (200, "text/xml", b"")) as (role, asked),
         pytest.raises(HostError) as caught,
     ):
         read(
@@ -119,13 +82,13 @@ def test_what_a_container_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", str(tmp_path / "token"))
     keys = {"AccessKeyId": KEY, "SecretAccessKey": SECRET, "Token": TOKEN, "Expiration": until()}
     with (
-        server(lambda _path, _body: (200, "text/json", json.dumps(keys).encode())) as (agent, by),
-        server(store) as (address, shown),
+        answering(lambda _asked: (200, "text/json", json.dumps(keys).encode())) as (agent, by),
+        answering(store) as (address, shown),
     ):
         monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{agent}/keys")
         assert read("s3://box/a", monkeypatch, AWS_ENDPOINT_URL=address) == b"bytes"
-    assert by == [TOKEN]
-    assert f"Credential={KEY}/" in shown[0]
+    assert [one.right for one in by] == [TOKEN]
+    assert f"Credential={KEY}/" in shown[0].right
 
 
 def profile(folder: Path, text: str) -> None:
@@ -140,9 +103,9 @@ def test_a_program_that_tells_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     keys = {"Version": 1, "AccessKeyId": KEY, "SecretAccessKey": SECRET, "Expiration": until()}
     (tmp_path / "keys.py").write_text(f"print({json.dumps(json.dumps(keys))})")
     profile(tmp_path, f"credential_process = {sys.executable} {tmp_path}/keys.py")
-    with server(store) as (address, shown):
+    with answering(store) as (address, shown):
         assert read("s3://box/a", monkeypatch, AWS_ENDPOINT_URL=address) == b"bytes"
-    assert f"Credential={KEY}/" in shown[0]
+    assert f"Credential={KEY}/" in shown[0].right
 
 
 def test_a_profile_of_sso_that_nobody_signed_in_to(
@@ -151,7 +114,7 @@ def test_a_profile_of_sso_that_nobody_signed_in_to(
     pytest.importorskip("boto3")
     profile(tmp_path, "sso_start_url = https://x\nsso_region = x\nsso_account_id = 1\n"
             "sso_role_name = r")  # fmt: skip
-    with server(store) as (address, _), pytest.raises(HostError) as caught:
+    with answering(store) as (address, _), pytest.raises(HostError) as caught:
         read("s3://box/a", monkeypatch, AWS_ENDPOINT_URL=address)
     assert "SSO" in caught.value.found
     assert caught.value.status == "UNAUTHENTICATED"
@@ -185,11 +148,11 @@ def key_of_a_service(folder: Path) -> Path:
 def test_a_service_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its key signs what it shows: nobody is asked."""
     path = key_of_a_service(tmp_path)
-    with server(store) as (address, shown):
+    with answering(store) as (address, shown):
         data = read("gs://box/a", monkeypatch, GOOGLE_BASE_URL=address,
                     GOOGLE_APPLICATION_CREDENTIALS=str(path))  # fmt: skip
     assert data == b"bytes"
-    assert shown[0].startswith("Bearer ey")
+    assert shown[0].right.startswith("Bearer ey")
 
 
 def external(folder: Path, token_url: str) -> Path:
@@ -210,19 +173,17 @@ def test_an_external_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     pytest.importorskip("google.auth")
     given = {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"}
     given["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token"
-    asked: list[bytes] = []
-
-    def sts(_path: str, body: bytes) -> tuple[int, str, bytes]:
-        asked.append(body)
-        return 200, "text/json", json.dumps(given).encode()
-
-    with server(sts) as (role, _), server(store) as (address, shown):
+    sts = json.dumps(given).encode()
+    with (
+        answering(lambda _asked: (200, "text/json", sts)) as (role, asked),
+        answering(store) as (address, shown),
+    ):
         path = external(tmp_path, f"{role}/v1/token")
         data = read("gs://box/a", monkeypatch, GOOGLE_BASE_URL=address,
                     GOOGLE_APPLICATION_CREDENTIALS=str(path))  # fmt: skip
     assert data == b"bytes"
-    assert b"who-this-is" in asked[0]
-    assert shown[0] == f"Bearer {TOKEN}"
+    assert b"who-this-is" in asked[0].body
+    assert shown[0].right == f"Bearer {TOKEN}"
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"type": 1}', '{"private_key": "a-secret-line"}'])

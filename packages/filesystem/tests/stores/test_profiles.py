@@ -6,14 +6,11 @@ S2-filesystems.
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from answering import Asked, answering
 
 from ci.scripts.stores.seaweed import KEY, SECRET, seaweed
 from drystone_base.host import filesystem
@@ -55,37 +52,15 @@ def test_a_profile_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert profile() == {}
 
 
-@contextmanager
-def metadata_service() -> Iterator[tuple[str, list[str]]]:
-    """What a machine in the cloud asks for its role's keys: the address, and what was asked."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            asked.append(f"{self.command} {self.path}")
-            until = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-            keys = {"AccessKeyId": KEY, "SecretAccessKey": SECRET, "Token": "", "Code": "Success"}
-            body = b"a-token"
-            if self.command == "GET":
-                body = b"role" if self.path.endswith("/") else b""
-                body = body or json.dumps({**keys, "Expiration": until}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_PUT = _answer  # noqa: N815 - names of http.server
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+def metadata(asked: Asked) -> tuple[int, str, bytes]:
+    """What a machine in the cloud is told: a token, the name of its role, the keys of that."""
+    if asked.method == "PUT":
+        return 200, "text/plain", b"a-token"
+    if asked.path.endswith("/"):
+        return 200, "text/plain", b"role"
+    until = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    keys = {"AccessKeyId": KEY, "SecretAccessKey": SECRET, "Token": "", "Code": "Success"}
+    return 200, "text/json", json.dumps({**keys, "Expiration": until}).encode()
 
 
 def test_both_open_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,8 +71,8 @@ def test_both_open_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             file.write("by a profile")
         filesystem.cleanup()
         (tmp_path / "credentials").unlink()
-        with metadata_service() as (service, asked):
+        with answering(metadata) as (service, asked):
             monkeypatch.setenv("AWS_METADATA_ENDPOINT", service)
             assert gfile.GFile("s3://box/a").read() == "by a profile"
-        assert any("security-credentials" in one for one in asked)
+        assert any("security-credentials" in one.path for one in asked)
     filesystem.cleanup()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
@@ -19,6 +22,7 @@ from drystone_filesystem import (
     transaction,
     transaction_of,
 )
+from drystone_filesystem._transactions import Transactions
 from drystone_filesystem.from_fsspec import MemoryStore
 
 
@@ -76,6 +80,25 @@ def test_the_nearest_one_counts(box: str) -> None:
     with pytest.raises(HostError) as caught:
         begun.end()
     assert caught.value.status == "INVALID_ARGUMENT"
+
+
+def test_who_asks_for_one_at_once_gets_the_same() -> None:
+    class Slow(Transactions):
+        """One in which others have time to ask while it begins."""
+
+        def start(self, owner: int) -> int:
+            token = super().start(owner)
+            time.sleep(0.02)
+            return token
+
+    transactions, ready = Slow(), threading.Barrier(4)
+
+    def ask(_: int) -> int:
+        ready.wait(30)
+        return transactions.of_path_or_new("box/a", 0)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(ask, range(4)))) == 1
 
 
 class Refused(Upload):

@@ -199,8 +199,10 @@ def _prepare(curl: Any, pycurl: ModuleType, method: str, url: str, body: Source 
         curl.setopt(pycurl.PROXY, proxy)
     if url.startswith("https:"):
         file, folder = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-        curl.setopt(pycurl.CAINFO, file) if file else None
-        curl.setopt(pycurl.CAPATH, folder) if folder else None
+        if file:
+            curl.setopt(pycurl.CAINFO, file)
+        if folder:
+            curl.setopt(pycurl.CAPATH, folder)
     if method == "HEAD":
         curl.setopt(pycurl.NOBODY, True)
     elif method != "GET":
