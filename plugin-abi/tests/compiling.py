@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -29,7 +30,15 @@ _STANDARDS = {".c": "-std=c11", ".cc": "-std=c++20"}
 
 @cache
 def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="drystone-compiled-"))
+    """A folder that goes with this process, not with one that it forks."""
+    folder, owner = Path(tempfile.mkdtemp(prefix="drystone-compiled-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.dtypes import FLOAT32, INT32, DType, from_numpy
 from drystone_base.graph import Graph, Node, Output, output_name
 from drystone_base.ops.attrs import TensorAttr
@@ -16,7 +17,7 @@ from drystone_optimizer.config import OWN, PASSES
 
 __all__ = [
     "Maker", "as_lines", "check", "natively", "only", "run_pass", "same_values", "told",
-    "unchanged",
+    "unary_function", "unchanged",
 ]  # fmt: skip
 
 Feeds = Mapping[str, Any]
@@ -48,6 +49,20 @@ class Maker:
             dtype = {"f": FLOAT32, "i": INT32}.get(array.dtype.kind, from_numpy(array.dtype))
         tensor = TensorAttr(array=array.astype(dtype.np))
         return self.op("Const", name, dtype=dtype, value=tensor, **more)
+
+
+def unary_function(name: str, op: str, **attrs: str) -> FunctionDef:
+    """``name(a) = op(a)``, float32, with these attributes."""
+    proto = FunctionDef()
+    proto.signature.name = name
+    proto.signature.input_arg.add(name="a", type=DataType.DT_FLOAT)
+    proto.signature.output_arg.add(name="b", type=DataType.DT_FLOAT)
+    node = proto.node_def.add(name="n", op=op, input=["a"])
+    node.attr["T"].type = DataType.DT_FLOAT
+    proto.ret["b"] = f"n:{'activations' if op == 'Relu' else 'y'}:0"
+    for key, value in attrs.items():
+        proto.attr[key].s = value.encode()
+    return proto
 
 
 def only(*names: str, **more: Any) -> OptimizerConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pass_checks import Maker
+from random_drawing import Drawing
 
 from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
@@ -22,28 +22,17 @@ VALUES = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1, 1e30, 1e-30)
 F = {"T": FLOAT32}
 
 
-class Arithmetic:
+class Arithmetic(Drawing):
     """A graph of float32 matrices; the shape of each value is known here, not always to it."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.rng, self.m = rng, Maker()
+        super().__init__(rng)
         self.values: list[tuple[Output, tuple[int, int]]] = []
-        self.feeds: dict[str, Any] = {}
-        self.serial = 0
-
-    def op(self, op: str, *inputs: Any, **attrs: Any) -> Output:
-        """A node with a name of its own."""
-        self.serial += 1
-        return self.m.op(op, f"{op}_{self.serial}", *inputs, **attrs)
 
     def ints(self, *value: int) -> Output:
         """A constant vector of ints."""
         self.serial += 1
         return self.m.const(f"i_{self.serial}", np.array(value, np.int32))
-
-    def one_of(self, items: Any) -> Any:
-        """One of the items."""
-        return items[int(self.rng.integers(len(items)))]
 
     def placeholder(self) -> None:
         """A matrix that is fed, with zeros of both signs, NaN and infinities now and then."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pass_checks import Maker
+from random_drawing import Drawing
 
 from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
@@ -17,33 +17,18 @@ _UNARY = ("Relu", "Neg", "Square", "Tanh", "Identity", "Sigmoid", "Abs")
 _BINARY = ("AddV2", "Mul", "Maximum", "Sub")
 
 
-class Images:
+class Images(Drawing):
     """A graph of float32 images; ``last`` says where the channels are."""
 
     def __init__(self, rng: np.random.Generator, last: bool, device: str) -> None:
-        self.rng, self.last, self.device, self.m = rng, last, device, Maker()
+        super().__init__(rng)
+        self.last, self.device = last, device
         self.format = "NHWC" if last else "NCHW"
-        self.feeds: dict[str, Any] = {}
         self.values: list[tuple[Output, tuple[int, int, int, int]]] = []
-        self.serial = 0
 
     def op(self, op: str, *inputs: Any, **attrs: Any) -> Output:
         """A node with a name of its own, on the device."""
-        self.serial += 1
-        return self.m.op(op, f"{op}_{self.serial}", *inputs, device=self.device, **attrs)
-
-    def const(self, value: Any) -> Output:
-        """A constant with a name of its own."""
-        self.serial += 1
-        return self.m.const(f"c_{self.serial}", np.asarray(value))
-
-    def weights(self, *shape: int) -> Output:
-        """Random numbers."""
-        return self.const(self.rng.normal(size=shape).astype(np.float32))
-
-    def one_of(self, items: Any) -> Any:
-        """One of the items."""
-        return items[int(self.rng.integers(len(items)))]
+        return super().op(op, *inputs, device=self.device, **attrs)
 
     def placed(self, n: Any, h: Any, w: Any, c: Any) -> list[Any]:
         """One thing for each dimension, in the order of the format."""

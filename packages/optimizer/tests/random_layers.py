@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pass_checks import Maker
+from pass_checks import unary_function
+from random_drawing import Drawing
 
-from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.attrs import FunctionRef
@@ -27,40 +27,20 @@ _ROOT, _SLOPE = float(np.float32(np.sqrt(0.5))), float(np.float32(np.sqrt(2 / np
 _WRONG = 0.15
 
 
-class Layers:
+class Layers(Drawing):
     """A graph of float32 values of shape (examples, places, features)."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.rng, self.m = rng, Maker()
-        self.feeds: dict[str, Any] = {}
+        super().__init__(rng)
         self.sizes = (int(rng.integers(1, 4)), int(rng.integers(1, 5)))
         self.heads = int(rng.integers(1, 3))
         self.width = self.heads * int(rng.integers(1, 4))
         self.values: list[Output] = []
         self.inner: list[Output] = []
-        self.serial = 0
 
     def op(self, op: str, *inputs: Any, **attrs: Any) -> Output:
         """A node of floats with a name of its own."""
-        self.serial += 1
-        return self.m.op(op, f"{op}_{self.serial}", *inputs, **({"T": FLOAT32} | attrs))
-
-    def const(self, value: Any) -> Output:
-        """A constant with a name of its own."""
-        self.serial += 1
-        return self.m.const(f"c_{self.serial}", np.asarray(value))
-
-    def weights(self, *shape: int) -> Output:
-        """Random numbers."""
-        return self.const(self.rng.normal(size=shape).astype(np.float32))
-
-    def one_of(self, items: Any) -> Any:
-        """One of the items."""
-        return items[int(self.rng.integers(len(items)))]
-
-    def chance(self, share: float) -> bool:
-        """True that often."""
-        return bool(self.rng.random() < share)
+        return super().op(op, *inputs, **({"T": FLOAT32} | attrs))
 
     def either(self, op: str, a: Output, b: Output) -> Output:
         """An op whose operands may come in any order."""
@@ -242,7 +222,8 @@ class Layers:
         ops = self.one_of(_ALIKE)
         interface = f"does_{self.serial}"
         for name, device, op in zip("ab", ("CPU", "GPU"), ops, strict=True):
-            self.m.graph.functions.add(_function(f"{name}_{self.serial}", op, interface, device))
+            said = {"api_implements": interface, "api_preferred_device": device}
+            self.m.graph.functions.add(unary_function(f"{name}_{self.serial}", op, **said))
         callee, device = f"{self.one_of('ab')}_{self.serial}", self.one_of(_DEVICES)
         kind = self.one_of(("PartitionedCall", "StatefulPartitionedCall", callee))
         if kind == callee:
@@ -261,28 +242,13 @@ class Layers:
         self.serial += 1
         names = [f"on_{device}_{self.serial}" for device in ("CPU", "GPU", "rest")]
         for name in names:  # alike: without a pass, the CPU's is taken
-            self.m.graph.functions.add(_function(name, "Tanh", "", ""))
+            self.m.graph.functions.add(unary_function(name, "Tanh"))
         index = self.m.op("DeviceIndex", f"index_{self.serial}", device_names=["CPU", "GPU"])
         branches = [FunctionRef(name, {}) for name in names]
         made = self.m.op("StatelessCase", f"case_{self.serial}", index, self.last(),
                          branches=branches, Tin=[FLOAT32], Tout=[FLOAT32], output_shapes=[None],
                          device=self.one_of(_DEVICES))  # fmt: skip
         self.keep(made)
-
-
-def _function(name: str, op: str, interface: str, device: str) -> FunctionDef:
-    proto = FunctionDef()
-    proto.signature.name = name
-    proto.signature.input_arg.add(name="a", type=DataType.DT_FLOAT)
-    proto.signature.output_arg.add(name="b", type=DataType.DT_FLOAT)
-    node = proto.node_def.add(name="n", op=op, input=["a"])
-    node.attr["T"].type = DataType.DT_FLOAT
-    result = "activations" if op == "Relu" else "y"
-    proto.ret["b"] = f"n:{result}:0"
-    if interface:
-        proto.attr["api_implements"].s = interface.encode()
-        proto.attr["api_preferred_device"].s = device.encode()
-    return proto
 
 
 def draw_layers(seed: int) -> tuple[Layers, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pass_checks import Maker
+from random_drawing import Drawing
 from random_programs import Program
 
 from drystone_base.dtypes import FLOAT32
@@ -18,23 +18,16 @@ _UNARY = ("Tanh", "Neg", "Identity", "Relu", "Square")
 _STEPS = 3
 
 
-class Training:
+class Training(Drawing):
     """A step of a linear model of a few variables, some of them resources."""
 
     def __init__(self, rng: np.random.Generator, plain: bool) -> None:
-        self.rng, self.plain, self.m = rng, plain, Maker()
+        super().__init__(rng)
+        self.plain = plain
         self.rows, self.width = (int(rng.integers(1, 4)) for _ in range(2))
         self.inits: list[str] = []
         self.reads: list[str] = []
         self.updates: list[str] = []
-
-    def chance(self, share: float) -> bool:
-        """True that often."""
-        return bool(self.rng.random() < share)
-
-    def numbers(self, *shape: int) -> Any:
-        """Random numbers."""
-        return self.rng.normal(size=shape).astype(np.float32)
 
     def variable(self, name: str, value: Any, resource: bool) -> tuple[Output, Output]:
         """A variable, and a read of it; it is set by a node that runs first."""
@@ -56,7 +49,7 @@ class Training:
         variable, read = self.variable(f"v{k}", self.numbers(self.width, 2), resource)
         made = m.op("MatMul", f"product_{k}", x, read, **F)
         for j in range(int(self.rng.integers(3))):
-            kind = _UNARY[int(self.rng.integers(len(_UNARY)))]
+            kind = self.one_of(_UNARY)
             made = m.op(kind, f"act_{k}_{j}", made, **F)
         wanted = m.const(f"wanted_{k}", self.numbers(self.rows, 2))
         error = m.op("Sub", f"error_{k}", made, wanted, **F)

@@ -75,6 +75,9 @@ class Widened {
     wide.finish();
   }
 
+ protected:
+  Kernel& kernel() { return kernel_; }
+
  private:
   Kernel kernel_;
 };

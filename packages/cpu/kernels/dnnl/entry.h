@@ -51,19 +51,13 @@ Entry entry(const char* op, bool is_narrow) {
 
 // For floats of 16 bits: by oneDNN in that type where the processor has it, else widened.
 template <class Kernel>
-class Narrow {
+class Narrow final : public Widened<Kernel> {
  public:
-  explicit Narrow(const Node& node) : kernel_(node) {}
+  using Widened<Kernel>::Widened;
   void compute(Call& call) {
-    if (is_native(call.held_input(0).dtype())) return kernel_.compute(call);
-    WidenedCall wide(call.inputs());
-    Call widened(call.context(), &wide);
-    kernel_.compute(widened);
-    wide.finish();
+    if (is_native(call.held_input(0).dtype())) return this->kernel().compute(call);
+    Widened<Kernel>::compute(call);
   }
-
- private:
-  Kernel kernel_;
 };
 
 // A kernel for float, and the same for floats of 16 bits.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -40,35 +40,45 @@ def _field(number: int, raw: bytes) -> bytes:
     return bytes([number << 3 | 2]) + size + bytes([count]) + raw
 
 
-@settings(max_examples=60)
-@given(st.lists(TOKENS, max_size=4))
-def test_protobufs_are_read(tokens: list[Token]) -> None:
-    """The format of Hadoop 3: ``CredentialsProto`` with its length before it."""
+def encoded(tokens: Iterable[Token]) -> bytes:
+    """What a file of Hadoop 3 holds: ``CredentialsProto`` with its length before it."""
     entries = b""
     for one in tokens:
         parts = (one.identifier, one.password, one.kind.encode(), one.service.encode())
         fields = b"".join(_field(k, part) for k, part in enumerate(parts, 1))
         entries += _field(1, _field(1, b"alias") + _field(2, fields))
-    assert parse(b"HDTS\x01" + _field(0, entries)[1:]) == tuple(tokens)
+    return b"HDTS\x01" + _field(0, entries)[1:]
+
+
+@settings(max_examples=60)
+@given(st.lists(TOKENS, max_size=4))
+def test_protobufs_are_read(tokens: list[Token]) -> None:
+    assert parse(encoded(tokens)) == tuple(tokens)
+
+
+@settings(max_examples=60)
+@given(st.lists(TOKENS, min_size=1, max_size=3), st.data())
+def test_what_is_cut_off_is_refused(tokens: list[Token], data: st.DataObject) -> None:
+    for whole in (WRITTEN, encoded(tokens)):
+        end = data.draw(st.integers(0, len(whole) - 1))
+        with pytest.raises((ValueError, LookupError)):
+            parse(whole[:end])
 
 
 @settings(max_examples=200)
-@given(st.binary(max_size=40) | st.integers(5, len(WRITTEN)).map(lambda k: WRITTEN[4:k]))
-def test_anything_else_is_refused(rest: bytes) -> None:
-    """Not more than that: no other exception, and no loop."""
-    with contextlib.suppress(ValueError, LookupError):
-        parse(b"HDTS" + rest)
+@given(st.binary(max_size=40))
+def test_anything_else_is_refused_or_tokens(rest: bytes) -> None:
+    """No other exception, and no loop."""
+    try:
+        found = parse(b"HDTS" + rest)
+    except (ValueError, LookupError):
+        return
+    assert all(isinstance(one, Token) for one in found)
 
 
 def file_of(folder: Path, *tokens: Token) -> Path:
     """Such a file."""
-    raw = b"HDTS\x01"
-    entries = b""
-    for one in tokens:
-        parts = (one.identifier, one.password, one.kind.encode(), one.service.encode())
-        fields = b"".join(_field(k, part) for k, part in enumerate(parts, 1))
-        entries += _field(1, _field(1, b"alias") + _field(2, fields))
-    (folder / "tokens").write_bytes(raw + _field(0, entries)[1:])
+    (folder / "tokens").write_bytes(encoded(tokens))
     return folder / "tokens"
 
 

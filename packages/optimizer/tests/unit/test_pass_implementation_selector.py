@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, natively, run_pass, same_values, told, unchanged
+from pass_checks import Maker, natively, run_pass, same_values, told, unary_function, unchanged
 
-from drystone_abi.protos import DataType, FunctionDef
+from drystone_abi.protos import DataType
 from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.ops.attrs import FunctionRef
 
@@ -17,26 +17,14 @@ X = {"x:0": np.array([[1, -2, 3]], np.float32)}
 GPU = "/device:GPU:0"
 
 
-def function(name: str, op: str, **attrs: str) -> FunctionDef:
-    """``name(a) = op(a)``, float32, with these attributes."""
-    proto = FunctionDef()
-    proto.signature.name = name
-    proto.signature.input_arg.add(name="a", type=DataType.DT_FLOAT)
-    proto.signature.output_arg.add(name="b", type=DataType.DT_FLOAT)
-    node = proto.node_def.add(name="n", op=op, input=["a"])
-    node.attr["T"].type = DataType.DT_FLOAT
-    proto.ret["b"] = "n:y:0"
-    for key, value in attrs.items():
-        proto.attr[key].s = value.encode()
-    return proto
-
-
 def calls(device: str = GPU, op: str = "StatefulPartitionedCall", **more: Any) -> Maker:
     """A call of what the CPU prefers, beside what the GPU prefers."""
     m = Maker()
-    m.graph.functions.add(function("slow", "Neg", api_implements="f", api_preferred_device="CPU"))
+    m.graph.functions.add(
+        unary_function("slow", "Neg", api_implements="f", api_preferred_device="CPU")
+    )
     made = {"api_implements": "f", "api_preferred_device": "GPU"} | more
-    m.graph.functions.add(function("fast", made.pop("body", "Neg"), **made))
+    m.graph.functions.add(unary_function("fast", made.pop("body", "Neg"), **made))
     if op == "slow":
         m.op("slow", "y", m.x(), device=device)
     else:
@@ -84,7 +72,7 @@ def test_c2_functions_that_do_not_fit_stay(more: dict[str, str], why: str) -> No
 
 def test_c2_of_several_for_one_device_none_is_taken() -> None:
     m = calls()
-    third = function("third", "Abs", api_implements="f", api_preferred_device="GPU")
+    third = unary_function("third", "Abs", api_implements="f", api_preferred_device="GPU")
     m.graph.functions.add(third)
     report = unchanged(m, PASS, ["y:0"], ["x:0"])
     assert told(report, PASS) == "several implementations prefer the device of a call"
@@ -93,7 +81,7 @@ def test_c2_of_several_for_one_device_none_is_taken() -> None:
 def test_c2_functions_of_other_interfaces_or_types_are_not_taken() -> None:
     unchanged(calls(api_implements="g"), PASS, ["y:0"], ["x:0"])
     m = calls()
-    other = function("fast", "Neg", api_implements="f", api_preferred_device="GPU")
+    other = unary_function("fast", "Neg", api_implements="f", api_preferred_device="GPU")
     del other.signature.input_arg[:]
     other.signature.input_arg.add(name="a", type=DataType.DT_DOUBLE)
     m.graph.functions.add(other, replace=True)
@@ -105,7 +93,7 @@ def cases(device: str, names: list[str]) -> Maker:
     """A Case on a device that a DeviceIndex decides."""
     m = Maker()
     for name, op in (("on_cpu", "Neg"), ("on_gpu", "Square"), ("elsewhere", "Abs")):
-        m.graph.functions.add(function(name, op))
+        m.graph.functions.add(unary_function(name, op))
     branches = [FunctionRef(name, {}) for name in ("on_cpu", "on_gpu", "elsewhere")]
     index = m.op("DeviceIndex", "i", device_names=names)
     m.op("StatelessCase", "y", index, m.x(), branches=branches, Tin=[FLOAT32], Tout=[FLOAT32],
