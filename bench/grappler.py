@@ -1,9 +1,10 @@
 """The passes beside TensorFlow's Grappler: nodes left, time, and how fast the graphs run here.
 
-``python -m bench.grappler [MODELS] [--chains 10000] [--write PAGE]``, in an environment that has
-both (``nox -s tf_parity`` makes one). MODELS is a folder of recorded models with an index.json.
-Both optimize the same GraphDef for the same fetches; Grappler's result is run by drystone, whose
-own optimizer is off for that. Times are CPU time, the least of some runs.
+``python -m bench.grappler [MODELS] [--chains 10000 100000] [--kinds towers] [--write PAGE]``, in an
+environment that has both (``nox -s tf_parity`` makes one). MODELS is a folder of recorded models
+with an index.json. Both optimize the same GraphDef for the same fetches; Grappler's result is run
+by drystone, whose own optimizer is off for that. Times are CPU time, the least of some runs, of a
+large graph of one. ``--write`` leaves the page's rows of what was not measured as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +36,9 @@ from drystone_optimizer import OptimizerConfig, optimize
 __all__ = ["Case", "Row", "count_nodes", "main", "measure", "recorded", "synthetic"]
 
 BEGIN, END = "<!-- grappler: begin -->", "<!-- grappler: end -->"
+KINDS = ("unary", "sums", "identities", "dense layers", "towers")
+LARGE = 500_000
+"""From so many nodes on each optimizer goes over a graph once only."""
 OURS, PLAIN = OptimizerConfig(), ds.SessionConfig(optimizer="off")
 
 
@@ -74,7 +78,7 @@ class Row:
 def ours(graph: bytes, fetches: Sequence[str], feeds: Sequence[str]) -> tuple[Graph, float]:
     """The graph that our passes make of the same bytes, and the seconds."""
     best, after = math.inf, Graph()
-    for _ in range(4):
+    for _ in range(4 if len(Graph.from_bytes(graph)) < LARGE else 1):
         twin = Graph.from_bytes(graph)
         begin = time.process_time()
         after = optimize(twin, fetches, feeds, OURS)
@@ -122,7 +126,8 @@ def timed(graphs: Sequence[Graph], case: Case) -> list[float]:
 def measure(case: Case, pool: ProcessPoolExecutor, runs: bool = True) -> Row:
     """Both optimizers on one case; Grappler runs in ``pool``."""
     data, feeds = case.graph.to_bytes(), list(case.feeds)
-    theirs, their_seconds = pool.submit(grappler, data, case.fetches, feeds).result()
+    repeats = 2 if len(case.graph) < LARGE else 1
+    theirs, their_seconds = pool.submit(grappler, data, case.fetches, feeds, repeats).result()
     mine, my_seconds = ours(data, case.fetches, feeds)
     other = Graph.from_bytes(theirs)
     wrong: list[str] = []
@@ -152,60 +157,95 @@ def recorded(folder: Path) -> Iterator[Case]:
         yield Case(entry["name"], model.graph, fetches, feeds, model.session)
 
 
-def synthetic(count: int) -> Iterator[Case]:
+def synthetic(count: int, kinds: Sequence[str] = KINDS) -> Iterator[Case]:
     """Chains, dense layers and towers of about ``count`` nodes."""
     x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
-    for kind in ("unary", "sums", "identities"):
-        yield Case(f"{kind}, {count}", chain(count, kind), [f"n{count - 1}:0"], {"x:0": x})
-    yield Case(f"dense layers, {count}", *dense_layers(count // 4))
-    yield Case(f"towers, {count}", *towers(count // 10))
+    for kind in kinds:
+        name = f"{kind}, {count}"
+        if kind == "dense layers":
+            yield Case(name, *dense_layers(count // 4))
+        elif kind == "towers":
+            yield Case(name, *towers(count // 10))
+        else:
+            yield Case(name, chain(count, kind), [f"n{count - 1}:0"], {"x:0": x})
 
 
-def ratio(pairs: Sequence[tuple[float, float]]) -> float:
-    """Geometric mean of theirs over ours."""
-    return math.exp(sum(math.log(theirs / mine) for mine, theirs in pairs) / len(pairs))
+def ratio(values: Sequence[float]) -> float:
+    """Geometric mean of ratios."""
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as Markdown, with the geometric means."""
+def line(row: Row) -> str:
+    """A row as Markdown."""
+    (a, b), (s, t) = row.left, row.seconds
+    per = 1e6 / row.nodes
+    run = f"{row.run[1] / row.run[0]:.2f}" if row.run else "—"
+    return (
+        f"| {row.name} | {row.nodes} | {a} | {b} | {b / a:.2f} | {s * per:.0f} | {t * per:.0f} "
+        f"| {t / s:.2f} | {run} |"
+    )
+
+
+def table(lines: Iterable[str]) -> str:
+    """Lines of cases as Markdown, with the geometric means of models and of each size."""
     columns = "graph | nodes | left: ours | Grappler | ratio | µs a node: ours | Grappler | ratio"
-    lines = [
-        f"Both on the same graphs, on {processor()}; a ratio above 1 says that ours is ahead.",
-        "",
-        f"| {columns} | run: ratio |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for row in rows:
-        (a, b), (s, t) = row.left, row.seconds
-        per = 1e6 / row.nodes
-        run = f"{row.run[1] / row.run[0]:.2f}" if row.run else "—"
-        lines.append(
-            f"| {row.name} | {row.nodes} | {a} | {b} | {b / a:.2f} | {s * per:.0f} | {t * per:.0f} "
-            f"| {t / s:.2f} | {run} |"
-        )
-    lines += means("geometric mean of models", [row for row in rows if "," not in row.name])
-    lines += means("geometric mean of synthetic graphs", [row for row in rows if "," in row.name])
-    return "\n".join(lines)
+    groups: dict[str, list[str]] = {}
+    for text in lines:
+        size = _name(text).rpartition(", ")[2] if "," in text else ""
+        groups.setdefault(size, []).append(text)
+    sizes = sorted(groups, key=lambda size: int(size or 0))
+    return "\n".join(
+        [
+            f"Both on the same graphs, on {processor()}; a ratio above 1 says that ours is ahead.",
+            "",
+            f"| {columns} | run: ratio |",
+            "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+            *(text for size in sizes for text in sorted(groups[size], key=_place)),
+            *(_means(size, groups[size]) for size in sizes),
+        ]
+    )
 
 
-def means(label: str, rows: Sequence[Row]) -> list[str]:
-    """A line of geometric means; none without rows."""
-    if not rows:
-        return []
-    runs = [row.run for row in rows if row.run]
-    mean = f"{ratio(runs):.2f}" if runs else "—"
-    left, spent = ratio([r.left for r in rows]), ratio([r.seconds for r in rows])
-    return [f"| {label} | | | | {left:.2f} | | | {spent:.2f} | {mean} |"]
+def _name(text: str) -> str:
+    return text.split(" | ")[0].removeprefix("| ")
+
+
+def _place(text: str) -> tuple[int, str]:
+    """Where a line stands among those of its size: kinds in their order, models by name."""
+    kind = _name(text).partition(",")[0]
+    return (KINDS.index(kind), "") if kind in KINDS else (-1, kind)
+
+
+def _means(size: str, lines: Sequence[str]) -> str:
+    """The geometric means of the ratios that the lines show."""
+    shown = [[cell.strip() for cell in text.split("|")] for text in lines]
+    left, spent, run = (
+        ratio(found) if (found := [float(cells[k]) for cells in shown if cells[k] != "—"]) else 0
+        for k in (5, 8, 9)
+    )
+    label = f"geometric mean of graphs of {size}" if size else "geometric mean of models"
+    return f"| {label} | | | | {left:.2f} | | | {spent:.2f} | {f'{run:.2f}' if run else '—'} |"
+
+
+def write(path: Path, lines: Sequence[str]) -> None:
+    """Put lines into the page's table; those of other cases stay."""
+    page = path.read_text(encoding="utf-8")
+    (head, rest), names = page.split(BEGIN), set(map(_name, lines))
+    old, tail = rest.split(END)
+    rows = [text for text in old.splitlines() if text.count("|") == 10 and " | | | | " not in text]
+    kept = [text for text in rows[1:] if not text.startswith("|--") and _name(text) not in names]
+    path.write_text(f"{head}{BEGIN}\n{table([*kept, *lines])}\n{END}{tail}", encoding="utf-8")
 
 
 def problems(rows: Sequence[Row]) -> list[str]:
     """Values that differ, and more nodes left in the geometric mean.
 
-    Not counted is the chain of unary ops: one node for all of them, which Grappler makes, is slower
-    here than the nodes that it replaces.
+    Not counted is the chain of unary ops: it becomes one node only where a plugin has a kernel for
+    that, such as drystone-cpu.
     """
     found = [f"{row.name}: other values of {', '.join(row.wrong)}" for row in rows if row.wrong]
-    left = ratio([row.left for row in rows if not row.name.startswith("unary")])
+    pairs = [row.left for row in rows if not row.name.startswith("unary")]
+    left = ratio([theirs / mine for mine, theirs in pairs]) if pairs else 1
     return found if left >= 1 else [*found, f"more nodes left than by Grappler: {left:.3f}"]
 
 
@@ -214,29 +254,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", nargs="?", type=Path)
     parser.add_argument("--chains", type=int, nargs="*", default=[10_000])
+    parser.add_argument("--kinds", choices=KINDS, nargs="*", default=KINDS)
     parser.add_argument("--only", nargs="*", help="names of models")
     parser.add_argument("--no-runs", action="store_true", help="do not run the graphs")
     parser.add_argument("--write", type=Path, help="a page with the marks of the table")
     options = parser.parse_args()
-    cases = list(recorded(options.models)) if options.models else []
-    if options.only:
-        cases = [case for case in cases if case.name in options.only]
-    for count in options.chains:
-        cases += synthetic(count)
     rows = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        for case in cases:
+        for case in _cases(options):  # one at a time in memory
             rows.append(measure(case, pool, not options.no_runs))
-            print(table(rows[-1:]).splitlines()[-2], flush=True)
-    text = table(rows)
-    print(*text.splitlines()[-2:], sep="\n")
+            print(line(rows[-1]), flush=True)
+    lines = [line(row) for row in rows]
+    print(table(lines).partition("| geometric")[2])
     if options.write:
-        page = options.write.read_text(encoding="utf-8")
-        head, tail = page.partition(BEGIN)[0], page.partition(END)[2]
-        options.write.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+        write(options.write, lines)
     wrong = problems(rows)
     print(*wrong, sep="\n")
     return int(bool(wrong))
+
+
+def _cases(options: argparse.Namespace) -> Iterator[Case]:
+    for case in recorded(options.models) if options.models else ():
+        if not options.only or case.name in options.only:
+            yield case
+    for count in options.chains:
+        yield from synthetic(count, options.kinds)
 
 
 if __name__ == "__main__":

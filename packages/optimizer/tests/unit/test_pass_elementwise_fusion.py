@@ -194,7 +194,12 @@ def test_not_more_results_than_the_kernel_has_room_for() -> None:
     x = m.x(shape=(2,))
     terms = [m.op("AddV2", f"t{k}", x, m.const(f"c{k}", float(k)), **F) for k in range(70)]
     m.op("AddN", "y", *terms, N=70, **F)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert regions(m, "y:0", shape=(2,)) == [34 + 69]  # half of the 70 nodes
+
+
+def test_nothing_without_two_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elementwise_fusion, "_MOST_RESULTS", 0)
+    unchanged(chain(), NAME, ["y:0"], ["x:0"])
 
 
 def test_without_a_kernel_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,3 +219,43 @@ def test_random_arithmetic_keeps_every_bit(seed: int) -> None:
         fetches, plain, random_arithmetic.run(made, fetches, "off"), strict=True
     ):
         np.testing.assert_array_equal(one, other, name)
+
+
+def long_chain(count: int) -> Maker:
+    """``count`` ops, each of the one before."""
+    m = Maker()
+    last = m.x(shape=(3,))
+    for k in range(count):
+        last = m.op(("Tanh", "Neg", "Sigmoid")[k % 3], f"n{k}", last, **F)
+    return m
+
+
+def regions(m: Maker, fetch: str, shape: tuple[int, ...] = (3,)) -> list[int]:
+    """How many ops each region holds; the values stay."""
+    after, _ = run_pass(m.graph, NAME, [fetch], ["x:0"])
+    same_values(m.graph, after, [fetch], {"x:0": np.full(shape, 0.5, np.float32)}, exact=True)
+    return [len(n.attrs["ops"]) for n in after if n.op == FUSED_ELEMENTWISE]
+
+
+def test_a_long_chain_is_one_region() -> None:
+    assert elementwise_fusion._FIRST_STEPS < 2500
+    assert regions(long_chain(2500), "n2499:0") == [2500]
+
+
+def test_not_more_than_the_most_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elementwise_fusion, "_FIRST_STEPS", 4)
+    monkeypatch.setattr(elementwise_fusion, "_MOST_STEPS", 16)
+    assert sorted(regions(long_chain(40), "n39:0")) == [8, 16, 16]
+
+
+def test_not_more_results_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = Maker()
+    steps = [m.x(shape=(3,))]
+    for k in range(12):
+        steps.append(m.op("Sigmoid", f"s{k}", steps[-1], **F))
+    last = steps.pop()
+    for k, step in enumerate(reversed(steps[1:])):
+        last = m.op("AddV2", f"y{k}", last, step, **F)
+    assert regions(m, "y10:0") == [23]
+    monkeypatch.setattr(elementwise_fusion, "_MOST_RESULTS", 4)
+    assert 1 < max(regions(m, "y10:0")) < 23

@@ -8,8 +8,9 @@ kernel for the fused op. Each op keeps its own loop, so that values stay the sam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from drystone_base.dtypes import DType, as_dtype
@@ -26,7 +27,8 @@ _SUMS: Final = frozenset(("float32", "float64", "int32", "int64"))
 """Labels of the dtypes of which AddN is one sum of two after another: others it rounds once."""
 
 _BOOL: Final = as_dtype("bool")
-_MOST_STEPS: Final = 2048
+_FIRST_STEPS: Final = 2048  # as far as a region grows before it is seen that it fits
+_MOST_STEPS: Final = 1 << 20
 _MOST_INPUTS: Final = 256  # of the kernel in drystone-cpu
 _MOST_RESULTS: Final = 64  # that wait to be read at once: its buffers
 
@@ -62,14 +64,34 @@ class _Region:
 
     @classmethod
     def around(cls, ctx: Context, root: Node) -> _Region | None:
-        """The region that ends in ``root``; None for one that is not worth a node, or too large."""
-        members = _members(ctx, root)
+        """The region that ends in ``root``; None for one that is not worth a node.
+
+        One that grows large is looked at again and again, twice as large each time; of one that
+        keeps too many results waiting a half is tried. So each costs no more than what it holds.
+        """
+        found: _Region | None = None
+        most = _FIRST_STEPS
+        members = _members(ctx, root, most)
+        while len(members) > 1:
+            region = cls._of(root, members)
+            if region is not None and _waiting(region.nodes) <= _MOST_RESULTS:
+                found = region
+                if len(members) < most or most >= _MOST_STEPS or most < _FIRST_STEPS:
+                    break
+                most *= 2
+                members = _members(ctx, root, most)
+            elif found is not None or region is None:
+                break
+            else:
+                most = len(members) // 2  # any first ones are read by each other only
+                members = dict.fromkeys(islice(members, most))
+        return found
+
+    @classmethod
+    def _of(cls, root: Node, members: dict[Node, None]) -> _Region | None:
         types = {d for n in members if n.op not in LOGIC and (d := _computed_with(n)) is not None}
         types.discard(_BOOL)
-        if len(members) < 2 or len(types) != 1:
-            return None
-        nodes = _in_order(root, members)
-        return None if _waiting(nodes) > _MOST_RESULTS else cls(root, nodes, types.pop())
+        return cls(root, _in_order(root, members), types.pop()) if len(types) == 1 else None
 
 
 def _computed_with(node: Node) -> DType | None:
@@ -77,19 +99,19 @@ def _computed_with(node: Node) -> DType | None:
     return found if isinstance(found, DType) else None
 
 
-def _members(ctx: Context, root: Node) -> set[Node]:
-    """``root`` and what only the region reads, in shape and dtype like it."""
+def _members(ctx: Context, root: Node, most: int) -> dict[Node, None]:
+    """``root`` and what only the region reads, in shape and dtype like it; users come first."""
     dtype = None if root.op in LOGIC else _computed_with(root)
     if dtype is _BOOL:
         dtype = None
     if dtype is not None and not _known(root, dtype):
-        return set()
-    shape, region = ctx.shape((root, 0)), {root}
+        return {}
+    shape, region = ctx.shape((root, 0)), dict.fromkeys([root])
     if not _has_shape(ctx, root, shape):
-        return set()
+        return {}
     inputs = set(root.inputs)
     stack = [root]
-    while stack and len(region) < _MOST_STEPS:
+    while stack and len(region) < most:
         for source, slot in dict.fromkeys(stack.pop().inputs):
             if source in region or not _is_elementwise(source):
                 continue
@@ -105,7 +127,7 @@ def _members(ctx: Context, root: Node) -> set[Node]:
             if not _has_shape(ctx, source, shape):
                 continue
             inputs = grown - {(source, slot)}
-            region.add(source)
+            region[source] = None
             stack.append(source)
     return region
 
@@ -122,7 +144,7 @@ def _has_shape(ctx: Context, node: Node, shape: tuple[int, ...] | None) -> bool:
     return all(same_shape(ctx.shape(output), shape) for output in needed)
 
 
-def _in_order(root: Node, members: set[Node]) -> list[Node]:
+def _in_order(root: Node, members: Collection[Node]) -> list[Node]:
     """Operands before what reads them, each as late as it can be: few results wait at once."""
     order: dict[Node, None] = {}
     stack = [(root, False)]
