@@ -363,8 +363,10 @@ def stores(session: nox.Session) -> None:
     session.install("pip", "setuptools", "wheel")  # for what Hadoop's jars come in
     session.install("--no-deps", "tensorflow-io-gcs-filesystem==0.37.1")
     session.env.update(PYTHONPATH=str(TOP), DRYSTONE_HADOOP=str(WORK / "hadoop"))
-    fetch = ("python", "-m", "ci.scripts.stores.hadoop", str(WORK / "hadoop"))
-    session.run(*fetch, success_codes=range(256))  # what needs it is skipped, or fails and says so
+    session.env["DRYSTONE_AZURITE"] = str(WORK / "azurite")
+    for server in ("hadoop", "azurite"):  # what needs it is skipped, or fails and says so
+        fetch = ("python", "-m", f"ci.scripts.stores.{server}", str(WORK / server))
+        session.run(*fetch, success_codes=range(256))
     if session.posargs[:1] == ["bench"]:
         session.install(*requirements("stores_bench"))
         session.run("python", "-m", "bench.alone.stores", *session.posargs[1:])

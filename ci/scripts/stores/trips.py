@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ci.scripts.project import ROOT
+from ci.scripts.stores.azurite import azurite, connection_string
 from ci.scripts.stores.hadoop import VARIABLE, hadoop
 from ci.scripts.stores.seaweed import KEY, SECRET, seaweed
 from ci.scripts.stores.websites import website
@@ -120,6 +121,13 @@ def _gs() -> Iterator[Place]:
 
 
 @contextmanager
+def _az() -> Iterator[Place]:
+    with azurite("box") as address:
+        who = {"AZURE_STORAGE_CONNECTION_STRING": connection_string(address)}
+        yield Place("Azurite", "az://box/model", who)
+
+
+@contextmanager
 def _gs_by_tensorflow() -> Iterator[Place]:
     spec = find_spec("tensorflow_io_gcs_filesystem")
     if spec is None or spec.origin is None:
@@ -155,6 +163,7 @@ PLACES: Final[dict[str, Callable[[], Any]]] = {
     "s3": _s3,
     "gs": _gs,
     "gs, chosen": _gs_by_tensorflow,
+    "az": _az,
     "hdfs": _hdfs,
     "http": lambda: _web(encrypted=False),
     "https": lambda: _web(encrypted=True),

@@ -33,12 +33,14 @@ _BY_NUMBER: Final = {
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_FOLDER: Final = "No usable temporary directory"
 _SECRET_NAME: Final = re.compile(
-    r"SECRET|TOKEN|PASSWORD|CREDENTIAL|(?:PRIVATE|ACCESS|ACCOUNT|API|MASTER)_KEY"
+    r"SECRET|TOKEN|PASSWORD|CREDENTIAL|CONNECTION_STRING|SIGNATURE|"
+    r"(?:PRIVATE|ACCESS|ACCOUNT|API|MASTER|STORAGE|SAS|ENCRYPTION)_?KEY"
 )
 _PLACE_NAME: Final = re.compile(r"(?:_FILE|_PATH|_LOCATION|_URI|_URL|APPLICATION_CREDENTIALS)$")
 """Variables that say where a secret is: errors must be able to name that."""
 _SECRET_TEXT: Final = re.compile(
-    r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password)=)"
+    r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password|"
+    r"accountkey)=)"
     r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
     re.IGNORECASE,
 )
@@ -80,11 +82,12 @@ def status_of(error: BaseException) -> str:
 
 
 def _inside(value: str) -> list[str]:
-    """The secrets in a key that is JSON, as Google's are, and their lines."""
+    """The secrets in a key that is JSON, as Google's are, or a connection string, and lines."""
     try:
         found = json.loads(value) if value.lstrip().startswith("{") else {}
     except ValueError:
         return []
+    found |= dict(part.partition("=")[::2] for part in value.split(";") if ";" in value)
     private = [v for k, v in found.items() if _SECRET_NAME.search(k.upper()) and isinstance(v, str)]
     return [line for v in private for line in (v, *v.splitlines()) if len(line) >= _SHORTEST]
 

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,8 +37,12 @@ _BY_CODE: Final = {
 _PIECE: Final = 4 << 20
 _UPLOADED: Final = 8 << 20
 _AT_ONCE: Final = 8
-_EXPIRED: Final = re.compile("ExpiredToken|TokenRefreshRequired|InvalidToken|token expired")
-_SKEWED: Final = re.compile("RequestTimeTooSkewed|[Rr]equest is not yet valid|Signature expired")
+_EXPIRED: Final = re.compile(
+    "ExpiredToken|TokenRefreshRequired|InvalidToken|token expired|not valid in the specified time"
+)
+_SKEWED: Final = re.compile(
+    "RequestTimeTooSkewed|[Rr]equest is not yet valid|Signature expired|Request date header too"
+)
 _NOT_ITS_BYTES: Final = ("NOT_FOUND", "OUT_OF_RANGE", "INVALID_ARGUMENT")
 """What a store says of the first bytes of a directory, or of an empty object."""
 _CHANGED: Final = "was changed while it was read: open it again"
@@ -98,13 +102,16 @@ def _failure(path: str, error: BaseException) -> StoreFailure:
 class ObjectStore(Store):
     """Buckets (the first part of a path) of objects, through a client that ``make`` makes of each.
 
-    ``sums`` says that a plain entity tag of the store is the object's MD5 sum.
+    ``sums`` says that a plain entity tag of the store is the object's MD5 sum. Objects whose
+    metadata say ``true`` under the name ``folder_metadata`` are markers of directories.
     """
 
     implicit_directories = True
 
-    def __init__(self, make: Callable[[str], Any], *, sums: bool = False) -> None:
-        self._make, self._sums = make, sums
+    def __init__(
+        self, make: Callable[[str], Any], *, sums: bool = False, folder_metadata: str = ""
+    ) -> None:
+        self._make, self._sums, self._folder_metadata = make, sums, folder_metadata
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -151,8 +158,8 @@ class ObjectStore(Store):
         if key:
             try:
                 with self._asking(path):
-                    meta = obstore.get(client, key, options={"head": True}).meta
-                return self._stat(meta)
+                    found = obstore.get(client, key, options={"head": True})
+                return self._stat(found)
             except StoreFailure as error:
                 if error.status_name != "NOT_FOUND":
                     raise
@@ -171,13 +178,16 @@ class ObjectStore(Store):
             try:
                 with self._asking(path):
                     found = obstore.get(client, key, options={"range": (0, size)})
-                    return self._stat(found.meta), bytes(found.bytes())
+                    return self._stat(found), bytes(found.bytes())
             except StoreFailure as error:
                 if error.status_name not in _NOT_ITS_BYTES:
                     raise
         return self.stat(path), b""
 
-    def _stat(self, meta: Any) -> Stat:
+    def _stat(self, found: Any) -> Stat:
+        meta = found.meta
+        if self._folder_metadata and found.attributes.get(self._folder_metadata) == "true":
+            return Stat(0, 0, True)
         tag = meta.get("e_tag") or ""
         plain = _MD5.fullmatch(tag) if self._sums else None
         time = int(meta["last_modified"].timestamp() * 1_000_000_000)
@@ -245,9 +255,13 @@ class ObjectStore(Store):
         self._split(path)
 
     def remove_directory(self, path: str) -> None:
-        """Nothing to do for an empty one, which is not there."""
+        """Nothing to do for an empty one, which is not there, unless it has a marker."""
         if self.children(path):
             raise OSError(39, f"{path} is not empty")
+        if self._folder_metadata and path.partition("/")[2]:
+            with suppress(FileNotFoundError):
+                if self.stat(path).is_directory:
+                    self.delete(path)
 
     def delete(self, path: str) -> None:
         """The object."""

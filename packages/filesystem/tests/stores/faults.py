@@ -7,14 +7,16 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["FAULTS", "Proxy", "proxied"]
+__all__ = ["AZURE", "FAULTS", "Proxy", "proxied"]
+
+Refused = Mapping[str, tuple[int, str, str]]
 
 FAULTS: Final = (
     "connection reset",
@@ -27,9 +29,16 @@ FAULTS: Final = (
     "wrong bytes",
 )
 _REFUSED: Final = {
-    "credentials expire": (400, "ExpiredToken"),
-    "clock is wrong": (403, "RequestTimeTooSkewed"),
+    "credentials expire": (400, "ExpiredToken", "a fault"),
+    "clock is wrong": (403, "RequestTimeTooSkewed", "a fault"),
 }
+AZURE: Final = {
+    "credentials expire": (
+        403, "AuthenticationFailed", "Signature not valid in the specified time frame"
+    ),
+    "clock is wrong": (403, "AuthenticationFailed", "Request date header too old"),
+}  # fmt: skip
+"""How Azure says so: what only its details tell apart."""
 _HALF: Final = ("reset inside the body", "truncated body", "stall")
 STALL: Final = 4.0
 _SKIPPED: Final = {"connection", "transfer-encoding", "content-length", "keep-alive", "host"}
@@ -41,6 +50,7 @@ class Proxy:
 
     address: str = ""
     moved: dict[str, str] = field(default_factory=dict)  # what addresses in answers become
+    refused: Refused = field(default_factory=lambda: _REFUSED)
     fault: str = ""
     method: str = "GET"
     times: int = 0
@@ -88,9 +98,9 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.isdigit():
             self._answer(int(fault), [("Content-Type", "text/plain")], b"a fault", "")
             return
-        if fault in _REFUSED:
-            status, code = _REFUSED[fault]
-            text = f"<Error><Code>{code}</Code><Message>a fault</Message></Error>"
+        if fault in self.proxy.refused:
+            status, code, said = self.proxy.refused[fault]
+            text = f"<Error><Code>{code}</Code><Message>{said}</Message></Error>"
             self._answer(status, [("Content-Type", "application/xml")], text.encode(), "")
             return
         status, headers, data = self._ask(body)
@@ -158,12 +168,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def proxied(address: str, moved: dict[str, str] | None = None) -> Iterator[Proxy]:
+def proxied(
+    address: str, moved: dict[str, str] | None = None, refused: Refused | None = None
+) -> Iterator[Proxy]:
     """A proxy before the store at ``address`` (``http://host:port``).
 
-    Addresses of other servers in its answers (``moved``) become those of their proxies.
+    Addresses of other servers in its answers (``moved``) become those of their proxies; ``refused``
+    is how the store refuses, by faults, where that is not as S3 does.
     """
-    proxy = Proxy(moved=moved or {})
+    proxy = Proxy(moved=moved or {}, refused=refused or _REFUSED)
     members = {"proxy": proxy, "upstream": urlsplit(address).netloc}
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), members))
     server.daemon_threads = True

@@ -13,14 +13,15 @@ from typing import Any
 
 import obstore
 import pytest
-from faults import Proxy, proxied
-from obstore.store import GCSStore, S3Store
+from faults import AZURE, Proxy, proxied
+from obstore.store import AzureStore, GCSStore, S3Store
 
+from ci.scripts.stores import azurite
 from ci.scripts.stores.hadoop import VARIABLE, hadoop
 from ci.scripts.stores.seaweed import KEY, SECRET, seaweed
 from ci.scripts.tf_plugins.gcs_emulator import served as gcs
 
-KINDS = ("s3", "gs", "hdfs", "http")
+KINDS = ("s3", "gs", "az", "hdfs", "http")
 _HTTP: Any = {"allow_http": True}
 
 
@@ -64,12 +65,18 @@ def _start(kind: str, stack: ExitStack) -> Served:
         address = stack.enter_context(seaweed("box"))
         client: Any = S3Store("box", endpoint=address, region="us-east-1", access_key_id=KEY,
                               secret_access_key=SECRET, client_options=_HTTP)  # fmt: skip
+    elif kind == "az":
+        if azurite.missing():
+            pytest.skip(azurite.missing())
+        address = stack.enter_context(azurite.azurite("box"))
+        client = AzureStore("box", endpoint=f"{address}/{azurite.ACCOUNT}", client_options=_HTTP,
+                            account_name=azurite.ACCOUNT, account_key=azurite.KEY)  # fmt: skip
     else:
         address, _ = stack.enter_context(gcs("box"))
         key = {"gcs_base_url": address, "disable_oauth": True, "client_email": ""}
         key |= {"private_key": "", "private_key_id": ""}
         client = GCSStore("box", service_account_key=json.dumps(key), client_options=_HTTP)
-    proxy = stack.enter_context(proxied(address))
+    proxy = stack.enter_context(proxied(address, refused=AZURE if kind == "az" else None))
     root = f"{proxy.address}/box" if kind == "http" else f"{kind}://box"
     return Served(
         kind,
@@ -116,6 +123,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
             "AWS_ENDPOINT_URL": found.proxy.address,
             "AWS_ACCESS_KEY_ID": KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AZURE_STORAGE_CONNECTION_STRING": azurite.connection_string(found.proxy.address),
             "STORAGE_EMULATOR_HOST": found.proxy.address,
             "HADOOP_USER_NAME": "test",
             "DRYSTONE_FILES_PART_MB": "1",

@@ -28,6 +28,7 @@ PLACES = st.sampled_from(
         "https://storage.example/o?access_token={}",
         "http://node:9870/webhdfs/v1/a?op=OPEN&delegation={}&user.name=me",
         "https://me:{}@box.example/key",
+        "AccountName=me;AccountKey={}",
         "401: Authorization: Bearer {}",
         "401: authorization: basic {}",
     ]
@@ -38,6 +39,8 @@ VARIABLES = (
     "WEBHDFS_DELEGATION_TOKEN",
     "GOOGLE_SERVICE_ACCOUNT_KEY",
     "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_KEY",
+    "AZURE_STORAGE_SAS_KEY",
 )
 
 
@@ -97,6 +100,16 @@ def test_a_key_in_json_is_masked_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     shown = text_of(OSError(f"bad key for me@example: {line}"))
     assert line not in shown
     assert "me@example" in shown
+
+
+def test_a_connection_string_is_masked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    key, said = "YS1zZWNyZXQtdGhhdC1tdXN0==", "sv=2021&sig=c2lnbmF0dXJl%3D"
+    text = f"AccountName=myaccount;AccountKey={key};SharedAccessSignature={said}"
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", text)
+    shown = text_of(OSError(f"{text} of myaccount: {key} and {said}"))
+    assert key not in shown
+    assert said not in shown
+    assert "myaccount" in shown
 
 
 @settings(max_examples=40)
