@@ -1,22 +1,24 @@
-"""Plans for the sanitized programs: of recorded models and of random programs, without feeds."""
+"""Plans without feeds for the sanitized programs: of recorded models, layers, random programs."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import drystone_base as ds
-from drystone_base.dtypes import from_numpy
+from ci.scripts.sanitize_layers import Case, layers
+from drystone_abi.protos import InstructionDef, NodeDef, PlanDef, PlanKind
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_base.ops.attrs import TensorAttr
-from drystone_base.ops.defs import find
+from drystone_base.ops.defs import find, op_def
 from drystone_base.session import Session, SessionConfig
+from drystone_base.tensor import to_proto
+from drystone_optimizer import OptimizerConfig
 
 __all__ = ["write_plans"]
 
@@ -25,18 +27,33 @@ TESTS = ROOT / "packages" / "base" / "tests"
 DATA = ROOT / "integration_tests" / "data"
 
 
-def fixed(graph: Graph, feeds: dict[str, Any]) -> Graph:
-    """A copy of the graph in which the fed tensors are constants."""
-    copy = graph.copy()
-    for name, value in feeds.items():
-        array = np.asarray(value)
-        attrs = {"dtype": from_numpy(array.dtype), "value": TensorAttr(array=array)}
-        constant = copy.add("Const", copy.unique_name("fed"), attrs=attrs)
-        copy.redirect(copy.output(name), (constant, 0))
-    return copy
+def alone(plan: bytes, feeds: Mapping[str, Any]) -> bytes:
+    """A plan with what it is fed, in that order, as constants from which nothing was computed."""
+    made = PlanDef.FromString(plan)
+    top = made.blocks[0]
+    values = [np.asarray(value) for value in feeds.values()]
+    made.op_defs.append(op_def("Const").to_proto().SerializeToString())
+    for instruction in top.instructions:
+        instruction.controls[:] = [number + len(values) for number in instruction.controls]
+    first = []
+    for name, array in zip(top.feed_names, values, strict=True):
+        value = to_proto(array)
+        node = NodeDef(name=f"fed/{name.replace(':', '_')}", op="Const")
+        node.attr["dtype"].type = value.dtype
+        first.append(
+            InstructionDef(
+                kind=PlanKind.PLAN_CONSTANT, node_def=node.SerializeToString(),
+                op=len(made.op_defs) - 1, outputs=1, value=value.SerializeToString(),
+            )
+        )  # fmt: skip
+    rest = list(top.instructions)
+    del top.instructions[:], top.feed_names[:], top.feed_types[:]
+    top.instructions.extend([*first, *rest])
+    top.feeds = 0
+    return made.SerializeToString()
 
 
-def models() -> Iterator[tuple[str, Graph, list[str], dict[str, Any]]]:
+def models() -> Iterator[Case]:
     """The first case of each recorded model."""
     for facts in sorted(DATA.glob("*/cases.json")):
         described = json.loads(facts.read_text(encoding="utf-8"))
@@ -47,7 +64,7 @@ def models() -> Iterator[tuple[str, Graph, list[str], dict[str, Any]]]:
         yield f"model-{facts.parent.name}", graph, case["fetches"], feeds
 
 
-def programs(count: int) -> Iterator[tuple[str, Graph, list[str], dict[str, Any]]]:
+def programs(count: int) -> Iterator[Case]:
     """Every run of the first random programs."""
     sys.path.insert(0, str(TESTS))
     from random_programs import draw
@@ -61,27 +78,28 @@ def programs(count: int) -> Iterator[tuple[str, Graph, list[str], dict[str, Any]
 def write_plans(folder: Path, count: int) -> list[Path]:
     """Write a file for each plan that needs no Python; the names of ``.steady.`` have no state."""
     written = []
-    for name, graph, fetches, feeds in (*models(), *programs(count)):
-        alone = fixed(graph, feeds)
+    for name, graph, fetches, feeds in (*models(), *layers(), *programs(count)):
         wanted = [fetch for fetch in fetches if fetch not in feeds]
-        bodies = [op for function in alone.functions for op in function.ops()]
-        ops = {*(node.op for node in alone), *bodies}
+        bodies = [op for function in graph.functions for op in function.ops()]
+        ops = {*(node.op for node in graph), *bodies}
         has_state = any((d := find(op)) is not None and d.is_stateful for op in ops)
-        for number, plan in enumerate(plans(alone, wanted)):
+        for number, plan in enumerate(plans(graph, wanted, feeds)):
             path = folder / f"{name}-{number}{'' if has_state else '.steady'}.plan"
             path.write_bytes(plan)
             written.append(path)
     return written
 
 
-def plans(graph: Graph, fetches: list[str]) -> list[bytes]:
-    """As the graph is, and as drystone-optimizer rewrites it; none that needs Python."""
+def plans(graph: Graph, fetches: list[str], feeds: Mapping[str, Any]) -> list[bytes]:
+    """As the graph is, as drystone-optimizer rewrites it, and so in 16 bits; none needs Python."""
     found: dict[bytes, None] = {}
-    optimizers: tuple[Any, ...] = ("off", "default")
+    narrow = OptimizerConfig(auto_mixed_precision_onednn_bfloat16=True)
+    optimizers: tuple[Any, ...] = ("off", "default", narrow)
     for optimizer in optimizers:
         try:
             config = SessionConfig(executor="native", optimizer=optimizer)
-            found[Session(graph, config).plan(fetches)] = None
+            plan = Session(graph, config).plan(fetches, list(feeds))
         except DrystoneError:
             continue
+        found[alone(plan, feeds)] = None
     return list(found)

@@ -2,7 +2,8 @@
 //
 // Plans have no feeds. Each is run by all threads on one session and by each thread on its own, with
 // cancellations and deadlines at random. A plan whose name has ".steady." must give the same bytes, or
-// fail with the same code, whenever it is not stopped. Built with sanitizers by nox -s sanitize.
+// fail with the same code, whenever it is not stopped; one that gives some is a region of the host's
+// own backend, too, whose calls overlap in one arena. Built with sanitizers by nox -s sanitize.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -21,6 +22,7 @@
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
 #include "drystone_host/library.h"
+#include "drystone_host/subgraph.h"
 
 namespace {
 
@@ -87,6 +89,7 @@ void append(const TF_Tensor* tensor, std::string* out) {
 struct Answer {
   TF_Code code = TF_OK;
   std::string bytes;  // or the message
+  std::vector<TF_DataType> types;
 };
 
 Answer run(DS_Plan* plan, const DS_RunOptions* options) {
@@ -94,13 +97,62 @@ Answer run(DS_Plan* plan, const DS_RunOptions* options) {
   std::vector<TF_Tensor*> fetches(static_cast<std::size_t>(DS_PlanNumFetches(plan)));
   DS_RunPlan(plan, options, nullptr, 0, fetches.data(), static_cast<int>(fetches.size()),
              status.get());
-  Answer out{TF_GetCode(status.get()), TF_Message(status.get())};
+  Answer out{TF_GetCode(status.get()), TF_Message(status.get()), {}};
   for (TF_Tensor* fetch : fetches) {
     if (fetch != nullptr) append(fetch, &out.bytes);
+    if (fetch != nullptr) out.types.push_back(TF_TensorType(fetch));
     TF_DeleteTensor(fetch);
   }
   return out;
 }
+
+// A plan as the executable of an operator without inputs.
+class Region {
+ public:
+  Region(const std::string& bytes, const std::vector<TF_DataType>& types)
+      : outputs_(types.size()) {
+    const Status status = new_status();
+    number_ = DS_NewOperator(DS_PlanBackend(), DS_PlanFns(), 0, nullptr, 0, types.data(),
+                             static_cast<std::int32_t>(outputs_), status.get());
+    TF_Buffer* buffer = TF_NewBufferFromString(bytes.data(), bytes.size());
+    DS_PlanExecutableDef def{};
+    def.struct_size = DS_PLAN_EXECUTABLE_DEF_STRUCT_SIZE;
+    def.plan = buffer;
+    void* made = DS_NewPlanExecutable(&def, status.get());
+    TF_DeleteBuffer(buffer);
+    if (made == nullptr) stop(TF_Message(status.get()));
+    executable_ = DS_AddExecutable(number_, made, nullptr, 0, nullptr, status.get());
+    if (TF_GetCode(status.get()) != TF_OK) stop(TF_Message(status.get()));
+  }
+  ~Region() { DS_DeleteOperator(number_); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  Answer run() const {
+    std::vector<TF_Tensor*> fetches(outputs_);
+    Answer out;
+    if (!DS_RunOperator(number_, nullptr, 0, fetches.data(), static_cast<int>(outputs_))) {
+      return {TF_INTERNAL, "the region computed nothing", {}};
+    }
+    for (TF_Tensor* fetch : fetches) {
+      append(fetch, &out.bytes);
+      TF_DeleteTensor(fetch);
+    }
+    return out;
+  }
+  bool has_arena() const {
+    const Status status = new_status();
+    DS_ExecutableState state{};
+    state.struct_size = DS_EXECUTABLE_STATE_STRUCT_SIZE;
+    DS_DescribeExecutable(number_, executable_, &state, status.get());
+    return state.arena > 0;
+  }
+
+ private:
+  std::size_t outputs_;
+  std::int64_t number_ = -1;
+  std::int64_t executable_ = -1;
+};
 
 bool was_stopped(TF_Code code) { return code == TF_CANCELLED || code == TF_DEADLINE_EXCEEDED; }
 
@@ -110,6 +162,7 @@ struct Subject {
   bool is_steady = false;
   Answer first;
   std::unique_ptr<Loaded> shared;
+  std::unique_ptr<Region> region;  // NULL: it has state, or fails
 };
 
 struct Stress {
@@ -152,7 +205,10 @@ struct Stress {
     std::mt19937 rng(seed);
     while (Clock::now() < end) {
       Subject& subject = subjects[rng() % subjects.size()];
-      if (rng() % 16 == 0) {
+      const auto chance = rng() % 16;
+      if (chance < 6 && subject.region != nullptr) {
+        for (int k = 0; k < 4; ++k) judge(subject, subject.region->run());
+      } else if (chance == 15) {
         const Loaded own(subject.bytes);
         once(subject, own.plan(), rng);
         DS_ResetSession(own.session());
@@ -195,6 +251,9 @@ int main(int count, char** arguments) {
       continue;
     }
     subject.first = run(subject.shared->plan(), nullptr);
+    if (subject.is_steady && subject.first.code == TF_OK && !subject.first.types.empty()) {
+      subject.region = std::make_unique<Region>(subject.bytes, subject.first.types);
+    }
     stress.subjects.push_back(std::move(subject));
   }
   stress.end = Clock::now() + std::chrono::seconds(std::atoi(arguments[2]));
@@ -207,6 +266,10 @@ int main(int count, char** arguments) {
               stress.subjects.size(), static_cast<long long>(stress.runs),
               static_cast<long long>(stress.stopped), static_cast<long long>(stress.failed),
               static_cast<long long>(stress.wrong));
+  const auto laid_out = std::count_if(
+      stress.subjects.begin(), stress.subjects.end(),
+      [](const Subject& s) { return s.region != nullptr && s.region->has_arena(); });
+  std::printf("%lld regions with an arena\n", static_cast<long long>(laid_out));
   stress.subjects.clear();
   report_live();
   return stress.wrong == 0 ? 0 : 1;
