@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from drystone_base.host.filesystem import serve_in_python
 from drystone_base.host.program import register_filesystems
 from drystone_base.host.status import Status, keep_interrupt
 from drystone_filesystem import _tables as t
@@ -84,6 +85,7 @@ def register_store(scheme: str, store: Store, origin: str) -> None:
         info.ops, info.num_schemes = memory.struct(ops), 1
 
     _ALIVE.append((memory, tables, register_filesystems(origin, entry)))
+    serve_in_python(scheme)
 
 
 def _guarded(function: Callable[..., Any], failed: Any = None) -> Callable[..., Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Final
 
 from drystone_base.host import _lib
 from drystone_base.host._lib import declare
@@ -24,22 +26,14 @@ listing = declare("DS_ListFilesystems", None, _OUT, _STATUS)
 cleanup = declare("DS_CleanupFilesystems", None)
 flush_caches = declare("DS_FlushCaches", None, c_char_p, _STATUS)
 
-open_readable = declare("DS_OpenReadableFile", c_void_p, c_char_p, _STATUS)
-read = declare("DS_ReadFile", c_int64, c_void_p, c_uint64, c_size_t, c_void_p, _STATUS)
-close_readable = declare("DS_CloseReadableFile", None, c_void_p)
 read_whole = declare("DS_ReadWholeFile", None, c_char_p, _OUT, _STATUS)
 open_region = declare(
     "DS_OpenMemoryRegion", c_void_p, c_char_p, POINTER(c_void_p), POINTER(c_uint64), _STATUS
 )
 close_region = declare("DS_CloseMemoryRegion", None, c_void_p)
 
-write_whole = declare("DS_WriteWholeFile", None, c_char_p, c_char_p, c_size_t, _STATUS)
-open_writable_to = declare("TF_NewWritableFile", None, c_char_p, POINTER(c_void_p), _STATUS)
-open_appendable = declare("DS_NewAppendableFile", c_void_p, c_char_p, _STATUS)
-append = declare("TF_AppendWritableFile", None, c_void_p, c_void_p, c_size_t, _STATUS)
 tell = declare("DS_TellWritableFile", c_int64, c_void_p, _STATUS)
 flush = declare("TF_FlushWritableFile", None, c_void_p, _STATUS)
-close_writable = declare("TF_CloseWritableFile", None, c_void_p, _STATUS)
 abandon_writable = declare("DS_AbandonWritableFile", None, c_void_p)
 
 path_exists = declare("DS_PathExists", None, c_char_p, _STATUS)
@@ -63,17 +57,45 @@ matching = declare("DS_GetMatchingPaths", c_void_p, c_char_p, _STATUS)
 next_string = declare("TF_StringStreamNext", c_bool, c_void_p, POINTER(c_char_p))
 end_strings = declare("TF_StringStreamDone", None, c_void_p)
 
-new_status = declare("TF_NewStatus", c_void_p)
-_code = declare("TF_GetCode", c_int, c_void_p)
-_message = declare("TF_Message", c_char_p, c_void_p)
-_delete_status = declare("TF_DeleteStatus", None, c_void_p)
+new_status = declare("TF_NewStatus", c_void_p, brief=True)
+_code = declare("TF_GetCode", c_int, c_void_p, brief=True)
+_message = declare("TF_Message", c_char_p, c_void_p, brief=True)
+_delete_status = declare("TF_DeleteStatus", None, c_void_p, brief=True)
 
 
-def open_writable(path: bytes, status: int | None) -> int | None:
-    """Open for writing; the handle, or None when it fails."""
-    handle = c_void_p()
-    open_writable_to(path, ctypes.byref(handle), status)
-    return handle.value
+class Calls:
+    """What opens files, moves their bytes and ends them; ``brief`` is as of ``declare``."""
+
+    def __init__(self, *, brief: bool) -> None:
+        make = functools.partial(declare, brief=brief)
+        self.open_readable = make("DS_OpenReadableFile", c_void_p, c_char_p, _STATUS)
+        self.read = make("DS_ReadFile", c_int64, c_void_p, c_uint64, c_size_t, c_void_p, _STATUS)
+        self.close_readable = make("DS_CloseReadableFile", None, c_void_p)
+        self._writable = make("TF_NewWritableFile", None, c_char_p, POINTER(c_void_p), _STATUS)
+        self.open_appendable = make("DS_NewAppendableFile", c_void_p, c_char_p, _STATUS)
+        self.append = make("TF_AppendWritableFile", None, c_void_p, c_void_p, c_size_t, _STATUS)
+        self.close_writable = make("TF_CloseWritableFile", None, c_void_p, _STATUS)
+        self.write_whole = make("DS_WriteWholeFile", None, c_char_p, c_char_p, c_size_t, _STATUS)
+
+    def open_writable(self, path: bytes, status: int | None) -> int | None:
+        """Open for writing; the handle, or None when it fails."""
+        handle = c_void_p()
+        self._writable(path, ctypes.byref(handle), status)
+        return handle.value
+
+
+_waiting, _keeping = Calls(brief=False), Calls(brief=True)
+in_python: Final[set[bytes]] = set()
+"""Schemes whose filesystems are written in Python: there the host waits for nothing by itself."""
+
+
+def calls(uri: bytes) -> Calls:
+    """Those for a file.
+
+    Where the host only calls Python back they keep the interpreter's lock, which is let go of by
+    what waits there: each turn that it takes between threads costs as much as a small file.
+    """
+    return _keeping if uri.partition(b"://")[0] in in_python else _waiting
 
 
 def take_status(pointer: int | None) -> tuple[str, str]:

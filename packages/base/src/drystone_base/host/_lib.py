@@ -37,9 +37,9 @@ def available() -> bool:
 
 
 @cache
-def _open(file: Path) -> ctypes.CDLL:
+def _open(file: Path, kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
     try:
-        return ctypes.CDLL(str(file), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        return kind(str(file), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise HostError(
             f"the host library {file} cannot be opened",
@@ -53,22 +53,27 @@ def _open(file: Path) -> ctypes.CDLL:
         ) from error
 
 
-def library() -> ctypes.CDLL:
-    """The open host library; raises ``HostError`` (``host-library-missing``)."""
+def library(*, brief: bool = False) -> ctypes.CDLL:
+    """The open host library; raises ``HostError`` (``host-library-missing``).
+
+    Functions of a ``brief`` one keep the interpreter's lock: theirs are calls that never wait. To
+    let go of it costs more than they do, and where several threads are about, another turn of each.
+    """
     with _LOCK:
-        return _open(path())
+        return _open(path(), ctypes.PyDLL) if brief else _open(path())
 
 
-def declare(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+def declare(name: str, result: Any, *arguments: Any, brief: bool = False) -> Callable[..., Any]:
     """The host's function ``name`` as a callable; the library is opened at the first call.
 
-    ``result`` and ``arguments`` are ctypes types; a result of None is ``void``.
+    ``result`` and ``arguments`` are ctypes types; a result of None is ``void``. ``brief`` is as of
+    ``library``: for functions that neither wait nor call back.
     """
     bound: list[Callable[..., Any]] = []
 
     def call(*values: Any) -> Any:
         if not bound:
-            function = getattr(library(), name)
+            function = getattr(library(brief=brief), name)
             function.restype, function.argtypes = result, list(arguments)
             bound.append(function)
         return bound[0](*values)

@@ -24,7 +24,7 @@ class BufferStruct(ctypes.Structure):
     )
 
 
-_new = declare("TF_NewBuffer", ctypes.POINTER(BufferStruct))
+_new = declare("TF_NewBuffer", ctypes.POINTER(BufferStruct), brief=True)
 _from_string = declare(
     "TF_NewBufferFromString", ctypes.POINTER(BufferStruct), ctypes.c_void_p, ctypes.c_size_t
 )

@@ -47,6 +47,7 @@ __all__ = [
     "read_range",
     "register_plugin",
     "rename",
+    "serve_in_python",
     "stat",
     "translate",
     "write_bytes",
@@ -157,7 +158,13 @@ def filesystems() -> list[dict[str, Any]]:
 def cleanup() -> None:
     """Forget the filesystems of plugins; each ends when its last open file is closed."""
     _SERVED.clear()
+    c.in_python.clear()
     c.cleanup()
+
+
+def serve_in_python(scheme: str) -> None:
+    """Say that the filesystem of a scheme, which is registered, is written in Python."""
+    c.in_python.add(os.fsencode(scheme))
 
 
 _PROCESS: Final = os.getpid()
@@ -198,14 +205,15 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
             remedy="`os.stat(path).st_size` bounds both",
             status="INVALID_ARGUMENT",
         )
+    calls = c.calls(raw)
     with Status(f"{os.fspath(uri)} cannot be opened") as status:
-        file = c.open_readable(raw, status.pointer)
+        file = calls.open_readable(raw, status.pointer)
     buffer = ctypes.create_string_buffer(size)
     pointer = c.new_status()
     try:
-        got: int = c.read(file, offset, size, buffer, pointer)
+        got: int = calls.read(file, offset, size, buffer, pointer)
     finally:
-        c.close_readable(file)
+        calls.close_readable(file)
         name, text = c.take_status(pointer)
     if name not in {"OK", "OUT_OF_RANGE"}:
         raise call_failed(f"{os.fspath(uri)} cannot be read", name, text)
@@ -227,27 +235,27 @@ def write_bytes(uri: str | os.PathLike[str], data: bytes) -> None:
     """Create a file with these bytes, over one that exists."""
     raw = checked_uri(uri)
     with Status(f"{os.fspath(uri)} cannot be written") as status:
-        c.write_whole(raw, data, len(data), status.pointer)
+        c.calls(raw).write_whole(raw, data, len(data), status.pointer)
 
 
 def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
     """Add bytes at the end of a file (a new one when there is none); its length afterwards."""
     raw = checked_uri(uri)
-    what = f"{os.fspath(uri)} cannot be appended to"
+    what, calls = f"{os.fspath(uri)} cannot be appended to", c.calls(raw)
     with Status(what) as status:
-        file = c.open_appendable(raw, status.pointer)
+        file = calls.open_appendable(raw, status.pointer)
     try:
         with Status(what) as status:
-            c.append(file, data, len(data), status.pointer)
+            calls.append(file, data, len(data), status.pointer)
         with Status(what) as status:
             place: int = c.tell(file, status.pointer)
     except HostError:
         pointer = c.new_status()
-        c.close_writable(file, pointer)  # the first error is the one to tell
+        calls.close_writable(file, pointer)  # the first error is the one to tell
         c.take_status(pointer)
         raise
     with Status(what) as status:
-        c.close_writable(file, status.pointer)
+        calls.close_writable(file, status.pointer)
     return place
 
 

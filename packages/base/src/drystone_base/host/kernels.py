@@ -91,10 +91,10 @@ _run_on_arrays = declare(
 )  # fmt: skip
 _end_step = declare("DS_EndStep", ctypes.c_int, ctypes.c_int64)
 _delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
-_new_status = declare("TF_NewStatus", ctypes.c_void_p)
-_delete_status = declare("TF_DeleteStatus", None, ctypes.c_void_p)
-_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p)
-_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p)
+_new_status = declare("TF_NewStatus", ctypes.c_void_p, brief=True)
+_delete_status = declare("TF_DeleteStatus", None, ctypes.c_void_p, brief=True)
+_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
+_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
 
 
 def list_kernels() -> bytes:

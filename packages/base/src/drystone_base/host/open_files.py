@@ -24,6 +24,8 @@ class _Open:
     def __init__(self, uri: str | os.PathLike[str]) -> None:
         self.uri = os.fspath(uri)
         self._handle: int | None = None
+        self._raw = checked_uri(uri)
+        self._calls = c.calls(self._raw)
 
     def __enter__(self) -> Self:
         return self
@@ -49,7 +51,7 @@ class Readable(_Open):
     def __init__(self, uri: str | os.PathLike[str]) -> None:
         super().__init__(uri)
         with Status(f"{self.uri} cannot be opened") as status:
-            self._handle = c.open_readable(checked_uri(uri), status.pointer)
+            self._handle = self._calls.open_readable(self._raw, status.pointer)
 
     def __exit__(
         self,
@@ -68,7 +70,7 @@ class Readable(_Open):
             return 0
         place = (ctypes.c_char * len(buffer)).from_buffer(buffer)
         pointer = c.new_status()
-        got: int = c.read(self.handle, offset, len(buffer), place, pointer)
+        got: int = self._calls.read(self.handle, offset, len(buffer), place, pointer)
         name, text = c.take_status(pointer)
         if name not in {"OK", "OUT_OF_RANGE"}:
             raise call_failed(f"{self.uri} cannot be read", name, text)
@@ -78,7 +80,7 @@ class Readable(_Open):
         """Let go of it; closing twice does nothing."""
         handle = self._taken(needed=False)
         if handle is not None:
-            c.close_readable(handle)
+            self._calls.close_readable(handle)
 
 
 class Writable(_Open):
@@ -86,9 +88,9 @@ class Writable(_Open):
 
     def __init__(self, uri: str | os.PathLike[str], *, append: bool = False) -> None:
         super().__init__(uri)
-        open_ = c.open_appendable if append else c.open_writable
+        open_ = self._calls.open_appendable if append else self._calls.open_writable
         with Status(f"{self.uri} cannot be opened for writing") as status:
-            self._handle = open_(checked_uri(uri), status.pointer)
+            self._handle = open_(self._raw, status.pointer)
 
     def __exit__(
         self,
@@ -108,7 +110,7 @@ class Writable(_Open):
         """Add bytes at the end."""
         size, place, kept = _bytes_at(data)
         with Status(f"{self.uri} cannot be written") as status:
-            c.append(self.handle, place, size, status.pointer)
+            self._calls.append(self.handle, place, size, status.pointer)
         del kept
 
     def tell(self) -> int:
@@ -126,7 +128,7 @@ class Writable(_Open):
         """End the file: it is there, whole, when this returns."""
         handle = self._taken(needed=True)
         with Status(f"{self.uri} cannot be closed") as status:
-            c.close_writable(handle, status.pointer)
+            self._calls.close_writable(handle, status.pointer)
 
     def abandon(self) -> None:
         """Let go without ending it: a store that shows only closed files never shows this one."""

@@ -35,11 +35,11 @@ CODES: Final = (
 
 _ELSE: Final = "`drystone plugins list` shows which plugins are loaded, and why others are not"
 
-_new = declare("TF_NewStatus", ctypes.c_void_p)
-_delete = declare("TF_DeleteStatus", None, ctypes.c_void_p)
-_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p)
-_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p)
-_set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+_new = declare("TF_NewStatus", ctypes.c_void_p, brief=True)
+_delete = declare("TF_DeleteStatus", None, ctypes.c_void_p, brief=True)
+_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
+_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
+_set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, brief=True)
 
 
 _kept: Final = threading.local()
