@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from drystone_abi.protos import DataType, FunctionDef
+from drystone_abi.protos import DataType, FunctionDef, NodeDef
 from drystone_base.dtypes import FLOAT32, INT32, DType, from_numpy
 from drystone_base.graph import Graph, Node, Output, output_name
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import TensorAttr, encode_attr
 from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
 from drystone_optimizer.config import OWN, PASSES
 
 __all__ = [
-    "Maker", "as_lines", "check", "natively", "only", "run_pass", "same_values", "told",
-    "unary_function", "unchanged",
+    "Maker", "as_lines", "check", "define", "natively", "node", "only", "run_pass", "same_values",
+    "told", "unary_function", "unchanged",
 ]  # fmt: skip
 
 Feeds = Mapping[str, Any]
@@ -63,6 +63,29 @@ def unary_function(name: str, op: str, **attrs: str) -> FunctionDef:
     for key, value in attrs.items():
         proto.attr[key].s = value.encode()
     return proto
+
+
+def node(op: str, name: str, *inputs: str, **attrs: Any) -> NodeDef:
+    """A node of a function's body."""
+    proto = NodeDef(name=name, op=op, input=inputs)
+    for key, value in attrs.items():
+        proto.attr[key].CopyFrom(encode_attr(value))
+    return proto
+
+
+def define(m: Maker, name: str, args: Any, results: Any, *nodes: NodeDef, **attrs: Any) -> None:
+    """Add a function: arguments with their dtypes, results with theirs and their sources."""
+    proto = FunctionDef()
+    proto.signature.name = name
+    for arg, dtype in args:
+        proto.signature.input_arg.add(name=arg, type=dtype.number)
+    for arg, dtype, source in results:
+        proto.signature.output_arg.add(name=arg, type=dtype.number)
+        proto.ret[arg] = source
+    proto.node_def.extend(nodes)
+    for key, value in attrs.items():
+        proto.attr[key].CopyFrom(encode_attr(value))
+    m.graph.functions.add(proto)
 
 
 def only(*names: str, **more: Any) -> OptimizerConfig:

@@ -6,36 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, check, define, node, run_pass, same_values, unchanged
 
-from drystone_abi.protos import FunctionDef, NodeDef
+from drystone_abi.protos import NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
-from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 
 F = {"T": FLOAT32}
 FUN = "function_optimization"
 X = {"x:0": np.array([[1, -2, 3]], np.float32)}
-
-
-def node(op: str, name: str, *inputs: str, **attrs: Any) -> NodeDef:
-    proto = NodeDef(name=name, op=op, input=inputs)
-    for key, value in attrs.items():
-        proto.attr[key].CopyFrom(encode_attr(value))
-    return proto
-
-
-def define(m: Maker, name: str, args: Any, results: Any, *nodes: NodeDef, **attrs: Any) -> None:
-    proto = FunctionDef()
-    proto.signature.name = name
-    for arg, dtype in args:
-        proto.signature.input_arg.add(name=arg, type=dtype.number)
-    for arg, dtype, source in results:
-        proto.signature.output_arg.add(name=arg, type=dtype.number)
-        proto.ret[arg] = source
-    proto.node_def.extend(nodes)
-    for key, value in attrs.items():
-        proto.attr[key].CopyFrom(encode_attr(value))
-    m.graph.functions.add(proto)
 
 
 def calling(

@@ -1,0 +1,169 @@
+"""Row C14: products of a list's elements with a matrix that stays the same in all iterations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pass_checks import Maker, define, natively, node, run_pass, same_values, unchanged
+
+from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.graph import Graph
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
+
+LOOP = "loop_optimization"
+DEPTH, WIDTH = 3, 4
+TYPES = [INT32, INT32, FLOAT32, VARIANT, FLOAT32]
+NAMES = ["t", "times", "h", "list", "w"]
+
+
+def constant(name: str, value: Any) -> Any:
+    return node("Const", name, dtype=INT32, value=TensorAttr(array=np.asarray(value, np.int32)))
+
+
+def recurrent(
+    *more: Any, flips: bool = False, rows: Any = (-1, -1, DEPTH), matrix: str = "w",
+    carried: dict[str, str] | None = None, product: dict[str, Any] | None = None,
+    dtype: DType = FLOAT32, width: int = WIDTH,
+) -> Maker:  # fmt: skip
+    """A loop that adds ``x[t] @ w`` to ``h``; ``more`` nodes are in its body."""
+    m = Maker()
+    types = [dtype if t is FLOAT32 else t for t in TYPES]
+    args = list(zip(NAMES, types, strict=True))
+    body = [
+        constant("shape", [-1, DEPTH]), constant("one", 1),
+        node("Identity", "weights", matrix, T=dtype),
+        node("TensorListGetItem", "read", "list", "t", "shape:output:0", element_dtype=dtype),
+        node("MatMul", "product", "read:item:0", "weights:output:0",
+             **({"T": dtype, "transpose_b": flips} | (product or {}))),
+        node("AddV2", "sum", "h", "product:product:0", T=dtype),
+        node("AddV2", "next", "t", "one:output:0", T=INT32),
+        *more,
+    ]  # fmt: skip
+    ends = {"t": "next:z:0", "h": "sum:z:0"} | (carried or {})
+    define(m, "body", args, [(f"{n}_", t, ends.get(n, n)) for n, t in args], *body)
+    define(m, "cond", args, [("go", BOOL, "less:z:0")],
+           node("Less", "less", "t", "times", T=INT32))  # fmt: skip
+    m.op("TensorListFromTensor", "held", m.x("x", rows, dtype), m.const("element", [-1, DEPTH]),
+         element_dtype=dtype, shape_type=INT32)  # fmt: skip
+    matrix_shape = (width, DEPTH) if flips else (DEPTH, width)
+    inputs = [m.const("zero", 0), m.x("times", (), INT32), m.x("h", (-1, -1), dtype), "held",
+              m.x("w", matrix_shape, dtype)]  # fmt: skip
+    m.op("StatelessWhile", "loop", *inputs, T=types, cond=FunctionRef("cond"),
+         body=FunctionRef("body"), output_shapes=[], parallel_iterations=10)  # fmt: skip
+    m.op("Identity", "y", "loop:2", T=dtype)
+    return m
+
+
+def fed(*, times: int = 5, length: int = 5, batch: int = 2, flips: bool = False) -> dict[str, Any]:
+    random = np.random.default_rng(length)
+    made = {"x:0": (length, batch, DEPTH), "h:0": (batch, WIDTH),
+            "w:0": (WIDTH, DEPTH) if flips else (DEPTH, WIDTH)}  # fmt: skip
+    arrays = {k: random.standard_normal(s).astype(np.float32) for k, s in made.items()}
+    return {**arrays, "times:0": np.int32(times)}
+
+
+FEEDS = list(fed())
+
+
+def ops_of_body(graph: Graph) -> list[str]:
+    """What the loop's body does."""
+    return sorted(graph.functions[graph["loop"].attrs["body"].name].ops())
+
+
+@pytest.mark.parametrize("flips", [False, True])
+def test_products_go_before_the_loop(flips: bool) -> None:
+    m = recurrent(flips=flips)
+    before = m.graph.to_bytes()
+    after, report = run_pass(m.graph, LOOP, ["y:0"], FEEDS)
+    assert report.steps[0].rewrites == {"products before the loop": 1}
+    assert m.graph.to_bytes() == before, "the given graph was changed"
+    assert "MatMul" not in ops_of_body(after)
+    assert "held" not in after
+    [products] = [n for n in after if n.op == "BatchMatMulV2"]
+    assert [source.name for source, _ in products.inputs] == ["x", "w"]
+    for given in (fed(flips=flips), fed(flips=flips, times=0), fed(flips=flips, times=2, batch=1)):
+        same_values(m.graph, after, ["y:0"], given, exact=False)
+    natively(m.graph, after, ["y:0"], fed(flips=flips))
+
+
+def test_lists_without_elements_or_rows() -> None:
+    m = recurrent()
+    after, _ = run_pass(m.graph, LOOP, ["y:0"], FEEDS)
+    for given in (fed(times=0, length=0), fed(batch=0)):
+        same_values(m.graph, after, ["y:0"], given, exact=True)
+        natively(m.graph, after, ["y:0"], given)
+
+
+def test_nan_and_infinity_stay() -> None:
+    m = recurrent()
+    after, _ = run_pass(m.graph, LOOP, ["y:0"], FEEDS)
+    given = fed()
+    given["x:0"][1, 0, 1], given["x:0"][2, 1, 0] = np.nan, np.inf
+    same_values(m.graph, after, ["y:0"], given, exact=False)
+
+
+def test_two_loops_with_one_body_each_get_one() -> None:
+    m = recurrent()
+    m.graph.adopt(m.graph["loop"], "other")
+    m.graph.set_inputs(m.graph["other"], list(m.graph["loop"].inputs))
+    m.op("Identity", "z", "other:2", T=FLOAT32)
+    after, report = run_pass(m.graph, LOOP, ["y:0", "z:0"], FEEDS)
+    assert report.steps[0].rewrites == {"products before the loop": 2}
+    bodies = {after[name].attrs["body"].name for name in ("loop", "other")}
+    assert bodies == {"body_products", "body_products_1"}
+    same_values(m.graph, after, ["y:0", "z:0"], fed(), exact=False)
+
+
+READ = node("Neg", "again", "read:item:0", T=FLOAT32)
+OTHER_MATRIX = node("Neg", "changed", "w", T=FLOAT32)
+OTHER_LIST = node("TensorListSetItem", "other", "list", "t", "read:item:0", element_dtype=FLOAT32)
+ELSEWHERE = node("TensorListLength", "length", "list")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"rows": None},
+        {"rows": (-1, -1, -1)},
+        {"rows": (-1, DEPTH)},
+        {"rows": (-1, -1, DEPTH + 1)},
+        {"width": -1},
+        {"carried": {"w": "changed:y:0"}, "more": OTHER_MATRIX},
+        {"carried": {"list": "other:output_handle:0"}, "more": OTHER_LIST},
+        {"matrix": "h"},
+        {"more": READ},
+        {"more": ELSEWHERE},
+        {"product": {"transpose_a": True}},
+        {"more": node("NoOp", "waits", "^read")},
+        {"more": node("NoOp", "waits", "^product")},
+    ],
+    ids=str,
+)
+def test_other_bodies_stay(made: dict[str, Any]) -> None:
+    more = [made.pop("more")] if "more" in made else []
+    unchanged(recurrent(*more, **made), LOOP, ["y:0"], FEEDS)
+
+
+def test_a_list_that_is_read_after_the_loop_stays() -> None:
+    m = recurrent()
+    m.op("TensorListLength", "length", "loop:3")
+    unchanged(m, LOOP, ["y:0", "length:0"], FEEDS)
+
+
+def test_fetched_loops_and_functions_that_are_not_there_stay() -> None:
+    unchanged(recurrent(), LOOP, ["loop:2"], FEEDS)
+    m = recurrent()
+    m.graph.set_attr(m.graph["loop"], "body", FunctionRef("nowhere"))
+    unchanged(m, LOOP, ["y:0"], FEEDS)
+
+
+def test_float64_goes_out_and_other_dtypes_stay() -> None:
+    after, _ = run_pass(recurrent(dtype=FLOAT64).graph, LOOP, ["y:0"], FEEDS)
+    assert "BatchMatMulV2" in {n.op for n in after}
+    unchanged(recurrent(dtype=INT32), LOOP, ["y:0"], FEEDS)
+
+
+def test_exact_sessions_leave_it() -> None:
+    unchanged(recurrent(), LOOP, ["y:0"], FEEDS, numeric="exact")
