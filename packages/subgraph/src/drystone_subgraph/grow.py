@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from drystone_base.graph import Node
 from drystone_base.graph.acyclic import AcyclicGraph
+from drystone_base.graph.topology import MERGE_OPS
 from drystone_subgraph.context import Wiring
 from drystone_subgraph.pieces import largest_piece
 from drystone_subgraph.selector import NodeSelector, SubgraphSelector
@@ -42,10 +44,7 @@ class Field:
         self.free = [not reason for reason in fixed]
         self.number = {node: k for k, node in enumerate(order)}
         self.taken: list[list[int]] = []
-        known = self.number
-        self.reads: list[list[int]] = [
-            list(dict.fromkeys([known[s] for s, _ in node.inputs if s in known])) for node in order
-        ]
+        self.reads = [self._read(node) for node in order]
         self._joined: AcyclicGraph | None = None
 
     @cached_property
@@ -57,20 +56,33 @@ class Field:
                 found[source].append(k)
         return found
 
+    def _read(self, node: Node) -> list[int]:
+        """Whom a node reads, each once."""
+        known, inputs = self.number, node.inputs
+        if len(inputs) == 1:
+            source = inputs[0][0]
+            return [known[source]] if source in known else []
+        return list(dict.fromkeys([known[s] for s, _ in inputs if s in known]))
+
     @cached_property
     def sources(self) -> list[list[int]]:
         """By node, what it waits for, back edges of loops left out."""
         known, waits = self.number, self.wired.sources
-        return [[known[s] for s in waits(node) if s in known] for node in self.nodes]
+        plain = not self.wired.besides
+        return [
+            read
+            if plain and not node.controls and node.op not in MERGE_OPS
+            else [known[s] for s in waits(node) if s in known]
+            for node, read in zip(self.nodes, self.reads, strict=True)
+        ]
 
     @cached_property
     def kinds(self) -> list[int]:
         """Nodes of one region have equal numbers here: those of one context and device."""
-        known: dict[tuple[int, str], int] = {}
-        pairs = zip(self.contexts, self.nodes, strict=True)
-        if self.placed:
-            return [known.setdefault((id(c), ""), len(known)) for c in self.contexts]
-        return [known.setdefault((id(c), node.device), len(known)) for c, node in pairs]
+        devices = [""] * len(self.nodes) if self.placed else [node.device for node in self.nodes]
+        keys = list(zip(map(id, self.contexts), devices, strict=True))
+        known = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+        return [known[key] for key in keys]
 
     @property
     def joined(self) -> AcyclicGraph:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.graph import no_cycle_collection
-from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
 from drystone_subgraph.backend import SubgraphBackend, find_backend
@@ -26,6 +25,7 @@ from drystone_subgraph.cut import Region, apply, cut
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
 from drystone_subgraph.property import SubgraphProperty
+from drystone_subgraph.region_function import Types
 from drystone_subgraph.report import PartitionReport, Segment
 from drystone_subgraph.selector import SubgraphSelector
 
@@ -75,6 +75,7 @@ def partition_with_report(
         changed = work.run({twin[n.name] for n in fetched}, {twin[n.name] for n in fed})
         if config.functions and len(twin.functions):
             changed = with_bodies(twin, chosen, config, report, placed) or changed
+        del work  # before garbage is looked for again, in all that there is
     graph = twin if changed else graph
     report.seconds = time.perf_counter() - begin
     return graph, report
@@ -105,7 +106,6 @@ class Partitioning:
     config: PartitionConfig
     report: PartitionReport
     placed: bool = False
-    signatures: Signatures = field(default_factory=Signatures)
     regions: list[Region] = field(default_factory=list)
     inference: Inference | None = None
 
@@ -114,7 +114,8 @@ class Partitioning:
         graph = self.graph
         wired = wiring(graph)
         order = wired.order
-        fixed = fixed_reasons(order, fed, self.config.exclude, self.signatures)
+        self.types = Types(order)
+        fixed = fixed_reasons(order, fed, self.config.exclude, self.types.signatures)
         self.fetched, self.field = fetched, Field(wired, fixed, self.placed)
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
@@ -149,30 +150,32 @@ class Partitioning:
         self, backend: SubgraphBackend, rule: SubgraphProperty, members: Sequence[Node]
     ) -> bool:
         smallest = self.config.minimum_size or rule.minimum_size
-        names = tuple(node.name for node in members)
+        noted = partial(Segment, backend.name, rule.name, self.where)
         if len(members) < smallest:
             text = f"{len(members)} nodes, fewer than {smallest}"
-            self._note(backend, rule, Segment("", "", "", "too small", names, reason=text))
+            names = tuple([node.name for node in members])
+            self.report.segments.append(noted("too small", names, reason=text))
             return False
         stem = f"{backend.name}_subgraph_{len(self.regions)}"
         name = self.graph.unique_name(stem)
         function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
         subgraph, region = cut(
-            self.graph, members, self.graph.users, self.fetched, self.signatures,
+            self.graph, members, self.fetched, self.types,
             (name, function, backend.name), self._shape,
         )  # fmt: skip
+        names = subgraph.nodes
         if self.config.gate is not None and (text := self.config.gate(subgraph)):
-            self._note(backend, rule, Segment("", "", "", "not worth it", names, reason=text))
+            self.report.segments.append(noted("not worth it", names, reason=text))
             return False
         node = rule.create_subgraph_node(subgraph)
         if node is None:
             text = subgraph.refusal or "the backend refused it"
-            self._note(backend, rule, Segment("", "", "", "refused", names, reason=text))
+            self.report.segments.append(noted("refused", names, reason=text))
             return False
-        self.graph.functions.add(subgraph.function)
+        self.graph.functions.add(subgraph.made())
         region.node = node
         self.regions.append(region)
-        self._note(backend, rule, Segment("", "", "", "taken", names, name))
+        self.report.segments.append(noted("taken", names, name))
         return True
 
     def _function_name(self, stem: str) -> str:
@@ -181,12 +184,6 @@ class Partitioning:
             k += 1
             name = f"{stem}_{k}"
         return name
-
-    def _note(self, backend: SubgraphBackend, rule: SubgraphProperty, segment: Segment) -> None:
-        whose: dict[str, Any] = {
-            "backend": backend.name, "property": rule.name, "where": self.where,
-        }  # fmt: skip
-        self.report.segments.append(Segment(**{**segment.__dict__, **whose}))
 
     def _shape(self, output: Output) -> Shape:
         """The inferred shape of an output of the graph as it was; inference runs when asked for."""

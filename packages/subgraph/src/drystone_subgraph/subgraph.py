@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
 
 if TYPE_CHECKING:
     from drystone_subgraph.config import PartitionConfig
+    from drystone_subgraph.region_function import RegionFunction
     from drystone_subgraph.report import PartitionReport
 
 __all__ = ["BACKEND_ATTR", "Subgraph", "SubgraphInput", "SubgraphNode", "SubgraphOutput"]
@@ -71,18 +72,16 @@ class Subgraph:
         self,
         name: str,
         backend: str,
-        nodes: Sequence[Node],
-        sources: Sequence[tuple[Output, DType]],
-        results: Sequence[tuple[Output, DType]],
-        function: FunctionDef,
+        function: RegionFunction,
         library: FunctionLibrary,
         shape: Callable[[Output], Shape],
     ) -> None:
         self.name, self.backend = name, backend
-        self.nodes = tuple(node.name for node in nodes)
+        self.nodes = tuple([node.name for node in function.members])
         self.library = library
-        self.is_stateful = bool(function.signature.is_stateful)
-        self._function, self._sources, self._results = function, sources, results
+        self.is_stateful = function.is_stateful
+        self._function = Function(function.build, function.name)
+        self._sources, self._results = function.sources, function.results
         self._shape = shape
         self.refusal = ""
 
@@ -102,13 +101,17 @@ class Subgraph:
     @cached_property
     def body(self) -> Body:
         """The region as a graph of its own, which a creator may edit: ``_Arg`` to ``_Retval``."""
-        return Function(self._function).body(self.library)
+        return self._function.body(self.library)
 
     @property
     def function(self) -> FunctionDef:
         """The region as a function, with what was done to :attr:`body`."""
+        return self.made().proto
+
+    def made(self) -> Function:
+        """The same for a library; nobody need have looked at it."""
         if "body" in self.__dict__:
-            return body_to_function(self.body, self._function)
+            return Function(body_to_function(self.body, self._function.proto))
         return self._function
 
     def partition(self, config: PartitionConfig | str) -> PartitionReport:
@@ -118,7 +121,7 @@ class Subgraph:
         """
         from drystone_subgraph.partitioner import partition_body
 
-        return partition_body(self.body, self._function, config)
+        return partition_body(self.body, self._function.proto, config)
 
     def refuse(self, reason: str) -> SubgraphNode | None:
         """None, with a reason for reports: ``return subgraph.refuse("...")``."""
@@ -132,7 +135,7 @@ class Subgraph:
             "Tin": [dtype for _, dtype in self._sources],
             "Tout": [dtype for _, dtype in self._results],
         }
-        called = FunctionRef(self._function.signature.name, {})
+        called = FunctionRef(self._function.name, {})
         return SubgraphNode(op, {**types, "f": called, BACKEND_ATTR: self.backend, **attrs})
 
 

@@ -6,7 +6,7 @@ body as a graph uses plain outputs; its arguments and results are ``_Arg`` and `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -46,12 +46,36 @@ class Body:
 
 
 class Function:
-    """One function: its FunctionDef and its signature as an op definition."""
+    """One function: its FunctionDef and its signature as an op definition.
 
-    def __init__(self, proto: FunctionDef) -> None:
-        self.proto = proto
-        self.name: str = proto.signature.name
-        self.signature = OpDef.from_proto(proto.signature)
+    With a ``name``, ``proto`` may also be what makes the FunctionDef of that name: it is called
+    when somebody looks at more than the name, at the latest when the graph is written or run.
+    """
+
+    def __init__(self, proto: FunctionDef | Callable[[], FunctionDef], name: str = "") -> None:
+        self._signature: OpDef | None = None
+        if isinstance(proto, FunctionDef):
+            self._proto, self._make = proto, None
+            self.name: str = proto.signature.name
+            self._signature = OpDef.from_proto(proto.signature)
+        else:
+            self._proto, self._make, self.name = FunctionDef(), proto, name
+
+    @property
+    def proto(self) -> FunctionDef:
+        """The function as it is written to a file."""
+        make = self._make
+        if make is not None:  # two threads at once make equal ones
+            self._proto = make()
+            self._make = None
+        return self._proto
+
+    @property
+    def signature(self) -> OpDef:
+        """The op definition of a node that calls it."""
+        if self._signature is None:
+            self._signature = OpDef.from_proto(self.proto.signature)
+        return self._signature
 
     def __repr__(self) -> str:
         return f"<Function {self.name!r}, {len(self.proto.node_def)} nodes>"
@@ -136,9 +160,10 @@ class FunctionLibrary:
         registered = self.gradient_of(name)
         return self[registered] if registered else GradientFunction(self[name])
 
-    def add(self, proto: FunctionDef, *, replace: bool = False) -> Function:
+    def add(self, function: FunctionDef | Function, *, replace: bool = False) -> Function:
         """Add a function; a second one of the same name must be asked for with ``replace``."""
-        name = proto.signature.name
+        made = function if isinstance(function, Function) else Function(function)
+        name = made.name
         if name in self._functions and not replace:
             raise GraphError(
                 f"two functions are named {name!r}",
@@ -149,8 +174,8 @@ class FunctionLibrary:
                 code="duplicate-function",
                 status="ALREADY_EXISTS",
             )
-        self._functions[name] = Function(proto)
-        return self._functions[name]
+        self._functions[name] = made
+        return made
 
     def remove(self, name: str) -> None:
         """Remove a function; raises as ``library[name]`` does."""

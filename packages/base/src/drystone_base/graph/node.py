@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
+from drystone_base.dtypes import DType
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
 from drystone_base.ops.defs import find
 
@@ -110,7 +111,8 @@ class Node:
                 self._encode_attrs(proto)
         elif inputs is None:
             return proto
-        del proto.input[:]
+        if self._proto is not None:
+            del proto.input[:]
         if inputs is None:
             inputs = [*map(output_name, self.inputs), *("^" + c.name for c in self.controls)]
         proto.input.extend(inputs)
@@ -126,7 +128,12 @@ class Node:
             for name in [n for n in attrs if n not in own]:
                 del attrs[name]
         for name, value in own.items():
-            if name in attrs and _same(decode_attr(attrs[name]), value):
+            if name in attrs:
+                if _same(decode_attr(attrs[name]), value):
+                    continue
+            elif value.__class__ is DType:  # what most attributes are
+                number: Any = value.number
+                attrs[name].type = number
                 continue
             attrs[name].CopyFrom(
                 encode_attr(value, declared[name].type if name in declared else None)

@@ -9,7 +9,7 @@ from typing import Any
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
 
-__all__ = ["merge", "replace", "splice_out"]
+__all__ = ["contract", "merge", "replace", "splice_out"]
 
 
 def replace(
@@ -76,3 +76,29 @@ def _end(output: Output, onward: Mapping[Node, Output], ends: dict[Node, Output]
     for node in path:
         ends[node] = end
     return end
+
+
+def contract(graph: Graph, operators: Mapping[Node, Node], moved: Mapping[Output, Output]) -> None:
+    """Put operators in the place of nodes, which go, but stay as they are: they keep their fan-in.
+
+    Whoever reads an output of theirs reads what it is in ``moved`` instead, and whoever waits for
+    one waits for its operator. One sweep over the graph.
+    """
+    journal = graph.journal
+    for node in graph._nodes.values():
+        if node in operators:
+            continue
+        inputs, controls = node.inputs, node.controls
+        for source, _ in inputs:
+            if source in operators:
+                node.inputs = tuple([moved[o] if o[0] in operators else o for o in inputs])
+                break
+        if controls and not operators.keys().isdisjoint(controls):
+            node.controls = tuple(dict.fromkeys([operators.get(c, c) for c in controls]))
+        if node.inputs is not inputs or node.controls is not controls:
+            node.changed = True
+            if journal is not None:
+                journal.append(node)
+    for node in operators:
+        del graph._nodes[node.name]
+    graph._fan_out = None

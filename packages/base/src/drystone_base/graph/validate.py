@@ -120,10 +120,13 @@ class Signatures:
 
     def _find(self, node: Node) -> Signature | None:
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same attribute.
-        key = (node.op, *[
-            (name, value.__class__, value if value.__class__ in _PLAIN else _comparable(value))
-            for name, value in node.attrs.items()
-        ])  # fmt: skip
+        attrs = node.attrs
+        values = attrs.values()
+        kinds = tuple(map(type, values))
+        if _PLAIN.issuperset(kinds):
+            key = (node.op, kinds, *attrs, *values)
+        else:
+            key = (node.op, kinds, *attrs, *map(_comparable, values))
         try:
             found = self._shared.get(key)
         except TypeError:  # a tensor or a function: such nodes share nothing
@@ -137,6 +140,8 @@ _PLAIN: Final = frozenset({int, bool, str, tuple, DType})
 
 
 def _comparable(value: Any) -> Any:
+    if value.__class__ in _PLAIN:
+        return value
     if isinstance(value, float):
         return repr(value)
     return tuple((v.__class__, _comparable(v)) for v in value) if isinstance(value, list) else value
