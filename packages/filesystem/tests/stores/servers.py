@@ -15,13 +15,13 @@ import obstore
 import pytest
 from faults import AZURE, Proxy, proxied
 from obstore.store import AzureStore, GCSStore, S3Store
+from page import KINDS
 
 from ci.scripts.stores import azurite
 from ci.scripts.stores.hadoop import VARIABLE, hadoop
 from ci.scripts.stores.seaweed import KEY, SECRET, seaweed
 from ci.scripts.tf_plugins.gcs_emulator import served as gcs
 
-KINDS = ("s3", "gs", "az", "hdfs", "http")
 _HTTP: Any = {"allow_http": True}
 
 

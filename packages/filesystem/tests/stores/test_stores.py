@@ -6,7 +6,6 @@ S2-filesystems.
 from __future__ import annotations
 
 import errno
-import os
 import random
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from faults import FAULTS
+from page import cells, confirm, tried
 from servers import Served, put, there
 
 import drystone_base as ds
@@ -23,15 +23,9 @@ from drystone_base.host import filesystem as host
 from drystone_base.host.open_files import Readable
 from drystone_filesystem import gfile, progress
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "filesystem.md"
-BEGIN, END = "<!-- faults: begin -->\n", "<!-- faults: end -->\n"
 DATA = random.Random(1).randbytes((3 << 20) + 17)
 SHORT, ALWAYS = 1, 1000
-OTHERS = (
-    "credentials expire", "clock is wrong", "changed while it is read", "disk of the cache is full"
-)  # fmt: skip
 BOUND = 60.0
-_rows: dict[tuple[str, str, str], str] = {}
 
 
 def outcome(served: Served, action: str, fault: str, times: int) -> str:
@@ -87,7 +81,7 @@ def test_a_fault(served: Served, action: str, fault: str, times: int) -> None:
         pytest.skip("nothing to write to, or nothing in the answer to spoil")
     said = outcome(served, action, fault, times)
     how = "once" if times == SHORT else "always"
-    _rows[f"{served.kind}, {action}", fault, how] = said
+    confirm(f"{served.kind}, {action}", fault, how, said)
     # Of those two, no interface that is used states a sum.
     noticed = fault != "wrong bytes" or served.kind not in ("hdfs", "az")
     if times == SHORT and noticed:
@@ -188,7 +182,7 @@ def test_credentials_that_expire(served: Served) -> None:
         for how, times in (("once", SHORT), ("always", ALWAYS)):
             said = outcome(served, action, "credentials expire", times)
             assert said == ("whole" if how == "once" else "UNAUTHENTICATED")
-            _rows[f"{served.kind}, {action}", "credentials expire", how] = said
+            confirm(f"{served.kind}, {action}", "credentials expire", how, said)
 
 
 def test_a_clock_that_is_wrong(served: Served) -> None:
@@ -200,10 +194,11 @@ def test_a_clock_that_is_wrong(served: Served) -> None:
     with pytest.raises(HostError, match="the store's clock is not this machine's") as caught:
         gfile.GFile(f"{served.root}/object-skewed", "rb").read()
     served.proxy.arm("", "GET", 0)
-    _rows[f"{served.kind}, read", "clock is wrong", "always"] = checked(caught.value)
+    said = checked(caught.value)
+    confirm(f"{served.kind}, read", "clock is wrong", "always", said)
     said = outcome(served, "write", "clock is wrong", ALWAYS)
     assert said == "UNAUTHENTICATED"
-    _rows[f"{served.kind}, write", "clock is wrong", "always"] = said
+    confirm(f"{served.kind}, write", "clock is wrong", "always", said)
 
 
 def test_an_object_that_is_changed_while_it_is_read(served: Served) -> None:
@@ -217,7 +212,8 @@ def test_an_object_that_is_changed_while_it_is_read(served: Served) -> None:
         with pytest.raises(HostError, match="was changed while it was read") as caught:
             file.read_into(1000, memoryview(rest))
     assert gfile.GFile(f"{served.root}/object-changed", "rb").read() == DATA[::-1]
-    _rows[f"{served.kind}, read", "changed while it is read", "once"] = checked(caught.value)
+    said = checked(caught.value)
+    confirm(f"{served.kind}, read", "changed while it is read", "once", said)
 
 
 def test_a_disk_of_the_cache_that_is_full(
@@ -239,7 +235,7 @@ def test_a_disk_of_the_cache_that_is_full(
     assert gfile.GFile(f"{served.root}/object-full", "rb").read() == DATA
     assert full, "nothing was written to the cache"
     assert list(tmp_path.iterdir()) == []
-    _rows[f"{served.kind}, read", "disk of the cache is full", "always"] = "whole"
+    confirm(f"{served.kind}, read", "disk of the cache is full", "always", "whole")
 
 
 LARGE = random.Random(2).randbytes(1 << 20) * 24  # more than is kept before sending begins
@@ -287,27 +283,6 @@ def test_a_file_that_is_given_up_while_it_is_sent(served: Served) -> None:
     assert there(served, name) == b"what was there before"
 
 
-def table() -> str:
-    """The outcomes, fault by store."""
-    columns = list(dict.fromkeys(column for column, _, _ in _rows))
-    lines = [f"| fault | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
-    for how in ("once", "always"):
-        for fault in (*FAULTS, *OTHERS):
-            if not any(key[1:] == (fault, how) for key in _rows):
-                continue
-            cells = [_rows.get((column, fault, how), "-") for column in columns]
-            lines.append(f"| {fault}, {how} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def test_the_page_says_what_happened() -> None:
-    """Runs last; with DRYSTONE_PUBLISH=1 it writes the table instead."""
-    if len(_rows) < len(FAULTS) * 2:
-        pytest.skip("not all faults were tried in this process")
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    now, after = rest.split(END)
-    if os.environ.get("DRYSTONE_PUBLISH"):
-        PAGE.write_text(f"{before}{BEGIN}{table()}{END}{after}", encoding="utf-8")
-    else:
-        assert now == table()
+def test_the_page_has_the_cells_that_are_tried() -> None:
+    """No more and no fewer; what each says, the tests above confirm."""
+    assert set(cells()) == tried()
