@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import resource
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -37,7 +38,8 @@ __all__ = ["Case", "Row", "count_nodes", "main", "measure", "recorded", "synthet
 
 BEGIN, END = "<!-- grappler: begin -->", "<!-- grappler: end -->"
 KINDS = ("unary", "sums", "identities", "dense layers", "towers")
-LARGE = 500_000
+STACK = 1 << 30
+LARGE = 50_000
 """From so many nodes on each optimizer goes over a graph once only."""
 OURS, PLAIN = OptimizerConfig(), ds.SessionConfig(optimizer="off")
 
@@ -259,6 +261,8 @@ def main() -> int:
     parser.add_argument("--no-runs", action="store_true", help="do not run the graphs")
     parser.add_argument("--write", type=Path, help="a page with the marks of the table")
     options = parser.parse_args()
+    # Grappler goes along chains by recursion; with the usual 8 MB it crashes on 100,000 identities.
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     rows = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for case in _cases(options):  # one at a time in memory

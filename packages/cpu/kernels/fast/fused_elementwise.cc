@@ -21,21 +21,21 @@ class FusedElementwise {
   explicit FusedElementwise(const Node& node) : program_(node), affine_(Affine::of(node)) {}
 
   void compute(Call& call) const {
-    Inputs in;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as it is read
+    Inputs in(inputs());
     require(call.inputs() == program_.parts(), "there must be as many inputs as Targs has types");
     Joined joins;
     int at = 0;
     for (int k = 0; k < program_.inputs(); at += program_.parts(k), ++k) {
       Input& one = in[static_cast<std::size_t>(k)];
-      for (int part = at; part < at + program_.parts(k); ++part) {
-        require(call.input(part).dtype() == program_.input_type(k),
-                "inputs must have the types of Targs");
-      }
+      const Tensor x = call.input(at);
+      check_type(x, k);
       if (program_.parts(k) > 1) {
+        for (int part = at + 1; part < at + program_.parts(k); ++part) {
+          check_type(call.input(part), k);
+        }
         one = joins.join(call, at, program_.parts(k), program_.input_bytes(k));
         continue;
       }
-      const Tensor x = call.input(at);
       one = {static_cast<const char*>(x.data()), x.dims(), x.count(), program_.input_bytes(k),
              Input::Kind::straight, {}};
     }
@@ -50,17 +50,21 @@ class FusedElementwise {
   }
 
  private:
+  void check_type(const Tensor& x, int operand) const {
+    require(x.dtype() == program_.input_type(operand), "inputs must have the types of Targs");
+  }
+
   std::size_t inputs() const { return static_cast<std::size_t>(program_.inputs()); }
 
   // The output's dims: those of the largest input where the others fit it at a glance.
   DimsView shape(const Inputs& in, FewDims& joined) const {
-    const Input* largest = in.data();
+    const Input* largest = in.begin();
     for (std::size_t k = 1; k < inputs(); ++k) {
       const bool larger = in[k].count > largest->count ||
                           (in[k].count == largest->count && in[k].dims.size() > largest->dims.size());
       if (larger) largest = &in[k];
     }
-    const bool fit = std::all_of(in.begin(), in.begin() + program_.inputs(), [&](const Input& one) {
+    const bool fit = std::all_of(in.begin(), in.end(), [&](const Input& one) {
       return (one.count == 1 && one.dims.size() <= largest->dims.size()) ||
              std::ranges::equal(one.dims, largest->dims);
     });
@@ -154,8 +158,8 @@ class FusedElementwise {
     const std::int64_t fits =
         buffers == 0 ? kLongest : kRoom / (buffers * program_.buffer_bytes()) / 64 * 64;
     const std::int64_t tile = std::clamp(fits, kShortest, kLongest);
-    const bool by_rows = std::any_of(in.begin(), in.begin() + program_.inputs(),
-                                     [](const Input& one) { return one.is_by_rows(); });
+    const bool by_rows =
+        std::any_of(in.begin(), in.end(), [](const Input& one) { return one.is_by_rows(); });
     if (!by_rows) return tile;
     const std::int64_t width = out.dims().back();
     return std::max<std::int64_t>(1, tile / width) * width;

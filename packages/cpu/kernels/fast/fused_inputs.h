@@ -3,8 +3,10 @@
 #define DRYSTONE_CPU_FAST_FUSED_INPUTS_H_
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/broadcast.h"
@@ -33,7 +35,28 @@ struct Input {
   bool is_buffered() const { return kind != Kind::straight && kind != Kind::single; }
   bool is_by_rows() const { return kind == Kind::repeated || kind == Kind::joined; }
 };
-using Inputs = std::array<Input, Program::kMostInputs>;
+
+// The operands of one call. An array of the most there may be would set up each of them, every time.
+class Inputs {
+ public:
+  explicit Inputs(std::size_t count) : count_(count) {
+    std::uninitialized_default_construct_n(first(), count);
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  Input& operator[](std::size_t k) { return first()[k]; }
+  const Input& operator[](std::size_t k) const { return begin()[k]; }
+  const Input* begin() const { return reinterpret_cast<const Input*>(room_.data()); }
+  const Input* end() const { return begin() + count_; }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<Input>);
+  Input* first() { return reinterpret_cast<Input*>(room_.data()); }
+
+  alignas(Input) std::array<std::byte, sizeof(Input) * Program::kMostInputs> room_;
+  std::size_t count_;
+};
 
 // Parts of joined operands, and their dims.
 class Joined {

@@ -261,3 +261,14 @@ def test_refusals_of_joins(joins: list[int], inputs: list[Any], text: str) -> No
     with pytest.raises(KernelError) as caught:
         run_native(FUSED_ELEMENTWISE, *inputs, **attrs, joins=joins)
     assert text in str(caught.value)
+
+
+def test_thousands_of_steps() -> None:
+    x = np.linspace(-1, 1, 6, dtype=np.float32)
+    steps: Steps = [("AddV2" if k % 2 else "Neg", (k, 0) if k % 2 else (k,)) for k in range(5000)]
+    floats = as_dtype("float32")
+    found = fused([x], steps, floats, floats)
+    wanted_value = x
+    for k in range(5000):
+        wanted_value = wanted_value + x if k % 2 else -wanted_value
+    np.testing.assert_array_equal(found, wanted_value)

@@ -11,7 +11,10 @@ from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
 
 from drystone_abi.protos import FunctionDef, NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.errors import DrystoneError
 from drystone_base.ops.attrs import FunctionRef, encode_attr
+from drystone_base.session import Session, SessionConfig
+from drystone_optimizer import OptimizerConfig
 
 F = {"T": FLOAT32}
 FI = {"T": FLOAT32, "Tidx": INT32}
@@ -117,6 +120,15 @@ STAYS = {
         ),
     ),
 }
+
+
+def test_a_reshape_that_tells_a_size_refuses_others_still() -> None:
+    m = made(one("Reshape", [1, 3], Tshape=INT32, **F), (-1, 3))
+    for optimizer in ("off", OptimizerConfig(min_graph_nodes=-1)):
+        session = Session(m.graph, SessionConfig(optimizer=optimizer))
+        assert session.run("y:0", {"x:0": np.ones((1, 3), np.float32)}).shape == (1, 3)
+        with pytest.raises(DrystoneError, match="Reshape"):
+            session.run("y:0", {"x:0": np.ones((2, 3), np.float32)})
 
 
 @pytest.mark.parametrize("name", PASSES_ON)

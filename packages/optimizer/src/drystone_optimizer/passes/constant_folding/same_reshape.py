@@ -1,7 +1,8 @@
 """A Reshape to the shape that its input has becomes nothing.
 
-It stays where it tells a size that is not known of its input: what is below it is fused and placed
-by that size, and a graph that has lost it would be seen otherwise when it is optimized again.
+It stays where it tells a size that is not known of its input: it refuses any other, what is below
+it is fused and placed by that size, and a graph that has lost it would be seen otherwise when it is
+optimized again.
 """
 
 from __future__ import annotations
