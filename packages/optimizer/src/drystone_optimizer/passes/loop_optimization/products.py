@@ -81,7 +81,7 @@ def _in_body(ctx: Context, node: Node, function: Function, body: Body, at: int) 
         return None
     weights = _outside(node, body, product)
     dtype = ctx.dtype(node.inputs[at][0].inputs[0])
-    if weights is None or dtype is None or dtype.name not in _FLOATS:
+    if weights is None or dtype is None or dtype.label not in _FLOATS:
         return None
     if ctx.dtype(weights) is not dtype:
         return None
