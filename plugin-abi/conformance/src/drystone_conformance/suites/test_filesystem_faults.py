@@ -61,7 +61,9 @@ def test_an_error_names_path_and_scheme(scheme: str, folder: str) -> None:
     with pytest.raises(HostError) as caught:
         fs.read_bytes(f"{folder}/no-such-file")
     assert f"{folder}/no-such-file" in str(caught.value)
-    assert f"of the {scheme} filesystem" in caught.value.found
+    served = next(one for one in fs.filesystems() if one["scheme"] == scheme)
+    if served["library"]:  # of the host's own files nobody else is to be named
+        assert f"of the {scheme} filesystem" in caught.value.found
 
 
 @needs("filesystem.write")
