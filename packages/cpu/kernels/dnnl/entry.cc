@@ -14,6 +14,7 @@ extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl
     drystone::cpu::dnnl_part::list_attention(out);
     drystone::cpu::dnnl_part::list_convolutions(out);
     drystone::cpu::dnnl_part::list_convolution_gradients(out);
+    drystone::cpu::dnnl_part::list_quantized(out);
     return out;
   }();
   for (const Entry& entry : entries) {

@@ -141,7 +141,7 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
     }
   }
   for (const Tensor& input : out) {
-    if (input.dtype() != call.input(0).dtype()) {
+    if (input.dtype() != call.input(first - 1).dtype()) {
       fail(TF_UNIMPLEMENTED, "fused inputs must have the type of the others");
     }
   }

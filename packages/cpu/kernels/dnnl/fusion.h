@@ -40,6 +40,8 @@ class Fusion {
   void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
               const Placed& placed, bool was_attached) const;
 
+  // Whether oneDNN does all steps.
+  bool attaches_all() const { return attached_ == steps_.size(); }
   bool empty() const { return steps_.empty(); }
   bool starts_with_bias() const { return has_own_bias_; }
 

@@ -19,6 +19,7 @@ void add_updates();
 void add_random();
 void add_other_products();
 void add_suppression();
+void add_grids();
 
 }  // namespace drystone::cpu
 

@@ -15,4 +15,5 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_random();
   add_other_products();
   add_suppression();
+  add_grids();
 }

@@ -145,6 +145,12 @@ void add_rows(std::index_sequence<K...>) {
 void add_products() {
   if (access(library_file().c_str(), R_OK) != 0) return;  // built without oneDNN
   add_rows(std::make_index_sequence<std::size(kRows)>());
+  add_kernel(
+      "Drystone>QuantizedLayer", {{"Tx", {TF_UINT8, TF_INT8}}},
+      [](TF_OpKernelConstruction* construction) {
+        return make("Drystone>QuantizedLayer", false, construction);
+      },
+      &compute, &destroy);
 }
 
 }  // namespace drystone::cpu

@@ -68,7 +68,9 @@ PASSES: Final = (
 )
 """The toggles, in the order of the C struct. All turn a pass on, but the first turns one off."""
 
-OWN: Final = ("auto_mixed_precision_cpu", "layer_fusion", "elementwise_fusion")
+OWN: Final = (
+    "auto_mixed_precision_cpu", "layer_fusion", "quantized_layers", "elementwise_fusion",
+)  # fmt: skip
 """Toggles that the C struct lacks: plugins have no say in them."""
 
 DEFAULT_OFF: Final = frozenset(
@@ -79,6 +81,7 @@ DEFAULT_OFF: Final = frozenset(
         "auto_mixed_precision_onednn_bfloat16",
         "auto_mixed_precision_mkl",
         "auto_mixed_precision_cpu",
+        "quantized_layers",
         "pin_to_host_optimization",
         "auto_parallel",
         "scoped_allocator_optimization",
@@ -184,6 +187,7 @@ class OptimizerConfig:
     auto_mixed_precision_mkl: Choice = Toggle.DEFAULT
     auto_mixed_precision_cpu: Choice = Toggle.DEFAULT
     layer_fusion: Choice = Toggle.DEFAULT
+    quantized_layers: Choice = Toggle.DEFAULT
     elementwise_fusion: Choice = Toggle.DEFAULT
     pin_to_host_optimization: Choice = Toggle.DEFAULT
     layout_optimizer: Choice = Toggle.DEFAULT

@@ -21,7 +21,7 @@ _SAME: Final = (
 )
 _NO_TOGGLE: Final = (
     "disable_model_pruning", "auto_parallel", "memory_optimization", "layer_fusion",
-    "elementwise_fusion",
+    "quantized_layers", "elementwise_fusion",
 )  # fmt: skip
 
 

@@ -77,7 +77,8 @@ def _named(config: OptimizerConfig) -> list[BuiltIn]:
 def _in_order(report: Report) -> Sequence[BuiltIn]:
     """All passes; where layers are fused to ops of our own, 16 bits on CPUs come after that.
 
-    So layers are recognized by their constants in 32 bits, and these are rounded once.
+    So layers are recognized by their constants in 32 bits, and these are rounded once. What is
+    quantized to 8 bits comes first.
     """
     if not report.passes["layer_fusion"]:
         return PASSES
@@ -85,7 +86,7 @@ def _in_order(report: Report) -> Sequence[BuiltIn]:
     found: list[BuiltIn] = []
     for one in PASSES:
         if one.name not in SHORT_ON_CPUS:
-            found += [one, *short] if one.name == "layer_fusion" else [one]
+            found += [one, *short] if one.name == "quantized_layers" else [one]
     return found
 
 

@@ -62,6 +62,7 @@ FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
             "memory_optimization",
             "auto_parallel",
             "layer_fusion",
+            "quantized_layers",
             "elementwise_fusion",
         )
     },

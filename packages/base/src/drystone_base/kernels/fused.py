@@ -18,20 +18,20 @@ from drystone_base.kernels.convolution import conv
 from drystone_base.kernels.depthwise import depthwise_conv
 from drystone_base.kernels.matmul import matmul
 from drystone_base.kernels.normalization import batch_norm
-from drystone_base.ops.own import FUSED_CONVOLUTION
+from drystone_base.ops.own import FUSED_CONVOLUTION, QUANTIZED_LAYER
 
-__all__: list[str] = []
+__all__ = ["finish"]
 
 _OURS: Final = ("PRelu", "Swish", "HardSwish", "Mul")
 
 
-def _finish(call: Call, x: Array, args: Sequence[Array]) -> Array:
+def finish(call: Call, x: Array, args: Sequence[Array]) -> Array:
     """``x`` through each of the node's ``fused_ops``, which take their inputs from ``args``."""
     layout = call.attrs.get("data_format", "NHWC")
     rest = list(args)
     for name in call.attrs["fused_ops"]:
         needed = {"BiasAdd": 1, "Add": 1, "Mul": 1, "PRelu": 1, "FusedBatchNorm": 4}.get(name, 0)
-        is_ours = call.op == FUSED_CONVOLUTION and name in _OURS
+        is_ours = call.op in (FUSED_CONVOLUTION, QUANTIZED_LAYER) and name in _OURS
         is_known = is_ours or name in ("BiasAdd", "Add", "FusedBatchNorm") or name in ACTIVATIONS
         call.require(
             len(rest) >= needed and is_known,
@@ -106,32 +106,32 @@ def fused_conv(call: Call, x: Array, filters: Array, *args: Array) -> Array:
         needed="HWIO",
         status="UNIMPLEMENTED",
     )
-    return _finish(call, conv(call, x, filters), args)
+    return finish(call, conv(call, x, filters), args)
 
 
 @kernel(FUSED_CONVOLUTION)
 def fused_convolution(call: Call, x: Array, filters: Array, *args: Array) -> Array:
     """A convolution of images, depthwise or not, and what ``fused_ops`` names; our own op."""
     layer = depthwise_conv if call.attrs["layer"] == "DepthwiseConv2dNative" else conv
-    return _finish(call, layer(call, x, filters), args)
+    return finish(call, layer(call, x, filters), args)
 
 
 @kernel("_FusedConv3D")
 def fused_conv_3d(call: Call, x: Array, filters: Array, *args: Array) -> Array:
     """``Conv3D`` and what ``fused_ops`` names; TF ``_FusedConv3D``."""
-    return _finish(call, conv(call, x, filters), args)
+    return finish(call, conv(call, x, filters), args)
 
 
 @kernel("_FusedDepthwiseConv2dNative")
 def fused_depthwise(call: Call, x: Array, filters: Array, *args: Array) -> Array:
     """Depthwise convolution and what ``fused_ops`` names; TF ``_FusedDepthwiseConv2dNative``."""
-    return _finish(call, depthwise_conv(call, x, filters), args)
+    return finish(call, depthwise_conv(call, x, filters), args)
 
 
 @kernel("_FusedMatMul")
 def fused_matmul(call: Call, a: Array, b: Array, *args: Array) -> Array:
     """``MatMul`` and what ``fused_ops`` names; TF ``_FusedMatMul``."""
-    return _finish(call, matmul(call, a, b), args)
+    return finish(call, matmul(call, a, b), args)
 
 
 @kernel("_FusedBatchNormEx")

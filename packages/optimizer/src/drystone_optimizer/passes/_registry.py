@@ -173,6 +173,13 @@ PASSES: Final = (
         last=True,
     ),
     BuiltIn(
+        "quantized_layers",
+        "quantized_layers",
+        "quantized_layers",
+        _when_run("quantized_layers"),
+        last=True,
+    ),
+    BuiltIn(
         "elementwise_fusion",
         "elementwise_fusion",
         "elementwise_fusion",

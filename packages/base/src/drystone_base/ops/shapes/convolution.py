@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.ops.own import FUSED_CONVOLUTION
+from drystone_base.ops.own import FUSED_CONVOLUTION, QUANTIZED_LAYER
 from drystone_base.ops.shapes._registry import UNKNOWN, Shape, ShapeCall, shape
 from drystone_base.ops.shapes._windows import assemble, slid, split
 
@@ -42,6 +42,18 @@ def fused(c: ShapeCall) -> list[Shape]:
     """As its layer's."""
     is_depthwise = c.attrs["layer"] == "DepthwiseConv2dNative"
     return list(depthwise(c) if is_depthwise else conv(c))
+
+
+@shape(QUANTIZED_LAYER)
+def quantized(c: ShapeCall) -> list[Shape]:
+    """As its layer's; of MatMul with any dimensions before the last one."""
+    if c.attrs["layer"] != "MatMul":
+        return fused(c)
+    given, filters = c.with_rank_at_least(c.shape(0), 2), c.with_rank(c.shape(1), 2)
+    if given is None:
+        return [None]
+    c.merge_dim(given[-1], filters[0])
+    return [(*given[:-1], filters[1])]
 
 
 @shape("Conv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drystone_base.ops.own import FROM_GRID, TO_GRID
 from drystone_base.ops.shapes._registry import Shape, ShapeCall, shape
 
 __all__: list[str] = []
@@ -15,6 +16,8 @@ __all__: list[str] = []
     "QuantizeAndDequantizeV4",
     "FakeQuantWithMinMaxArgs",
     "FakeQuantWithMinMaxVars",
+    FROM_GRID,
+    TO_GRID,
 )
 def unchanged(c: ShapeCall) -> list[Shape]:
     """The input's shape."""
