@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -25,11 +25,12 @@ _ALL_GROUPS: Final = (
 
 @dataclass(frozen=True, order=True)
 class EntryPoint:
-    """One line of a group: its name, what it names (``module:attribute``), and its package."""
+    """One line of a group: its name, what it names (``module:attribute``), and where it is from."""
 
     name: str
     value: str
     package: str
+    version: str
 
     def load(self) -> Any:
         """What it names; raises whatever importing it raises."""
@@ -44,7 +45,7 @@ class EntryPoint:
 def declared(group: str) -> bool:
     """Whether the metadata of some package on ``sys.path`` has a section of that name."""
     header = f"[{group}]".encode()
-    return any(header in text for _, text in _texts(sys.path))
+    return any(header in text for _, _, text in _texts())
 
 
 def points(group: str) -> list[EntryPoint]:
@@ -52,58 +53,77 @@ def points(group: str) -> list[EntryPoint]:
     header = f"[{group}]"
     found: dict[tuple[str, str], EntryPoint] = {}
     seen: set[str] = set()
-    for package, text in _texts(sys.path):
+    for package, version, text in _texts():
         if header.encode() not in text or package in seen:
             continue
         seen.add(package)
         if not package:
             found |= {(p.package, p.name): p for p in _of_metadata(group)}
             continue
-        for point in _section(text.decode("utf-8", "replace"), header, package):
+        for point in _section(text.decode("utf-8", "replace"), header, package, version):
             found.setdefault((package, point.name), point)
     return sorted(found.values())
 
 
-def _section(text: str, header: str, package: str) -> Iterator[EntryPoint]:
+def _section(text: str, header: str, package: str, version: str) -> Iterator[EntryPoint]:
     inside = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             inside = line == header
         elif inside and line and line[0] not in "#;":
             name, _, value = line.partition("=")
-            yield EntryPoint(name.strip(), value.strip(), package)
+            yield EntryPoint(name.strip(), value.strip(), package, version)
 
 
 def _of_metadata(group: str) -> Iterator[EntryPoint]:
     from importlib.metadata import entry_points
 
     for point in entry_points(group=group):
-        yield EntryPoint(point.name, point.value, point.dist.name if point.dist else "")
+        package, version = (point.dist.name, point.dist.version) if point.dist else ("", "")
+        yield EntryPoint(point.name, point.value, package, version)
 
 
-def _texts(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Every ``entry_points.txt`` with the name of its package.
+def _texts() -> list[tuple[str, str, bytes]]:
+    """Every ``entry_points.txt`` of ``sys.path`` with its package and the version of that.
 
-    For what is no folder (a zip file) a text that may hold any of our groups, of package "".
+    For what is no folder (a zip file) a text that may hold any of our groups, of package "". Read
+    again for a group that is asked for when a folder has changed.
     """
-    for place in dict.fromkeys(places):
-        try:
-            names = os.listdir(place or os.curdir)
-        except NotADirectoryError:
-            yield "", _ALL_GROUPS
-            continue
-        except OSError:
-            continue
-        for name in names:
-            stem, kind = os.path.splitext(name)
-            if kind in (".dist-info", ".egg-info"):
-                try:
-                    with open(os.path.join(place, name, "entry_points.txt"), "rb") as file:
-                        yield _package(stem), file.read()
-                except OSError:
-                    continue
+    places = tuple(dict.fromkeys(sys.path))
+    return _read(tuple((place, _changed(place)) for place in places))
 
 
-def _package(stem: str) -> str:
-    """The distribution's name, as far as the folder's tells it."""
-    return stem.partition("-")[0].replace("_", "-").lower()
+def _changed(place: str) -> int:
+    try:
+        return os.stat(place or os.curdir).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=1)
+def _read(places: tuple[tuple[str, int], ...]) -> list[tuple[str, str, bytes]]:
+    return [found for place, _ in places for found in _of_place(place)]
+
+
+def _of_place(place: str) -> Iterator[tuple[str, str, bytes]]:
+    try:
+        names = os.listdir(place or os.curdir)
+    except NotADirectoryError:
+        yield "", "", _ALL_GROUPS
+        return
+    except OSError:
+        return
+    for name in names:
+        stem, kind = os.path.splitext(name)
+        if kind in (".dist-info", ".egg-info"):
+            try:
+                with open(os.path.join(place, name, "entry_points.txt"), "rb") as file:
+                    yield *_package(stem), file.read()
+            except OSError:
+                continue
+
+
+def _package(stem: str) -> tuple[str, str]:
+    """The distribution's name and version, as far as the folder's name tells them."""
+    name, _, version = stem.partition("-")
+    return name.replace("_", "-").lower(), version.partition("-")[0]

@@ -11,7 +11,7 @@ from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.modules import stage
 
 if TYPE_CHECKING:
-    from drystone_base.placement.partition import Partitions
+    from drystone_base.placement.partitions import Partitions
 
 __all__ = ["check_backend", "has_operators", "partition_parts"]
 

@@ -309,7 +309,7 @@ class Session:
 
     def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
         """The graph of every device: optimized, passed, placed and split."""
-        from drystone_base.placement.partition import whole
+        from drystone_base.placement.partitions import whole
 
         graph = self._optimize(fetches, feeds)
         wanted = config.passes or config.device_count or "drystone_base.passes" in sys.modules

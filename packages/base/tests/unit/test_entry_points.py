@@ -19,9 +19,15 @@ from drystone_base.modules import _registry
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in front of ``sys.path``; what is remembered of it is forgotten again."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    declared.cache_clear()
+    forget()
     yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    """Read metadata anew."""
     declared.cache_clear()
+    _entry_points._read.cache_clear()
 
 
 def install(site: Path, folder: str, text: str) -> None:
@@ -34,9 +40,9 @@ def test_points_of_a_group_are_read_sorted(site: Path) -> None:
     install(site, "Some_Thing-1.0.dist-info", text)
     install(site, "other.egg-info", "[a.group]\nearly = sys:path [extra]\n")
     assert points("a.group") == [
-        EntryPoint("early", "json", "some-thing"),
-        EntryPoint("early", "sys:path [extra]", "other"),
-        EntryPoint("later", "os.path:join", "some-thing"),
+        EntryPoint("early", "json", "some-thing", "1.0"),
+        EntryPoint("early", "sys:path [extra]", "other", ""),
+        EntryPoint("later", "os.path:join", "some-thing", "1.0"),
     ]
     assert declared("a.group")
     assert not declared("b.group")
@@ -51,17 +57,17 @@ def test_package_that_is_there_twice_counts_once(
     try:
         install(site, "p-2.dist-info", "[a.group]\nn = new:f\n")
         install(second, "p-1.dist-info", "[a.group]\nn = old:f\no = old:g\n")
-        assert points("a.group") == [EntryPoint("n", "new:f", "p")]
+        assert points("a.group") == [EntryPoint("n", "new:f", "p", "2")]
     finally:
         sys.path.remove(str(second))
 
 
 def test_load_finds_attributes(site: Path) -> None:
-    assert EntryPoint("n", "os.path:join", "").load() is __import__("os").path.join
-    assert EntryPoint("n", "json", "").load() is __import__("json")
-    assert EntryPoint("n", "json:JSONDecoder.decode [x]", "").load() is not None
+    assert EntryPoint("n", "os.path:join", "", "").load() is __import__("os").path.join
+    assert EntryPoint("n", "json", "", "").load() is __import__("json")
+    assert EntryPoint("n", "json:JSONDecoder.decode [x]", "", "").load() is not None
     with pytest.raises(ModuleNotFoundError):
-        EntryPoint("n", "no_such_module_here:f", "").load()
+        EntryPoint("n", "no_such_module_here:f", "", "").load()
 
 
 def test_same_as_importlib_metadata() -> None:
@@ -78,7 +84,7 @@ def test_zip_files_are_left_to_importlib(site: Path, monkeypatch: pytest.MonkeyP
         made.writestr("z-1.dist-info/entry_points.txt", "[drystone.graph_optimizers]\nn = z:f\n")
     monkeypatch.syspath_prepend(str(file))
     assert declared("drystone.graph_optimizers")
-    assert EntryPoint("n", "z:f", "z") in points("drystone.graph_optimizers")
+    assert EntryPoint("n", "z:f", "z", "1") in points("drystone.graph_optimizers")
 
 
 def test_broken_module_is_a_warning_and_not_an_error(
@@ -91,4 +97,4 @@ def test_broken_module_is_a_warning_and_not_an_error(
 
 
 def test_unreadable_places_are_passed_over() -> None:
-    assert list(_entry_points._texts(["/no/such/folder"])) == []
+    assert list(_entry_points._of_place("/no/such/folder")) == []

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = tmp_path / "drystone-plugins"
     site.mkdir()
     monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(tmp_path)]))
-    monkeypatch.setattr(_discover, "entry_points", lambda **_: [])
+    monkeypatch.setattr(_discover, "points", lambda _: [])
     monkeypatch.setattr(_wanted, "installed", lambda: True)
     return site
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import threading
 import warnings
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, records_flag
 
+from drystone_base._entry_points import EntryPoint
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.host import filesystem
 from drystone_base.ops.defs import op_def
@@ -35,7 +35,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "site" / "drystone-plugins"
     folder.mkdir(parents=True)
     search(monkeypatch, folder.parent)
-    monkeypatch.setattr(_discover, "entry_points", lambda **_: [])
+    monkeypatch.setattr(_discover, "points", lambda _: [])
     monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
     monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "0")
     return folder
@@ -300,8 +300,7 @@ def points(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
     """Pretend that a package declares these entry points, and what they load to."""
     made = []
     for name, value in values.items():
-        point = EntryPoint(name, f"package:{name}", "drystone.plugins")
-        object.__setattr__(point, "dist", SimpleNamespace(name="package", version="9"))
+        point = EntryPoint(name, f"package:{name}", "package", "9")
 
         def load(value: Any = value) -> Any:
             if isinstance(value, Exception):
@@ -310,7 +309,7 @@ def points(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
 
         object.__setattr__(point, "load", load)
         made.append(point)
-    monkeypatch.setattr(_discover, "entry_points", lambda **_: made)
+    monkeypatch.setattr(_discover, "points", lambda _: made)
 
 
 def test_entry_points_of_every_kind(

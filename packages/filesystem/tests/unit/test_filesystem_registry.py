@@ -145,7 +145,9 @@ def test_a_variable_that_cannot_be_understood(text: str, monkeypatch: pytest.Mon
 
 
 def test_memory_is_there_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("memory", "drystone_filesystem.from_fsspec:memory", "drystone-filesystem")
+    point = EntryPoint(
+        "memory", "drystone_filesystem.from_fsspec:memory", "drystone-filesystem", ""
+    )
     monkeypatch.setattr(registry, "points", lambda _group: [point])
     with gfile.GFile("memory://drystone-test/a", "w") as file:
         file.write("kept")

@@ -10,10 +10,12 @@ import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
-from drystone_abi.protos import ConfigProto, RewriterConfig
 from drystone_base.errors import BadRequest, near_matches
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import ConfigProto, RewriterConfig
 
 __all__ = [
     "CPU_LAYOUTS",
@@ -315,6 +317,8 @@ class OptimizerConfig:
     @classmethod
     def from_proto(cls, proto: ConfigProto | RewriterConfig) -> OptimizerConfig:
         """The toggles of TensorFlow's ``RewriterConfig``, or of the one in a ``ConfigProto``."""
+        from drystone_abi.protos import ConfigProto
+
         if isinstance(proto, ConfigProto):
             proto = proto.graph_options.rewrite_options
         from drystone_optimizer.from_proto import options_of

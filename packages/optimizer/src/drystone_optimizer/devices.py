@@ -8,7 +8,7 @@ from typing import Final
 
 from drystone_base.graph import Graph
 from drystone_base.graph.calls import called, called_by_proto
-from drystone_base.placement import parse_device
+from drystone_base.placement.device import parse_device
 
 __all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_accelerator"]
 

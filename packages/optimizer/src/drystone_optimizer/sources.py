@@ -16,12 +16,12 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
+from drystone_base.modules import EntryPoint, points
 from drystone_base.plugins import report
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
 from drystone_optimizer.config import OptimizerConfig
@@ -292,8 +292,8 @@ def _scan() -> None:
             return
         settings = report().settings
         _scanned = True
-    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-        if {point.name, point.dist.name if point.dist else "", "*"} & settings.disabled:
+    for point in points(GROUP):
+        if settings.disabling(point.name, point.package):
             continue
         error = _unverifiable(point) if settings.policy == "strict" else _load(point)
         if error is not None:
@@ -303,9 +303,8 @@ def _scan() -> None:
 
 def _load(point: EntryPoint) -> PluginError | None:
     """Register what an entry point names; why that cannot be done."""
-    version = point.dist.version if point.dist else ""
     try:
-        register(point.load(), name=point.name, version=version, origin=point.value)
+        register(point.load(), name=point.name, version=point.version, origin=point.value)
     except Exception as error:
         if isinstance(error, PluginError) and error.code == "already-registered":
             return error
@@ -321,7 +320,7 @@ def _unverifiable(point: EntryPoint) -> PluginError:
         needed="a signed library",
         remedy="use the policy default: DRYSTONE_PLUGIN_POLICY=default",
         plugin=point.name,
-        version=point.dist.version if point.dist else "",
+        version=point.version,
         path=point.value,
         code="plugin-unsigned",
         status="PERMISSION_DENIED",
@@ -336,7 +335,7 @@ def _broken(point: EntryPoint, error: Exception) -> PluginError:
         needed="a callable",
         remedy="reinstall its package, or uninstall it",
         plugin=point.name,
-        version=point.dist.version if point.dist else "",
+        version=point.version,
         path=point.value,
         code="bad-graph-optimizer",
         inner=error,

@@ -413,14 +413,12 @@ def test_callable_with_wrong_attributes_is_refused() -> None:
 
 
 def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib.metadata import EntryPoint
-
+    from drystone_base._entry_points import EntryPoint
     from drystone_optimizer import sources
-    from drystone_optimizer.module import GROUP
 
-    point = EntryPoint("gone", "no_such_module_at_all:f", GROUP)
+    point = EntryPoint("gone", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
-    monkeypatch.setattr(sources, "entry_points", lambda **_: [point])
+    monkeypatch.setattr(sources, "points", lambda _: [point])
     with pytest.warns(OptimizerWarning, match="graph optimizer 'gone' cannot be loaded"):
         do.optimizers(load=False)
     error = sources.failures()["gone"]
@@ -432,15 +430,13 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_of_plugins_hold_for_entry_points(
     refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from importlib.metadata import EntryPoint
-
+    from drystone_base._entry_points import EntryPoint
     from drystone_base.plugins import configure
     from drystone_optimizer import sources
-    from drystone_optimizer.module import GROUP
 
-    point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", GROUP)
+    point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
-    monkeypatch.setattr(sources, "entry_points", lambda **_: [point])
+    monkeypatch.setattr(sources, "points", lambda _: [point])
     settings: dict[str, Any] = {"policy": "strict"} if refused else {"disabled": [point.name]}
     monkeypatch.setattr(sources, "report", lambda: SimpleNamespace(settings=configure(**settings)))
     try:

@@ -15,7 +15,7 @@ used. Nothing here is imported before a plugin library has been opened.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from drystone_base.dtypes import DType, from_number
@@ -70,12 +70,34 @@ class Verdict(NamedTuple):
     reason: str
 
 
+class _ByOp(Mapping[str, tuple[Candidate, ...]]):
+    """The host's list, kernels by op; each is made when it is asked for, as a graph has few ops."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]] = ()) -> None:
+        self._rows: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            self._rows.setdefault(row["op"], []).append(row)
+        self._made: dict[str, tuple[Candidate, ...]] = {}
+
+    def __getitem__(self, op: str) -> tuple[Candidate, ...]:
+        found = self._made.get(op)
+        if found is None:
+            found = self._made[op] = tuple(_candidate(row) for row in self._rows[op])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
 class _Cache:
     """The host's list, as of the last time that a library registered something."""
 
     def __init__(self) -> None:
         self.generation = -1
-        self.by_op: dict[str, tuple[Candidate, ...]] = {}
+        self.by_op = _ByOp()
 
 
 _CACHE: Final = _Cache()
@@ -87,23 +109,23 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 
     now = generation()
     if now != _CACHE.generation:
-        _CACHE.by_op = _read_list() if now else {}
+        _CACHE.by_op = _read_list() if now else _ByOp()
         _CACHE.generation = now
     return _CACHE.by_op
 
 
-def _read_list() -> dict[str, tuple[Candidate, ...]]:
+def _read_list() -> _ByOp:
     from drystone_base.host.kernels import list_kernels
 
-    found: dict[str, list[Candidate]] = {}
-    for row in json.loads(list_kernels()):
-        constraints = tuple((c["attr"], _dtypes(c["types"])) for c in row["constraints"])
-        candidate = Candidate(
-            row["op"], row["name"], row["device"], row["priority"], row["label"], constraints,
-            tuple(row["host_memory"]), row["is_async"], row["library"], row["id"],
-        )  # fmt: skip
-        found.setdefault(candidate.op, []).append(candidate)
-    return {op: tuple(rows) for op, rows in found.items()}
+    return _ByOp(json.loads(list_kernels()))
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    constraints = tuple((c["attr"], _dtypes(c["types"])) for c in row["constraints"])
+    return Candidate(
+        row["op"], row["name"], row["device"], row["priority"], row["label"], constraints,
+        tuple(row["host_memory"]), row["is_async"], row["library"], row["id"],
+    )  # fmt: skip
 
 
 def _dtypes(numbers: list[int]) -> tuple[DType, ...]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import re
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,10 +91,12 @@ def map_ranges(path: Path) -> memoryview | Ranges:
 def draft_of(target: Path) -> Path:
     """A new local path to write what :func:`put_in_place` then moves to ``target``."""
     if uri_of(target) is not None:
+        import tempfile
+
         handle, name = tempfile.mkstemp(prefix="drystone-")
         os.close(handle)
         return Path(name)
-    return target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+    return target.with_name(f"{target.name}.{os.urandom(6).hex()}.tmp")
 
 
 def put_in_place(draft: Path, target: Path) -> None:
@@ -117,6 +116,8 @@ def copy_file(source: Path, target: Path) -> None:
     elif uri_of(source) is not None:
         target.write_bytes(source.read_bytes())
     else:
+        import shutil
+
         shutil.copyfile(source, target)
 
 
@@ -131,7 +132,7 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
         with writing(path):
             there.write_pieces(pieces)
         return
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
     with writing(path):
         try:
             with temporary.open("wb") as file:

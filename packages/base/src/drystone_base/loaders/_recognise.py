@@ -1,4 +1,7 @@
-"""One entry point for every kind of model: what a path holds is told by looking at it."""
+"""One entry point for every kind of model: what a path holds is told by looking at it.
+
+A kind's reader is imported where a path holds that kind: a first answer waits for one, not four.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,7 @@ from typing import Final
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import missing_file
 from drystone_base.loaders._loaded import LoadedModel
-from drystone_base.loaders.checkpoint import latest_checkpoint
 from drystone_base.loaders.graphdef import load_graphdef
-from drystone_base.loaders.meta_graph import load_meta_graph
-from drystone_base.loaders.saved_model import load_saved_model
-from drystone_base.loaders.tfjs import load_tfjs
 from drystone_base.uris import as_path, uri_of
 
 __all__ = ["load_model"]
@@ -46,10 +45,16 @@ def load_model(
     if found.is_dir():
         found = _inside(found)
     if found.name in SAVED_MODEL_FILES:
+        from drystone_base.loaders.saved_model import load_saved_model
+
         return load_saved_model(found, tags, needed)
     if found.suffix == ".meta":
+        from drystone_base.loaders.meta_graph import load_meta_graph
+
         return load_meta_graph(found, checkpoint)
     if found.suffix == ".json":
+        from drystone_base.loaders.tfjs import load_tfjs
+
         return load_tfjs(found)
     return load_graphdef(found)
 
@@ -73,6 +78,8 @@ def _inside(folder: Path) -> Path:
         if len(found) == 1:
             return found[0]
         if found and suffixes == (".meta",):
+            from drystone_base.loaders.checkpoint import latest_checkpoint
+
             latest = latest_checkpoint(folder)
             named = [p for p in found if latest is not None and p.with_suffix("") == latest]
             if named:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.graph import Output, reachable
 from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
-from drystone_base.placement.partition import Partitions, partition, whole
+from drystone_base.placement.partitions import Partitions, whole
 from drystone_base.placement.placer import Placement, place
+from drystone_base.placement.splitter import partition
 from drystone_base.placement.support import everywhere
 
 if TYPE_CHECKING:

@@ -1,11 +1,33 @@
-"""Devices: their names, which nodes go where, and the parts that each of them runs."""
+"""Devices: their names, which nodes go where, and the parts that each of them runs.
+
+What a name stands for is imported when it is asked for: with one device, nothing is placed.
+"""
 
 from __future__ import annotations
 
-from drystone_base.placement.device import Device, parse_device
-from drystone_base.placement.partition import Partitions, Transfer, partition
-from drystone_base.placement.placer import Decision, Placement, place
-from drystone_base.placement.support import Supports, by_op, everywhere
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from drystone_base.placement.device import Device, parse_device
+    from drystone_base.placement.partitions import Partitions, Transfer
+    from drystone_base.placement.placer import Decision, Placement, place
+    from drystone_base.placement.splitter import partition
+    from drystone_base.placement.support import Supports, by_op, everywhere
+
+_HOME: Final = {
+    "Decision": "placer",
+    "Device": "device",
+    "Partitions": "partitions",
+    "Placement": "placer",
+    "Supports": "support",
+    "Transfer": "partitions",
+    "by_op": "support",
+    "everywhere": "support",
+    "parse_device": "device",
+    "partition": "splitter",
+    "place": "placer",
+}
 
 __all__ = [
     "Decision",
@@ -20,3 +42,15 @@ __all__ = [
     "partition",
     "place",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_base.placement' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_base.placement.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,12 +12,12 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Final
 
+from drystone_base._entry_points import EntryPoint, points
 from drystone_base.plugins._manifest import manifest_for
 from drystone_base.plugins._record import Plugin, plugin_name, skipped
 from drystone_base.plugins._settings import Settings
@@ -160,14 +160,10 @@ def _plugin(path: str, found_in: str) -> Plugin:
 
 def _entry_points(found: Discovery) -> None:
     """Take entry points by name; what they name is not imported yet."""
-    points: Iterable[EntryPoint] = sorted(
-        entry_points(group=GROUP), key=lambda p: (p.name, p.value)
-    )
     before = len(found.plugins)
-    for point in points:
+    for point in points(GROUP):
         plugin = Plugin(point.name, f"entry point {point.value}", GROUP)
-        if point.dist is not None:
-            plugin.package, plugin.version = point.dist.name, point.dist.version
+        plugin.package, plugin.version = point.package, point.version
         found.points[plugin.path] = point
         found.plugins.append(plugin)
     text = "" if len(found.plugins) > before else "no installed package declares one"

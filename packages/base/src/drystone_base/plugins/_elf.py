@@ -1,7 +1,7 @@
 """Reading ELF files as bytes: what they are for, what they need, which symbols they have.
 
 Any bytes are read without harm: whatever does not fit is a ``BadElf`` that says what. Source: the
-ELF specification (System V ABI, chapters 4 and 5) and the GNU hash section's layout.
+ELF specification (System V ABI, chapters 4 and 5).
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
+
+from drystone_base.plugins._elf_bytes import BadElf, Bytes
+from drystone_base.plugins._elf_symbols import MOST_SYMBOLS, GnuHash, Symbols, text_at
 
 __all__ = ["BadElf", "ElfFile", "ElfHeader", "read_elf", "read_header"]
 
@@ -27,13 +30,7 @@ _NULL, _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ = 0, 1, 4, 5, 6, 10
 _SONAME, _RPATH, _RUNPATH, _GNU_HASH, _FLAGS_1 = 14, 15, 29, 0x6FFFFEF5, 0x6FFFFFFB
 _IS_PROGRAM: Final = 0x08000000
 _DYNAMIC_SYMBOLS: Final = 11
-_WEAK: Final = 2
-_MOST_SEGMENTS, _MOST_ENTRIES, _MOST_SYMBOLS = 512, 65536, 4_000_000
-_LONGEST_NAME: Final = 65536
-
-
-class BadElf(ValueError):
-    """The bytes are no ELF file, or one that is damaged; the text says how."""
+_MOST_SEGMENTS, _MOST_ENTRIES = 512, 65536
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,8 @@ class ElfFile:
     """A shared object's dynamic section and symbols.
 
     ``exports`` are names that it defines for others, ``imports`` those that it must find elsewhere;
-    what it can do without (weak symbols) is in neither.
+    what it can do without (weak symbols) is in neither. The system's libraries have thousands of
+    names that nobody asks for: they are read when they are, and raise ``BadElf`` then.
     """
 
     header: ElfHeader
@@ -76,35 +74,29 @@ class ElfFile:
     rpath: tuple[str, ...]
     runpath: tuple[str, ...]
     is_program: bool
-    exports: frozenset[str]
-    imports: frozenset[str]
+    symbols: Symbols
 
+    @cached_property
+    def exports(self) -> frozenset[str]:
+        """Names that it defines for others."""
+        return self.symbols.names(defined=True)
 
-class _Bytes:
-    """The bytes of a file; every access is checked."""
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Names that it must find elsewhere."""
+        return self.symbols.names(defined=False)
 
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.size = len(data)
-        self.order = "<"
-
-    def take(self, offset: int, size: int, what: str) -> bytes:
-        if offset < 0 or size < 0 or offset + size > self.size:
-            end = offset + size
-            raise BadElf(f"{what} ends at byte {end}, but the file has {self.size}: truncated?")
-        return bytes(self.data[offset : offset + size])
-
-    def unpack(self, layout: str, offset: int, what: str) -> tuple[Any, ...]:
-        layout = self.order + layout
-        return struct.unpack(layout, self.take(offset, struct.calcsize(layout), what))
+    def defined(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that it defines for others."""
+        return self.symbols.defined(names)
 
 
 def read_header(data: Any) -> ElfHeader:
     """The file header; raises ``BadElf``."""
-    return _header(_Bytes(data))
+    return _header(Bytes(data))
 
 
-def _header(data: _Bytes) -> ElfHeader:
+def _header(data: Bytes) -> ElfHeader:
     if data.size == 0:
         raise BadElf("the file is empty")
     start = bytes(data.data[:16])
@@ -134,31 +126,29 @@ def read_elf(path: str | os.PathLike[str]) -> ElfFile:
 
 def parse(data: Any) -> ElfFile:
     """The same for bytes in memory."""
-    held = _Bytes(data)
+    held = Bytes(data)
     header = _header(held)
     if header.bits != 64 or not header.is_library:
-        return ElfFile(header, "", (), (), (), False, frozenset(), frozenset())
+        return ElfFile(header, "", (), (), (), False, Symbols())
     loads, dynamic = _segments(held)
     entries = list(_dynamic_entries(held, *dynamic))
     values = dict(reversed(entries))
     strings = _strings(held, loads, values)
     texts = {
-        tag: tuple(_text(strings, value) for found, value in entries if found == tag)
+        tag: tuple(text_at(strings, value) for found, value in entries if found == tag)
         for tag in (_NEEDED, _SONAME, _RPATH, _RUNPATH)
     }
     paths = {tag: tuple(":".join(texts[tag]).split(":")) if texts[tag] else () for tag in texts}
-    exports, imports = _symbols(held, loads, values, strings)
+    symbols = _symbols(held, loads, values, strings)
     program = bool(values.get(_FLAGS_1, 0) & _IS_PROGRAM)
     soname = texts[_SONAME][0] if texts[_SONAME] else ""
-    return ElfFile(
-        header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, exports, imports
-    )
+    return ElfFile(header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, symbols)
 
 
 _Loads = list[tuple[int, int, int]]
 
 
-def _segments(data: _Bytes) -> tuple[_Loads, tuple[int, int]]:
+def _segments(data: Bytes) -> tuple[_Loads, tuple[int, int]]:
     """Loaded segments as (address, offset, size in the file), and where the dynamic section is."""
     (table,) = data.unpack("Q", 32, "the ELF header")
     size, count = data.unpack("HH", 54, "the ELF header")
@@ -184,7 +174,7 @@ def _segments(data: _Bytes) -> tuple[_Loads, tuple[int, int]]:
     return loads, dynamic
 
 
-def _dynamic_entries(data: _Bytes, offset: int, size: int) -> Iterator[tuple[int, int]]:
+def _dynamic_entries(data: Bytes, offset: int, size: int) -> Iterator[tuple[int, int]]:
     for k in range(min(size // 16, _MOST_ENTRIES)):
         tag, value = data.unpack("QQ", offset + k * 16, "the dynamic section")
         if tag == _NULL:
@@ -200,78 +190,39 @@ def _offset(loads: _Loads, address: int, what: str) -> int:
     raise BadElf(f"{what} is at address {address:#x}, which no segment holds")
 
 
-def _strings(data: _Bytes, loads: _Loads, values: dict[int, int]) -> bytes:
+def _strings(data: Bytes, loads: _Loads, values: dict[int, int]) -> bytes:
     if _STRTAB not in values:
         return b"\0"
     what = "the table of names"
     return data.take(_offset(loads, values[_STRTAB], what), values.get(_STRSZ, 0), what)
 
 
-def _text(strings: bytes, offset: int) -> str:
-    if offset >= len(strings):
-        raise BadElf(f"a name is at byte {offset} of a table of {len(strings)}")
-    end = strings.find(b"\0", offset, offset + _LONGEST_NAME)
-    return strings[offset : end if end >= 0 else offset + _LONGEST_NAME].decode("utf-8", "replace")
-
-
-def _symbols(
-    data: _Bytes, loads: _Loads, values: dict[int, int], strings: bytes
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Exports and imports. A few libraries have ten thousand symbols, at each start."""
+def _symbols(data: Bytes, loads: _Loads, values: dict[int, int], strings: bytes) -> Symbols:
     if _SYMTAB not in values:
-        return frozenset(), frozenset()
+        return Symbols()
     what = "the table of symbols"
     start = _offset(loads, values[_SYMTAB], what)
-    count = _symbol_count(data, loads, values, start)
-    table = data.take(start, count * 24, what)
-    exports, imports = [], []
-    for name, info, other, section in struct.iter_unpack(data.order + "IBBH16x", table):
-        if not name or info < 16 or other & 3 in (1, 2):  # local or hidden
-            continue
-        if section:
-            exports.append(name)
-        elif info >> 4 != _WEAK:
-            imports.append(name)
-    return _texts(strings, exports), _texts(strings, imports)
+    hashed = None
+    if _GNU_HASH in values:
+        hashed = GnuHash.read(data, _offset(loads, values[_GNU_HASH], "the GNU hash table"))
+    count = _symbol_count(data, loads, values, start, hashed)
+    return Symbols(data.take(start, count * 24, what), strings, data.order, hashed)
 
 
-def _texts(strings: bytes, offsets: list[int]) -> frozenset[str]:
-    return frozenset([_text(strings, offset) for offset in offsets])
-
-
-def _symbol_count(data: _Bytes, loads: _Loads, values: dict[int, int], start: int) -> int:
+def _symbol_count(
+    data: Bytes, loads: _Loads, values: dict[int, int], start: int, hashed: GnuHash | None
+) -> int:
     """No single field states it: it follows from the hash tables or the table of sections."""
     if _HASH in values:
         _, count = data.unpack("II", _offset(loads, values[_HASH], "the hash table"), "it")
     else:
-        hashed = _gnu_hashed(data, loads, values[_GNU_HASH]) if _GNU_HASH in values else 0
-        count = max(hashed, _sectioned(data, start))
-    if count > min(_MOST_SYMBOLS, data.size // 24):
+        count = max(hashed.count if hashed else 0, _sectioned(data, start))
+    if count > min(MOST_SYMBOLS, data.size // 24):
         raise BadElf(f"it states {count} symbols in {data.size} bytes")
     return int(count)
 
 
-def _gnu_hashed(data: _Bytes, loads: _Loads, address: int) -> int:
-    """One more than the highest index in a GNU hash table."""
-    what = "the GNU hash table"
-    at = _offset(loads, address, what)
-    buckets, first, words, _ = data.unpack("IIII", at, what)
-    if max(buckets, words) > data.size:
-        raise BadElf(f"{what} states {buckets} buckets and {words} words")
-    at += 16 + words * 8
-    table = data.take(at, buckets * 4, what)
-    last = max((value for (value,) in struct.iter_unpack(data.order + "I", table)), default=0)
-    if last < first:
-        return int(first)
-    at += buckets * 4
-    for index in range(last, _MOST_SYMBOLS):
-        (value,) = data.unpack("I", at + (index - first) * 4, what)
-        if value & 1:
-            return index + 1
-    return 0
-
-
-def _sectioned(data: _Bytes, start: int) -> int:
+def _sectioned(data: Bytes, start: int) -> int:
     """Entries of the section that holds the dynamic symbols; 0 without a usable table."""
     (table,) = data.unpack("Q", 40, "the ELF header")
     size, count = data.unpack("HH", 58, "the ELF header")

@@ -9,6 +9,7 @@ import os
 import struct
 import sys
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,11 +17,12 @@ from typing import Final
 
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 
-__all__ = ["Closure", "closure_of", "is_tensorflow_name"]
+__all__ = ["Closure", "closure_of", "is_system", "is_tensorflow_name"]
 
 _CACHE: Final = Path("/etc/ld.so.cache")
 _CACHE_MAGIC: Final = b"glibc-ld.so.cache1.1"
 _FOLDERS: Final = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
+_SYSTEM: Final = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 _TENSORFLOW: Final = (
     "libtensorflow_framework.so",
     "libtensorflow_cc.so",
@@ -32,6 +34,11 @@ _TENSORFLOW: Final = (
 def is_tensorflow_name(name: str) -> bool:
     """Whether the host answers to this library's name when TensorFlow's is not there."""
     return name.startswith(_TENSORFLOW)
+
+
+def is_system(place: str) -> bool:
+    """Whether a file is one of the system's own libraries."""
+    return place.startswith(_SYSTEM)
 
 
 @dataclass
@@ -49,7 +56,7 @@ class Closure:
 
 def closure_of(path: str, elf: ElfFile) -> Closure:
     """Follow the needed libraries of a file; ``missing`` says which file needs each."""
-    found = Closure()
+    found, mapped = Closure(), _mapped()
     names: set[str] = set()
     waiting: deque[tuple[str, ElfFile, tuple[str, ...]]] = deque([(path, elf, ())])
     while waiting:
@@ -59,7 +66,7 @@ def closure_of(path: str, elf: ElfFile) -> Closure:
             if name in names:
                 continue
             names.add(name)
-            place = _find(name, owner, file, rpath)
+            place = _find(name, owner, file, rpath, mapped)
             if place is None:
                 _note_missing(found, name, owner)
                 continue
@@ -84,7 +91,11 @@ def _note_missing(found: Closure, name: str, owner: str) -> None:
 
 @cache
 def _read(path: str, _changed: int) -> ElfFile:
-    return read_elf(path)
+    """The file; one that is not the system's with names that can be read, too."""
+    found = read_elf(path)
+    if not is_system(path):
+        _ = found.exports, found.imports
+    return found
 
 
 def _expand(folders: tuple[str, ...], owner: str) -> tuple[str, ...]:
@@ -93,7 +104,9 @@ def _expand(folders: tuple[str, ...], owner: str) -> tuple[str, ...]:
     return tuple(folder for folder in expanded if folder)
 
 
-def _find(name: str, owner: str, file: ElfFile, rpath: tuple[str, ...]) -> str | None:
+def _find(
+    name: str, owner: str, file: ElfFile, rpath: tuple[str, ...], mapped: Mapping[str, str]
+) -> str | None:
     """The file that a needed name leads to, or None."""
     if "/" in name:
         (place,) = _expand((name,), owner)
@@ -104,7 +117,7 @@ def _find(name: str, owner: str, file: ElfFile, rpath: tuple[str, ...]) -> str |
         place = os.path.join(folder, name)
         if os.path.isfile(place):
             return place
-    loaded = _mapped().get(name) or _cached().get(name)
+    loaded = mapped.get(name) or _cached().get(name)
     if loaded is not None and os.path.isfile(loaded):
         return loaded
     places = (os.path.join(folder, name) for folder in _system_folders())

@@ -33,8 +33,7 @@ class PluginWarning(UserWarning):
 
 def _choose(plugin: Plugin, settings: Settings) -> StepResult:
     """The step: whether the plugin is wanted."""
-    names = {plugin.name, plugin.package, os.path.basename(plugin.path), "*"}
-    unwanted = sorted(names & settings.disabled)
+    unwanted = settings.disabling(plugin.name, plugin.package, os.path.basename(plugin.path))
     if unwanted:
         text = f"disabled by DRYSTONE_PLUGINS_DISABLE={unwanted[0]} or configure(disabled=...)"
         return skipped("discover", "plugin-disabled", text, found_in=plugin.found_in)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import hmac
 import os
-import secrets
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +101,7 @@ class SecretKey:
         """Contents of its file, encrypted where there is a password."""
         secret = self.number + self.seed + self.public().key
         secret += _checksum(self.number, secret[8:])
-        salt = secrets.token_bytes(32) if password else bytes(32)
+        salt = os.urandom(32) if password else bytes(32)
         limits = (_OPERATIONS, _MEMORY) if password else (0, 0)
         if password:
             secret = _mask(secret, password, salt, *limits)
@@ -169,7 +167,7 @@ def digest(path: str | os.PathLike[str]) -> bytes:
 
 def generate() -> SecretKey:
     """A new secret key."""
-    return SecretKey(secrets.token_bytes(8), secrets.token_bytes(32))
+    return SecretKey(os.urandom(8), os.urandom(32))
 
 
 def sign(
@@ -228,6 +226,8 @@ def _secret_key_bytes(text: str) -> bytes:
 
 def parse_secret_key(text: str, password: str = "") -> SecretKey:
     """A secret key from its file; raises ``ValueError``."""
+    import hmac
+
     raw = _secret_key_bytes(text)
     operations, memory = struct.unpack("<QQ", raw[38:54])
     secret = raw[54:]

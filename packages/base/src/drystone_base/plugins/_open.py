@@ -110,7 +110,8 @@ def _judge(
     facts = library.describe()
     plugin.registered = {kind: sorted(set(facts[kind])) for kind in _KINDS}
     for module in modules().values():  # what modules of other packages registered
-        if names := module.offers(library):
+        called = any(f"{symbol} ({module.name})" in entries for symbol in module.entry_symbols)
+        if called and (names := module.offers(library)):
             plugin.registered[module.name] = sorted(names)
     single = list(facts["errors"])
     shown = {"entries": entries, "registration_errors": single, "warnings": facts["warnings"]}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint
 from typing import Any
 
+from drystone_base._entry_points import EntryPoint
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings

@@ -10,10 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -24,14 +21,9 @@ from drystone_base.plugins._settings import Settings, cache_folder
 
 __all__ = ["isolated", "probe"]
 
-_CHILD: Final = (
-    "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['sys_path']; "
-    "from drystone_base.plugins._probe_child import main; main(request)"
-)
 _ISOLATED_ENTRIES: Final = frozenset({"DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"})
 _STALE_SECONDS: Final = 3600
 _IMPORT_SECONDS: Final = 60.0
-_TAIL: Final = 2000
 
 
 def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepResult:
@@ -47,7 +39,10 @@ def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepRes
     file = _memory(plugin)
     found = None if fresh else _remembered(file)
     if found is None:
-        found = _run(plugin, settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0))
+        from drystone_base.plugins._probe_run import run_child
+
+        seconds = settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0)
+        found = run_child(plugin, seconds, _beside())
         _remember(file, found)
     if found["outcome"] == "finished":
         return passed("probe", probed=True, seconds=found["seconds"])
@@ -107,61 +102,6 @@ def _remember(file: Path, found: dict[str, Any]) -> None:
         return  # without a cache the next process tries again
 
 
-def _run(plugin: Plugin, seconds: float) -> dict[str, Any]:
-    """Run the child; ``outcome`` is finished, crashed, exited or hung."""
-    start = time.monotonic()
-    reader, writer = os.pipe()
-    with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb") as answer:
-        request: dict[str, Any] = {
-            "path": plugin.path,
-            "name": plugin.name,
-            "modules": plugin.modules,
-        }
-        request |= {"sys_path": sys.path, "answer": writer, "imports": _beside()}
-        child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, json.dumps(request)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(writer,),
-            start_new_session=True,
-        )
-        os.close(writer)
-        hung = not _wait(child, seconds)
-        os.set_blocking(answer.fileno(), False)
-        finished = (answer.read() or b"").startswith(b"finished")
-        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-        tail = log.read().decode("utf-8", "replace").strip()
-    outcome = "hung" if hung else "finished" if finished else _ending(child.returncode)
-    taken = round(time.monotonic() - start, 3)
-    return {
-        "outcome": outcome,
-        "code": child.returncode,
-        "log": tail,
-        "seconds": taken,
-        "time": time.time(),
-    }
-
-
-def _wait(child: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the child; whether it ended by itself. Its whole process group ends with it."""
-    try:
-        child.wait(seconds)
-        ended = True
-    except subprocess.TimeoutExpired:
-        ended = False
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        ended = ended or child.poll() is not None
-    child.wait()
-    return ended
-
-
-def _ending(code: int) -> str:
-    return "crashed" if code < 0 else "exited"
-
-
 def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepResult:
     outcome, code, log = found["outcome"], found["code"], found["log"]
     texts = {
@@ -206,6 +146,8 @@ def _not_beside(plugin: Plugin, text: str) -> PluginError:
 
 
 def _signal(number: int) -> str:
+    import signal
+
     try:
         return f"{number} ({signal.Signals(number).name})"
     except ValueError:

@@ -6,6 +6,7 @@ Each setting has an environment variable and an argument of :func:`configure`, w
 from __future__ import annotations
 
 import os
+import re
 import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -55,10 +56,20 @@ class Settings:
     isolation: Isolation | None = None
     probe_seconds: float = 20.0
 
+    def disabling(self, *names: str) -> list[str]:
+        """Which of ``disabled`` fit one of these names of a plugin or package, however spelled."""
+        found = {_canonical(name) for name in ("*", *names)}
+        return sorted(name for name in self.disabled if _canonical(name) in found)
+
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON-ready values."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return found | {"disabled": sorted(self.disabled), "trust_store": str(trust_store())}
+
+
+def _canonical(name: str) -> str:
+    """A name as the package index compares it: ``Acme_XPU`` is ``acme-xpu``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 _overrides: dict[str, Any] = {}

@@ -7,7 +7,6 @@ later raises an error that says what to do instead. Imported before, it works be
 
 from __future__ import annotations
 
-import importlib.abc
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -27,8 +26,8 @@ class TensorFlowBlocked(PluginError, ImportError):  # type: ignore[misc]  # path
     default_code = "tensorflow-after-plugin"
 
 
-class _Guard(importlib.abc.MetaPathFinder):
-    """Finds nothing; refuses TensorFlow."""
+class _Guard:
+    """A finder that finds nothing, and refuses TensorFlow."""
 
     def __init__(self, plugin: str, path: str, names: list[str]) -> None:
         self.plugin = plugin

@@ -15,14 +15,13 @@ from typing import Any, Final
 
 from drystone_base.errors import PluginError
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
-from drystone_base.plugins._linker import Closure, closure_of
+from drystone_base.plugins._linker import Closure, closure_of, is_system
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
 
 __all__ = ["Audit", "audit_symbols", "read"]
 
 _SAMPLE: Final = 8
-_SYSTEM: Final = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def read(path: str | os.PathLike[str]) -> Audit:
     elf = read_elf(file)
     closure = closure_of(file, elf)
     exports = elf.exports
-    own = [f.exports for place, f in closure.files.items() if not place.startswith(_SYSTEM)]
+    own = [f.exports for place, f in closure.files.items() if not is_system(place)]
     entries = set(entry_symbols()) & exports.union(*own)
     return Audit(
         elf,
@@ -156,20 +155,20 @@ def _not_for_us(plugin: Plugin, elf: ElfFile) -> PluginError | None:
 def _undefined(path: str, elf: ElfFile, closure: Closure) -> dict[str, tuple[str, ...]]:
     """Undefined symbols that nothing defines, by the file that needs them.
 
-    The system's own libraries are not looked into, and what the process offers to everybody (the
-    functions of Python, above all) counts as defined.
+    The system's own libraries are not looked into, and asked last, as they have the most names;
+    what the process offers to everybody (the functions of Python, above all) counts as defined.
     """
-    offered = [_host().exports, elf.exports]
-    offered += [file.exports for file in closure.files.values()]
+    last = sorted(closure.files, key=is_system)
+    offered = [_host(), elf, *(closure.files[place] for place in last)]
     found = {}
     for place, file in {path: elf, **closure.files}.items():
-        if place != path and place.startswith(_SYSTEM):
+        if place != path and is_system(place):
             continue
         names = set(file.imports)
-        for exports in offered:
-            names -= exports
+        for other in offered:
             if not names:
                 break
+            names -= other.defined(names)
         names = {name for name in names if not hasattr(ctypes.pythonapi, name)}
         if names:
             found[place] = tuple(sorted(names))

@@ -24,10 +24,11 @@ from drystone_base.errors import PluginError
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current
-from drystone_base.plugins.isolation_process import Limits, Worker
+from drystone_base.plugins.isolation_limits import Limits
 
 if TYPE_CHECKING:
     from drystone_base.host.optimizer import HostOptimizer
+    from drystone_base.plugins.isolation_process import Worker
 
 __all__ = [
     "Limits",
@@ -181,6 +182,8 @@ def load_isolated(
     name = name or plugin_name(os.path.basename(real))
     with _lock:
         if real not in _isolated:
+            from drystone_base.plugins.isolation_process import Worker
+
             worker = Worker(name, version, real, limits or Limits())
             made = [
                 OptimizerPlugin(
@@ -257,6 +260,8 @@ def _worker(plugin: OptimizerPlugin, limits: Limits) -> Worker:
     with _lock:
         worker = _workers.get(plugin.path)
         if worker is None or not worker.alive or worker.memory != limits.memory:
+            from drystone_base.plugins.isolation_process import Worker
+
             worker = Worker(plugin.name, plugin.version, plugin.path, limits)
             _keep(plugin.path, worker)
         return worker

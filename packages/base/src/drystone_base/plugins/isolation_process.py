@@ -9,41 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 from drystone_base.errors import PluginError
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
+from drystone_base.plugins.isolation_limits import Limits
 
-__all__ = ["Limits", "Worker"]
+__all__ = ["Worker"]
 
 _START_SECONDS: Final = 60.0
 _TAIL: Final = 2000
 _ANSWER_MINIMUM: Final = 64 << 20
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What an isolated plugin may use: seconds for one request, bytes of memory.
-
-    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it.
-    """
-
-    deadline: float = 60.0
-    memory: int = 4 << 30
-    ends: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """How long a request that begins now may take."""
-        left = self.deadline if self.ends is None else self.ends - time.monotonic()
-        return max(0.0, min(self.deadline, left))
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time of whoever asks is over, whatever the plugin's own deadline is."""
-        return self.ends is not None and time.monotonic() >= self.ends
 
 
 class _TooMuchMemory(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,31 +14,10 @@ from drystone_base.graph.deadness import Predicate
 from drystone_base.graph.topology import DEAD_WITH
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
+from drystone_base.placement.partitions import Partitions, Transfer
 from drystone_base.placement.rounds import Crossing, Rounds
 
-__all__ = ["Partitions", "Transfer", "partition", "whole"]
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """A value that goes from one device to another, under a key that both sides know."""
-
-    key: str
-    source: str
-    sender: str
-    receiver: str
-
-
-@dataclass
-class Partitions:
-    """The graph of every device, and what goes between them.
-
-    ``sends``: by device, the nodes that must run whatever is fetched.
-    """
-
-    graphs: dict[str, Graph] = field(default_factory=dict)
-    transfers: list[Transfer] = field(default_factory=list)
-    sends: dict[str, list[Node]] = field(default_factory=dict)
+__all__ = ["partition"]
 
 
 def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
@@ -55,12 +33,6 @@ def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
     Source: TensorFlow's ``Partition``.
     """
     return _Splitter(graph, list(graph if nodes is None else nodes)).run()
-
-
-def whole(graph: Graph) -> Partitions:
-    """One part that is the whole graph, for a session with one device."""
-    device = "/job:localhost/replica:0/task:0/device:CPU:0"
-    return Partitions({device: graph}, sends={device: []})
 
 
 class _Splitter:

@@ -1,0 +1,37 @@
+"""What a graph is once it is split: the graph of every device, and what goes between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from drystone_base.graph import Graph, Node
+
+__all__ = ["Partitions", "Transfer", "whole"]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A value that goes from one device to another, under a key that both sides know."""
+
+    key: str
+    source: str
+    sender: str
+    receiver: str
+
+
+@dataclass
+class Partitions:
+    """The graph of every device, and what goes between them.
+
+    ``sends``: by device, the nodes that must run whatever is fetched.
+    """
+
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    transfers: list[Transfer] = field(default_factory=list)
+    sends: dict[str, list[Node]] = field(default_factory=dict)
+
+
+def whole(graph: Graph) -> Partitions:
+    """One part that is the whole graph, for a session with one device."""
+    device = "/job:localhost/replica:0/task:0/device:CPU:0"
+    return Partitions({device: graph}, sends={device: []})
