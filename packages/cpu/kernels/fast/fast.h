@@ -20,6 +20,7 @@ void add_random();
 void add_other_products();
 void add_suppression();
 void add_grids();
+void add_fake_quantization();
 
 }  // namespace drystone::cpu
 

@@ -16,4 +16,5 @@ extern "C" __attribute__((visibility("default"))) void drystone_cpu_add_fast_ker
   add_other_products();
   add_suppression();
   add_grids();
+  add_fake_quantization();
 }

@@ -34,7 +34,6 @@ void add_plain_kernels() {
   add_searching();
   add_places();
   add_sparse_arithmetic();
-  add_fake_quantization();
   add_tokens();
   add_sparse_rows();
 }

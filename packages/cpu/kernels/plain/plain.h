@@ -38,7 +38,6 @@ void add_checks();
 void add_searching();
 void add_places();
 void add_sparse_arithmetic();
-void add_fake_quantization();
 void add_tokens();
 void add_sparse_rows();
 

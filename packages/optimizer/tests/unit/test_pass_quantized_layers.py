@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, run_pass, same_values, told, unchanged
+from pass_checks import Maker, natively, run_pass, same_values, told, unchanged
 
 from drystone_base.dtypes import FLOAT32, INT32, QINT8, QUINT8
 from drystone_base.graph import Output
@@ -95,6 +95,7 @@ def test_a_network_of_integers() -> None:
     }  # fmt: skip
     assert step.numeric == "approximate"
     same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=1e-4)
+    natively(m.graph, after, ["y:0"], feeds, tolerance=1e-4)
 
 
 def product(m: Net, x: Output, w: Output, **more: Any) -> Output:
@@ -163,6 +164,27 @@ def test_quantize_and_dequantize(signed: bool, mode: str) -> None:
     product(m, x, w)
     after = equal(m, LAYER)
     assert str(after["y"].attrs["Tx"]) == ("int8" if signed else "uint8")
+
+
+@pytest.mark.parametrize("dtype", [QUINT8, QINT8])
+@pytest.mark.parametrize("mode", ["MIN_FIRST", "SCALED", "MIN_COMBINED"])
+def test_a_pair_that_quantizes_and_dequantizes(mode: str, dtype: Any) -> None:
+    """Of what comes in, and of what a layer gives."""
+    m = Net()
+
+    def both(name: str, x: Output, low: float, high: float) -> Output:
+        ends = [m.const(f"{name}_{v}", np.float32(v)) for v in (low, high)]
+        q = m.op("QuantizeV2", f"{name}_q", x, *ends, T=dtype, mode=mode)
+        return m.op("Dequantize", name, q, f"{name}_q:1", f"{name}_q:2", T=dtype, mode=mode)
+
+    x = both("xq", m.x(shape=(-1, 4)), -1.02, 1.53)
+    hidden = both("hidden", m.op("MatMul", "first", x, m.weights("w", 4, 5), **F), 0, 3)
+    product(m, hidden, m.weights("w2", 5, 5))
+    m.op("Exp", "other", hidden, **F)
+    after, _ = run_pass(m.graph, NAME, ["y:0", "other:0"], ["x:0"])
+    found = ["Exp", "FromGrid", "Placeholder", *["QuantizedLayer"] * 2, "ToGrid"]
+    assert ops(after) == found
+    same_values(m.graph, after, ["y:0", "other:0"], ROWS, exact=False, tolerance=1e-4)
 
 
 def test_readers_beside_layers_get_floats_of_the_integers() -> None:
@@ -246,8 +268,8 @@ def several_filters(m: Net) -> None:
     m.conv("y", x, w, "DepthwiseConv2dNative")
 
 
-def halves(m: Net) -> None:
-    """Integers of another type than floats of 32 bits are quantized to."""
+def between_two_steps(m: Net) -> None:
+    """Zero is no integer of that range."""
     ends = [m.const(f"x_{v}", np.float32(v)) for v in (-1, 1)]
     x = m.op("QuantizeV2", "q", m.x(shape=(-1, 4)), *ends, T=QUINT8)
     floats = m.op("Dequantize", "xq", x, "q:1", "q:2", T=QUINT8)
@@ -259,7 +281,7 @@ def halves(m: Net) -> None:
     [
         unquantized_input, unquantized_weights, more_bits, a_range_that_is_fed,
         steps_along_the_sum, weights_far_from_zero, columns, channels_first, several_filters,
-        halves,
+        between_two_steps,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip

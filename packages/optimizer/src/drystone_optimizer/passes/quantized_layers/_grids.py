@@ -11,8 +11,11 @@ from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FROM_GRID
 from drystone_optimizer.context import Context
+from drystone_optimizer.passes.quantized_layers._pairs import grid_of_range, pair
 
-__all__ = ["FLOAT32", "MOVERS", "Grid", "constants", "grid_of", "quantized", "settings"]
+__all__ = [
+    "FLOAT32", "MOVERS", "Grid", "before", "constants", "grid_of", "quantized", "settings",
+]  # fmt: skip
 
 FLOAT32: Final = as_dtype("float32")
 _INT8, _UINT8 = as_dtype("int8"), as_dtype("uint8")
@@ -59,18 +62,46 @@ def quantized(ctx: Context, node: Node) -> Grid | None:
     if node.op == FROM_GRID:
         held = {name: node.attrs[name] for name in ("scale", "zero", "first", "last")}
         return Grid(node.attrs["T"], **held, half_up=False)
+    if node.op == "Dequantize":
+        return _of_pair(ctx, node)
     if node.op == "FakeQuantWithMinMaxArgs":
         attrs = settings(ctx, node)
         return _fake(attrs, np.float32(attrs["min"]), np.float32(attrs["max"]))
+    span = _range(ctx, node)
+    if span is None:
+        return None
+    if node.op == "FakeQuantWithMinMaxVars":
+        return _fake(settings(ctx, node), *span)
+    if node.op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"):
+        return _even(settings(ctx, node), *span)
+    return None
+
+
+def before(node: Node) -> Output:
+    """What a node quantizes."""
+    both = pair(node)
+    return (node if both is None else both.first).inputs[0]
+
+
+def _range(ctx: Context, node: Node) -> tuple[np.float32, np.float32] | None:
+    """The one range of all that a node quantizes, where it is constant."""
     span = constants(ctx, node, 1, 3)
     if span is None or any(value.size != 1 or value.dtype != np.float32 for value in span):
         return None
-    low, high = (np.float32(value.reshape(-1)[0]) for value in span)
-    if node.op == "FakeQuantWithMinMaxVars":
-        return _fake(settings(ctx, node), low, high)
-    if node.op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"):
-        return _even(settings(ctx, node), low, high)
-    return None
+    return np.float32(span[0].reshape(-1)[0]), np.float32(span[1].reshape(-1)[0])
+
+
+def _of_pair(ctx: Context, node: Node) -> Grid | None:
+    """Of a QuantizeV2 and the Dequantize of what it gives."""
+    both = pair(node)
+    if both is None or both.first in ctx.fed_nodes:
+        return None
+    span, how = _range(ctx, both.first), settings(ctx, both.first)
+    steps = None if span is None else grid_of_range(span, both.label, how, settings(ctx, node))
+    if steps is None:
+        return None
+    dtype = _UINT8 if both.label == "quint8" else _INT8
+    return Grid(dtype, *steps, half_up=how["round_mode"] != "HALF_TO_EVEN")
 
 
 def settings(ctx: Context, node: Node) -> Mapping[str, Any]:

@@ -7,13 +7,13 @@ from typing import Final
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FROM_GRID, QUANTIZED_LAYER, TO_GRID
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.quantized_layers._grids import FLOAT32, Grid, quantized
+from drystone_optimizer.passes.quantized_layers._grids import FLOAT32, Grid, before, quantized
 from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["READERS", "TAKEN_OVER", "on_grid"]
 
 _QUANTIZERS: Final = (
-    "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "QuantizeAndDequantizeV2",
+    "Dequantize", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "QuantizeAndDequantizeV2",
     "QuantizeAndDequantizeV4",
 )  # fmt: skip
 
@@ -24,7 +24,7 @@ def on_grid(ctx: Context, output: Output, grid: Grid) -> Output:
     if node.op == FROM_GRID and quantized(ctx, node) == grid:
         return node.inputs[0]
     if node.op in _QUANTIZERS and quantized(ctx, node) == grid:
-        output = node.inputs[0]
+        output = before(node)
     attrs = {"T": grid.dtype, "Tfloat": FLOAT32, "half_up": grid.half_up, **grid.attrs}
     for user, _ in ctx.users(output):
         if user.op == TO_GRID and not user.controls and _same(user, attrs):
@@ -38,9 +38,11 @@ def _same(node: Node, attrs: dict[str, object]) -> bool:
 
 def _match_readers(ctx: Context, node: Node) -> Grid | None:
     """A tensor that is there as integers, or that a layer could give as such."""
-    source, slot = node.inputs[0]
     grid = quantized(ctx, node)
-    if grid is None or slot or source in ctx.fed_nodes:
+    if grid is None or str(ctx.dtype((node, 0))) != "float32":
+        return None
+    source, slot = before(node)
+    if slot or source in ctx.fed_nodes:
         return None
     there = any(user.op == TO_GRID for user, _ in ctx.users((source, 0)))
     return grid if there or source.op == QUANTIZED_LAYER else None
@@ -49,7 +51,9 @@ def _match_readers(ctx: Context, node: Node) -> Grid | None:
 def _apply_readers(ctx: Context, node: Node, grid: Grid) -> None:
     integers = on_grid(ctx, (node, 0), grid)
     attrs = {"T": grid.dtype, "Tfloat": FLOAT32, **grid.attrs}
+    first = node.inputs[0][0]
     ctx.become(node, FROM_GRID, [integers], attrs)
+    ctx.drop_unused(first)
 
 
 READERS: Final = Rule(

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/kernel.h"
-#include "plain/plain.h"
+#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -22,9 +22,14 @@ struct Grid {
     steps_below = std::floor(-least * inverse + 0.5F);
   }
   float round(float x) const {
-    if (empty) return 0;
-    const float inside = x < least ? least : x > most ? most : x;  // NaN stays
-    return std::floor((inside - least) * inverse - steps_below + 0.5F) * scale;
+    const float above = x < least ? least : x;  // NaN stays
+    const float inside = above > most ? most : above;
+    const float rounded = std::floor((inside - least) * inverse - steps_below + 0.5F) * scale;
+    return empty ? 0 : rounded;
+  }
+  void round(const float* x, std::int64_t count, float* y) const {
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < count; ++k) y[k] = round(x[k]);
   }
   bool below(float x) const { return !empty && x < least; }
   bool above(float x) const { return !empty && x > most; }
@@ -57,9 +62,21 @@ class FakeQuant {
     const std::vector<Grid> grids = of(call, x, 1);
     float* out = call.output(0, x.dims(), 0).template write<float>();
     const auto width = static_cast<std::int64_t>(grids.size());
-    parallel(x.count(), 2, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k)
-        out[k] = grids[static_cast<std::size_t>(k % width)].round(x.as<float>()[k]);
+    if (width == 0) return;
+    const auto* from = x.as<float>();
+    if (width == 1) {
+      parallel(x.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+        grids[0].round(from + begin, end - begin, out + begin);
+      });
+      return;
+    }
+    parallel(x.count() / width, width, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin * width; row < end * width; row += width) {
+#pragma GCC ivdep
+        for (std::int64_t c = 0; c < width; ++c) {
+          out[row + c] = grids[static_cast<std::size_t>(c)].round(from[row + c]);
+        }
+      }
     });
   }
 
