@@ -4,6 +4,7 @@
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/primitive.h"
+#include "dnnl/row.h"
 #include "dnnl/weights.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -75,6 +76,10 @@ class Multiplier {
     const bool packs = b.rank() == 2 && call.is_constant(1);
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
+    if (threads == 1 && is_row(a, b, y)) {
+      times_matrix(a.as<float>(), b.as<float>(), y.write<float>(), inner, y.count());
+      return;
+    }
     Key key;
     key << a.dims() << b.dims() << threads << (packs ? 1 : 0);
     plans_.with(
@@ -93,6 +98,12 @@ class Multiplier {
 
  private:
   Product merged(DimsView a, DimsView b) const;
+
+  // Whether all there is to do is a row times a matrix that is near.
+  bool is_row(const Tensor& a, const Tensor& b, const Tensor& y) const {
+    return a.dtype() == TF_FLOAT && !flip_b_ && b.rank() == 2 && fusion_.empty() &&
+           y.count() == b.dim(1) && is_row_quick(b.count());
+  }
 
   bool flip_a_;
   bool flip_b_;
