@@ -39,6 +39,8 @@ __all__ = ["Case", "Row", "count_nodes", "main", "measure", "recorded", "synthet
 BEGIN, END = "<!-- grappler: begin -->", "<!-- grappler: end -->"
 KINDS = ("unary", "sums", "identities", "dense layers", "towers")
 STACK = 1 << 30
+ROUNDS = 8
+"""Runs of each graph at least, however long they take."""
 LARGE = 50_000
 """From so many nodes on each optimizer goes over a graph once only."""
 OURS, PLAIN = OptimizerConfig(), ds.SessionConfig(optimizer="off")
@@ -117,7 +119,9 @@ def timed(graphs: Sequence[Graph], case: Case) -> list[float]:
         call()
     best = [math.inf] * len(calls)
     ends = time.monotonic() + 2.0
-    while time.monotonic() < ends:
+    rounds = 0
+    while rounds < ROUNDS or time.monotonic() < ends:
+        rounds += 1
         for k, call in enumerate(calls):
             begin = time.process_time()
             call()
