@@ -23,6 +23,7 @@ struct PlanObject {
   bool has_callbacks;
   bool copies;               // feeds, whatever their size
   struct Expected* expected; // per feed; NULL until expect() has been called
+  PyObject* standing;        // what kernels of Python's get as runtime in call(); NULL where they need one of the run
 };
 
 // What a value must be to be fed as it is.
@@ -117,6 +118,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self->outputs);
   Py_VISIT(self->compute);
   Py_VISIT(self->raise);
+  Py_VISIT(self->standing);
   Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(object)));
   return 0;
 }
@@ -126,6 +128,7 @@ int clear_plan(PyObject* object) {
   Py_CLEAR(self->outputs);
   Py_CLEAR(self->compute);
   Py_CLEAR(self->raise);
+  Py_CLEAR(self->standing);
   return 0;
 }
 
@@ -249,12 +252,12 @@ bool read_shape(PyObject* shape, Expected* out) {
   return PyErr_Occurred() == nullptr;
 }
 
-// expect(shapes, copies)
+// expect(shapes, copies, runtime)
 PyObject* expect(PyObject* object, PyObject* args) {
   PlanObject* self = self_of(object);
-  PyObject* shapes = nullptr;
+  PyObject *shapes = nullptr, *runtime = nullptr;
   int copies = 0;
-  if (PyArg_ParseTuple(args, "Op", &shapes, &copies) == 0) return nullptr;
+  if (PyArg_ParseTuple(args, "OpO", &shapes, &copies, &runtime) == 0) return nullptr;
   if (PySequence_Size(shapes) != self->feeds) return PyErr_Format(PyExc_ValueError, "%d shapes are needed", self->feeds);
   auto made = std::make_unique<Expected[]>(static_cast<std::size_t>(self->feeds));
   for (int k = 0; k < self->feeds; ++k) {
@@ -264,6 +267,7 @@ PyObject* expect(PyObject* object, PyObject* args) {
   }
   delete[] std::exchange(self->expected, made.release());
   self->copies = copies != 0;
+  const Ref before(std::exchange(self->standing, runtime == Py_None ? nullptr : Ref::borrow(runtime).release()));
   Py_RETURN_NONE;
 }
 
@@ -283,7 +287,8 @@ bool fits(const Expected& expected, PyObject* value) {
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   PlanObject* self = self_of(object);
   if (count != 2 || PyTuple_Check(args[0]) == 0) return PyErr_Format(PyExc_TypeError, "call takes a tuple and a bool");
-  if (self->expected == nullptr || self->has_callbacks || PyTuple_Size(args[0]) != self->feeds) Py_RETURN_NOTIMPLEMENTED;
+  if (self->expected == nullptr || PyTuple_Size(args[0]) != self->feeds) Py_RETURN_NOTIMPLEMENTED;
+  if (self->has_callbacks && self->standing == nullptr) Py_RETURN_NOTIMPLEMENTED;
   for (int k = 0; k < self->feeds; ++k) {
     if (!fits(self->expected[k], PyTuple_GetItem(args[0], k))) Py_RETURN_NOTIMPLEMENTED;
   }
@@ -297,7 +302,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   options.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
   if (on_main_thread()) options.poll = check_signals;
   Tensors fetches(static_cast<std::size_t>(self->fetches));
-  if (!run_plan(self, nullptr, options, feeds, fetches)) return nullptr;
+  if (!run_plan(self, self->standing, options, feeds, fetches)) return nullptr;
   if (args[1] == Py_True && self->fetches == 1) return array_of(std::exchange(fetches.at[0], nullptr));
   return list_of(self, fetches);
 }
@@ -314,10 +319,12 @@ PyMethodDef methods[] = {
     // NOLINTNEXTLINE(bugprone-casting-through-void): CPython casts it back, by the flag
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
      "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces): the fetches, as a list."},
-    {"expect", expect, METH_VARARGS, "expect(shapes, copies): what arrays call() accepts. A shape may be None."},
+    {"expect", expect, METH_VARARGS,
+     "expect(shapes, copies, runtime): what arrays call() accepts, and what it hands to kernels of Python's.\n"
+     "A shape may be None, and so may the runtime, where they need one of the run."},
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call)), METH_FASTCALL,
      "call(feeds, single): the fetches as a list, or the only one; NotImplemented where a value must be\n"
-     "converted or checked first, or the plan has kernels of Python's."},
+     "converted or checked first, or kernels of Python's need a runtime of the run."},
     {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -267,7 +267,7 @@ class Session:
         native = self._load(plan, feeds, graph, caller, stateful)
         quick = None
         if native is not None and all(has_value) and self.config.deadline is None:
-            quick = native.quick([feed.shape for feed in feeds])
+            quick = native.quick([feed.shape for feed in feeds], self._runtime(caller))
         return _Prepared(plan, feeds, has_value, stateful, caller, native, quick)
 
     def _load(
@@ -437,6 +437,26 @@ class Session:
 
         return run_parts(split.parts, values, run)
 
+    def _runtime(
+        self,
+        caller: FunctionCaller,
+        step: Step | None = None,
+        deadline: float | None = None,
+        cancellation: Cancellation | None = None,
+        record: Record | None = None,
+    ) -> Runtime:
+        return Runtime(
+            self.resources,
+            caller,
+            self._seeds,
+            step,
+            deadline=deadline,
+            record=record,
+            access=self.access,
+            producer=self.graph.producer,
+            cancellation=cancellation,
+        )
+
     def _run(
         self,
         prepared: _Prepared,
@@ -450,17 +470,7 @@ class Session:
         ]
         limit = self.config.deadline
         deadline = None if limit is None else time.monotonic() + limit
-        runtime = Runtime(
-            self.resources,
-            prepared.caller,
-            self._seeds,
-            step,
-            deadline=deadline,
-            record=self._record,
-            access=self.access,
-            producer=self.graph.producer,
-            cancellation=cancellation,
-        )
+        runtime = self._runtime(prepared.caller, step, deadline, cancellation, self._record)
         if runtime.record is None:
             fetched = iter(self._compute(prepared, arrays, runtime))
         else:

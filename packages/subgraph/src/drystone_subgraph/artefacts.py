@@ -32,7 +32,7 @@ from drystone_subgraph.store import BadFile, Store
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
 
-__all__ = ["CACHE", "CACHE_BYTES", "Artefacts", "region_key"]
+__all__ = ["CACHE", "CACHE_BYTES", "Artefacts", "digest", "region_key"]
 
 CACHE: Final = "DRYSTONE_EXECUTABLE_CACHE"
 """The variable that says where executables are kept: a folder, or ``off``."""
@@ -51,18 +51,30 @@ def _machine() -> str:
     return f"{platform.machine()} {hashlib.sha256(flags.encode()).hexdigest()[:16]}"
 
 
-def region_key(function: FunctionDef, library: FunctionLibrary, request: CompileRequest) -> str:
-    """A name for what an executable computes, whatever its operator is called."""
+def region_key(
+    function: FunctionDef,
+    library: FunctionLibrary,
+    request: CompileRequest,
+    known: dict[int, bytes],
+) -> str:
+    """A name for what an executable computes, whatever its operator is called.
+
+    ``known``: what :func:`digest` gave of constants, by the number of their input; it is added to.
+    """
     nameless = FunctionDef()
     nameless.CopyFrom(function)
     nameless.signature.name = ""
     found = hashlib.sha256(nameless.SerializeToString(deterministic=True))
     for called in _called(function, library):
         found.update(called.SerializeToString(deterministic=True))
-    for given in request.inputs:
+    for k, given in enumerate(request.inputs):
         found.update(repr((given.dtype.number, given.shape, given.is_weight)).encode())
-        if given.value is not None:
-            _add(found, given.value)
+        if given.value is None:
+            continue
+        of_value = known.get(k) or digest(given.value)
+        if not given.is_weight:
+            known[k] = of_value
+        found.update(of_value)
     found.update(repr((request.threads, [t.number for t in request.output_types])).encode())
     return found.hexdigest()[:40]
 
@@ -84,11 +96,16 @@ def _called(function: FunctionDef, library: FunctionLibrary) -> list[FunctionDef
     return list(found.values())
 
 
-def _add(found: Any, value: np.ndarray[Any, Any]) -> None:
+def digest(value: np.ndarray[Any, Any]) -> bytes:
+    """What tells an array from others of its shape and dtype.
+
+    Of the hashes that Python has, SHA-256 is the fastest one that nobody has broken, where the
+    processor computes it (``python -m bench.alone.hashes``).
+    """
     if value.dtype.hasobject:
-        found.update(repr(value.tolist()).encode())
-    else:
-        found.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+        return hashlib.sha256(repr(value.tolist()).encode()).digest()
+    plain = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
+    return hashlib.sha256(plain).digest()
 
 
 class Artefacts:

@@ -128,6 +128,7 @@ class CompiledOperator:
         self._entries: dict[Shapes, _Entry] = {}
         self._lock = threading.Lock()
         self._clock = itertools.count(1)
+        self._digests: dict[int, bytes] = {}
         self.artefacts = Artefacts(source.config.artefacts, source.config.writes_artefacts)
         signature = source.function.signature
         self.output_types = [from_number(arg.type) for arg in signature.output_arg]
@@ -227,7 +228,7 @@ class CompiledOperator:
     def _key(self, request: CompileRequest) -> str:
         library = self.source.library()
         assert library is not None, "a request was made from it"
-        return region_key(self.source.function, library, request)
+        return region_key(self.source.function, library, request, self._digests)
 
     def _request(self, args: Sequence[Array]) -> CompileRequest:
         source = self.source

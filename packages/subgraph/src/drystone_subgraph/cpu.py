@@ -273,8 +273,9 @@ def _has_kernel(node: Node) -> bool:
 
 @cache
 def _sources(package: str) -> str:
-    """A package's version, and a hash of which files it has, as they change between versions."""
+    """A package's version, and a hash of which files it has and when they were written."""
     home = import_module(package)
     top = Path(str(home.__file__)).parent
-    files = sorted((str(f.relative_to(top)), f.stat().st_size) for f in top.rglob("*.py"))
+    stats = ((str(f.relative_to(top)), f.stat()) for f in top.rglob("*.py"))
+    files = sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
     return f"{home.__version__} {hashlib.sha256(repr(files).encode()).hexdigest()[:12]}"

@@ -15,7 +15,7 @@ from shared_data import MODELS, inference_models, tolerance
 
 import drystone_base as ds
 from drystone_base import plugins
-from drystone_base.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
 from drystone_base.errors import BadRequest, DrystoneError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.kernels.selection import registered
@@ -23,6 +23,7 @@ from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_subgraph import (
     PartitionConfig,
     SubgraphWarning,
+    compiled,
     cpu,
     executables,
     find_backend,
@@ -231,6 +232,65 @@ def test_a_new_weight_is_seen_at_once_and_packed_once() -> None:
         np.testing.assert_allclose(mine.run("y:0", {"x:0": X}), np.tanh(X @ (2 * w)), rtol=1e-5)
     (found,) = executables(mine)
     assert (found.runs, found.packs, found.fallbacks) == (8, 2, 0)
+
+
+@pytest.mark.usefixtures("kernels")
+def test_runs_need_no_surroundings_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, w = session(weighted()), np.full((8, 5), 0.25, np.float32)
+    mine.run("init", {"new:0": w})
+    run, slow = ds.Session._run, []
+
+    def counted(self: ds.Session, *args: Any) -> Any:
+        slow.append(args)
+        return run(self, *args)
+
+    monkeypatch.setattr(ds.Session, "_run", counted)
+    for _ in range(4):
+        found = mine.run("y:0", {"x:0": X})
+        np.testing.assert_allclose(found, np.tanh(X @ w), rtol=1e-5)
+    with mine.record() as record:
+        mine.run("y:0", {"x:0": X})
+    assert (len(slow), len(record.runs)) == (1, 1)
+    assert sum(e.runs for e in executables(mine)) == 5
+
+
+@pytest.mark.usefixtures("kernels")
+def test_strings_go_in_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": STRING, "shape": (None,)})
+    graph.set_attr(x, "shape", None)
+    number = graph.add("StringToHashBucketFast", "number", [x], attrs={"num_buckets": 1000})
+    graph.add("Mul", "y", [number, number], attrs={"T": INT64})
+    run, calls = compiled.CompiledOperator.run, []
+
+    def counted(self: Any, *args: Any) -> Any:
+        calls.append(1)
+        return run(self, *args)
+
+    monkeypatch.setattr(compiled.CompiledOperator, "run", counted)
+    mine, plain = session(graph), session(graph, "")
+    for words in (["a", "bc"], ["d", "ef"], ["", "g" * 100]):
+        given = {"x:0": np.array([word.encode() for word in words], object)}
+        np.testing.assert_array_equal(mine.run("y:0", given), plain.run("y:0", given))
+    (found,) = executables(mine)
+    assert (found.runs, found.fallbacks, len(calls)) == (3, 0, 1)
+
+
+@pytest.mark.usefixtures("kernels")
+def test_a_constant_is_hashed_once_for_all_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from drystone_subgraph import artefacts
+
+    hashed, digest = [], artefacts.digest
+
+    def counted(value: Any) -> bytes:
+        hashed.append(value.shape)
+        return digest(value)
+
+    monkeypatch.setattr(artefacts, "digest", counted)
+    mine = session(layers(), optimizer="off")
+    for rows in (1, 2, 3):
+        mine.run("y:0", {"x:0": X[:rows]})
+    assert sorted(hashed) == [(6,), (6, 3), (8, 6)]
 
 
 @pytest.mark.usefixtures("kernels")

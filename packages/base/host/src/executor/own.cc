@@ -1,6 +1,9 @@
 // Instructions that the executor computes itself: see InstructionDef.own in plan.proto.
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "executor/run.h"
 #include "kernels/variable.h"
@@ -9,6 +12,16 @@ namespace drystone::host::executor {
 namespace {
 
 TF_Tensor* scalar(TF_DataType dtype) { return new_tensor(dtype, nullptr, 0); }
+
+struct Drop {
+  void operator()(TF_Tensor* tensor) const noexcept { drop(tensor); }
+};
+using Held = std::unique_ptr<TF_Tensor, Drop>;
+
+// Strings that are the embedder's objects.
+bool is_text_elsewhere(const TF_Tensor* value) {
+  return value->dtype == TF_STRING && value->memory != nullptr && value->memory->opaque;
+}
 
 thread_local Within::Of outer __attribute__((tls_model("initial-exec"))) = {};
 
@@ -37,8 +50,24 @@ void Run::lend(DS_RunOptions* options) const {
   options->poll = poll_;
 }
 
-// Whether an executable gave the results.
+// Whether an executable gave the results. It takes strings as the host has them.
 bool Run::compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const auto count = static_cast<std::size_t>(in.inputs.count);
+  if (std::none_of(inputs, inputs + count, is_text_elsewhere)) {
+    return computed(in, inputs, outputs);
+  }
+  std::vector<TF_Tensor*> given(inputs, inputs + count);
+  std::vector<Held> made;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!is_text_elsewhere(given[k])) continue;
+    Held text(adapted(in, k, given[k], TF_STRING));
+    given[k] = text.get();
+    made.push_back(std::move(text));
+  }
+  return computed(in, given.data(), outputs);
+}
+
+bool Run::computed(const Instruction& in, TF_Tensor* const* inputs, TF_Tensor** outputs) {
   const std::int32_t results = in.outputs.count - 1;
   {
     const Within scope(*this, true);

@@ -159,6 +159,7 @@ class Run {
   void kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);
   bool compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  bool computed(const Instruction& in, TF_Tensor* const* inputs, TF_Tensor** outputs);
   bool versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                       TF_Tensor** outputs);

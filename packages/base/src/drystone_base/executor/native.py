@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, DrystoneError, KernelError, remedy_for
-from drystone_base.executor.encode import encode
+from drystone_base.executor.encode import OPERATOR_ATTR, encode
 from drystone_base.executor.functions import FunctionCaller
 from drystone_base.executor.plan import Instruction, Plan
 from drystone_base.executor.reference import call_kernel
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["NativePlan", "NativeSession", "standalone"]
 
 
+_OF_NO_RUN: Final = frozenset({"Const", "VarHandleOp"})
+"""Ops whose kernels ask for nothing that belongs to a run; what they give is kept."""
+
+
 class NativeSession:
     """What plans of one session share; 0 threads are as many as there are cores."""
 
@@ -43,7 +47,7 @@ class NativeSession:
 class NativePlan:
     """One plan, loaded by the host library."""
 
-    __slots__ = ("_copies", "_handle", "has_kernels")
+    __slots__ = ("_copies", "_handle", "_needs_run", "has_kernels")
 
     def __init__(
         self,
@@ -59,6 +63,9 @@ class NativePlan:
         )
         self._copies = copies
         self.has_kernels = bool(encoded.kernels)
+        self._needs_run = any(
+            i.op not in _OF_NO_RUN and OPERATOR_ATTR not in i.attrs for i in encoded.kernels
+        )
         try:
             self._handle = extension().Plan(
                 session.handle,
@@ -95,15 +102,19 @@ class NativePlan:
                 runtime.record.add_native(traces[0], json.loads(self.describe())["blocks"])
         return [value.read() if type(value) is Variable else value for value in found]
 
-    def quick(self, shapes: Sequence[Sequence[int] | None]) -> Callable[..., Any] | None:
+    def quick(
+        self, shapes: Sequence[Sequence[int] | None], runtime: Runtime
+    ) -> Callable[..., Any] | None:
         """A function ``(feeds, single)`` that runs the plan without a Runtime, if that can be.
 
-        It gives the fetches as a list, or with ``single`` the only one; NotImplemented for feeds
-        that are not arrays of the dtypes and ``shapes`` (None: any) that are due.
+        Kernels of Python's that make handles of variables, and those that operators of the host
+        have in reserve, get ``runtime``, which is of no run. The function gives the fetches as a
+        list, or with ``single`` the only one; NotImplemented for feeds that are not arrays of the
+        dtypes and ``shapes`` (None: any) that are due.
         """
-        if self.has_kernels:
+        if self._needs_run:
             return None
-        self._handle.expect(shapes, self._copies)
+        self._handle.expect(shapes, self._copies, runtime if self.has_kernels else None)
         call: Callable[..., Any] = self._handle.call
         return call
 
