@@ -15,6 +15,7 @@ extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl
     drystone::cpu::dnnl_part::list_convolutions(out);
     drystone::cpu::dnnl_part::list_convolution_gradients(out);
     drystone::cpu::dnnl_part::list_quantized(out);
+    drystone::cpu::dnnl_part::list_quantized_products(out);
     return out;
   }();
   for (const Entry& entry : entries) {

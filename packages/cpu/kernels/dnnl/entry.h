@@ -81,6 +81,7 @@ void list_attention(std::vector<Entry>& out);
 void list_convolutions(std::vector<Entry>& out);
 void list_convolution_gradients(std::vector<Entry>& out);
 void list_quantized(std::vector<Entry>& out);
+void list_quantized_products(std::vector<Entry>& out);
 
 }  // namespace drystone::cpu::dnnl_part
 

@@ -1,4 +1,4 @@
-// Layers of integers of eight bits: oneDNN sums them in 32 bits, and what follows is done in floats.
+// Layers of integers of eight bits: oneDNN sums them in 32 bits; what follows is done in floats.
 #include <algorithm>
 
 #include "core/grid.h"

@@ -27,7 +27,7 @@ Dims Geometry::dims(const Dims& inner, std::int64_t channel, bool channels_first
 Windows::Windows(const Node& node, std::size_t spatial, bool is_depthwise)
     : spatial_(spatial),
       is_depthwise_(is_depthwise),
-      channels_first_(node.string("data_format").starts_with("NC")),
+      channels_first_(node.has("data_format") && node.string("data_format").starts_with("NC")),
       padding_(node.string("padding")),
       strides_(node.integers("strides")),
       dilations_(node.integers("dilations")) {

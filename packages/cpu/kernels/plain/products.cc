@@ -140,17 +140,34 @@ void add_rows(std::index_sequence<K...>) {
   (add_row<K, true>({TF_HALF, TF_BFLOAT16}), ...);
 }
 
+template <class Make>
+void add_one(const char* op, const std::vector<Constraint>& constraints, Make make_kernel) {
+  add_kernel(op, constraints, make_kernel, &compute, &destroy);
+}
+
+void add_quantized() {
+  add_one("Drystone>QuantizedLayer", {{"Tx", {TF_UINT8, TF_INT8}}},
+          [](TF_OpKernelConstruction* construction) {
+            return make("Drystone>QuantizedLayer", false, construction);
+          });
+  add_one("QuantizedMatMul",
+          {{"T1", {TF_QUINT8}}, {"T2", {TF_QUINT8, TF_QINT8}}, {"Toutput", {TF_QINT32}}},
+          [](TF_OpKernelConstruction* construction) {
+            return make("QuantizedMatMul", false, construction);
+          });
+  add_one("QuantizedConv2D",
+          {{"Tinput", {TF_QUINT8}}, {"Tfilter", {TF_QUINT8}}, {"out_type", {TF_QINT32}}},
+          [](TF_OpKernelConstruction* construction) {
+            return make("QuantizedConv2D", false, construction);
+          });
+}
+
 }  // namespace
 
 void add_products() {
   if (access(library_file().c_str(), R_OK) != 0) return;  // built without oneDNN
   add_rows(std::make_index_sequence<std::size(kRows)>());
-  add_kernel(
-      "Drystone>QuantizedLayer", {{"Tx", {TF_UINT8, TF_INT8}}},
-      [](TF_OpKernelConstruction* construction) {
-        return make("Drystone>QuantizedLayer", false, construction);
-      },
-      &compute, &destroy);
+  add_quantized();
 }
 
 }  // namespace drystone::cpu
