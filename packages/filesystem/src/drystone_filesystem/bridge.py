@@ -11,6 +11,7 @@ import itertools
 import posixpath
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from drystone_base.host.filesystem import serve_in_python
@@ -21,6 +22,7 @@ from drystone_filesystem._failures import StoreFailure, explained, status_of, te
 from drystone_filesystem._transactions import Special
 from drystone_filesystem.store import Stat, Store, Upload
 from drystone_filesystem.transfer import HEAD, Reader, plan, retried
+from drystone_filesystem.waiting import interruptible
 
 __all__ = ["register_store"]
 
@@ -101,6 +103,11 @@ def _guarded(function: Callable[..., Any], failed: Any = None) -> Callable[..., 
     return call
 
 
+def _alone(function: Callable[..., None]) -> Callable[..., None]:
+    """A function that Ctrl-C need not wait for: its arguments are Python's own."""
+    return lambda *arguments: interruptible(partial(function, *arguments))
+
+
 def _tell(status: int, error: BaseException) -> None:
     """Set a status by what was raised; Ctrl-C goes on where the host was called."""
     if isinstance(error, KeyboardInterrupt):
@@ -160,12 +167,14 @@ class _Tables:
         self._open(holder, _Writing(name, self.store.write(name), 0))
 
     def _open_appendable(self, _fs: Any, path: bytes, holder: Any) -> None:
-        name = _text(path)
+        self._open(holder, interruptible(lambda: self._appended(_text(path))))
+
+    def _appended(self, name: str) -> _Writing:
         try:
             length = self.store.stat(name).length
         except FileNotFoundError:
             length = 0
-        self._open(holder, _Writing(name, self.store.append_to(name), length))
+        return _Writing(name, self.store.append_to(name), length)
 
     def _append(self, holder: Any, data: int, size: int) -> None:
         if size:
@@ -230,7 +239,7 @@ class _Tables:
 
         def children(_fs: Any, path: bytes, out: Any) -> int:
             name = _text(path)
-            if not self.store.stat(name).is_directory:
+            if not self._looked_at(path).is_directory:
                 raise NotADirectoryError(f"{name} is a file")
             names = retried(lambda: self.store.children(name), plan())
             out[0] = memory.texts(names)
@@ -240,11 +249,11 @@ class _Tables:
             "new_random_access_file": _guarded(self._open_readable),
             "new_writable_file": _guarded(self._open_writable),
             "new_appendable_file": _guarded(self._open_appendable),
-            "create_dir": _guarded(self._create_dir),
-            "delete_file": _guarded(self._delete),
-            "delete_dir": _guarded(self._delete_dir),
-            "rename_file": _guarded(self._rename),
-            "copy_file": _guarded(self._copy),
+            "create_dir": _guarded(_alone(self._create_dir)),
+            "delete_file": _guarded(_alone(self._delete)),
+            "delete_dir": _guarded(_alone(self._delete_dir)),
+            "rename_file": _guarded(_alone(self._rename)),
+            "copy_file": _guarded(_alone(self._copy)),
             "path_exists": _guarded(self._exists),
             "stat": _guarded(self._stat),
             "get_children": _guarded(children, -1),

@@ -65,7 +65,7 @@ class Fetch:
         self._spans: list[Span] = []
         self._waiting: deque[Span] = deque()
         self._changed = threading.Condition()
-        self._workers = self._wanted = self._received = 0
+        self._workers = self._wanted = self._received = self._copying = 0
         self._failure: BaseException | None = None
         self._stopped = False
         self._rate, self._patience = 0.0, _PATIENCE
@@ -87,7 +87,7 @@ class Fetch:
                 with self._changed:
                     if self._workers:
                         self._changed.wait(_LOOK / 4)
-                    ended = not self._workers
+                    ended = not self._workers or self._failure is not None
                     ready = self._prefix()
                     now, received = time.monotonic(), self._received
                 if total is not None:
@@ -171,14 +171,22 @@ class Fetch:
     def _put(self, span: Span, piece: memoryview) -> bool:
         """Copy a piece to its place; whether more of it is wanted."""
         with self._changed:
+            if self._stopped:
+                return False
+            self._copying += 1
             start = span.claimed
             take = min(len(piece), span.left)
             span.claimed += take
-        self._view[start : start + take] = piece[:take]
-        with self._changed:
-            span.place = start + take
-            self._received += take
-        self.arrived(span, start)
+        try:
+            self._view[start : start + take] = piece[:take]
+            with self._changed:
+                span.place = start + take
+                self._received += take
+            self.arrived(span, start)
+        finally:
+            with self._changed:
+                self._copying -= 1
+                self._changed.notify_all()
         return span.left > 0 and not self._stopped
 
     def _prefix(self) -> int:
@@ -196,8 +204,8 @@ class Fetch:
         return hashed
 
     def _end(self) -> None:
-        """Nothing may write into the buffer any more."""
+        """Nothing may touch the buffer any more; who waits for the store hears of it later."""
         with self._changed:
             self._stopped = True
-            while self._workers:
+            while self._copying:
                 self._changed.wait()

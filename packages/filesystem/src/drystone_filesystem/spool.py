@@ -21,6 +21,8 @@ __all__ = ["Sending", "SpooledUpload"]
 _IN_MEMORY: Final = 32 << 20
 _EARLY: Final = 16 << 20
 """Bytes from which on sending begins before the file is closed."""
+_PATIENCE: Final = 0.5
+"""Seconds in which a store may hear that a file was given up before others go on."""
 
 
 class _Abandoned(Exception):
@@ -171,8 +173,13 @@ class SpooledUpload(Upload):
         self._kept.end()
         try:
             retried(self._finish, self._how())
-        finally:
+        except KeyboardInterrupt:  # a thread may still send it: what is on disk goes with that
+            self._kept.end(abandoned=True)
+            raise
+        except BaseException:
             self._kept.close()
+            raise
+        self._kept.close()
         tell(self._path, self._kept.size, self._kept.size)
 
     def _how(self) -> Plan:
@@ -190,8 +197,10 @@ class SpooledUpload(Upload):
             raise failure
 
     def abandon(self) -> None:
-        """What was sent becomes no file."""
+        """What was sent becomes no file; who still sends it takes no more of it."""
         self._kept.end(abandoned=True)
         if self._early is not None:
-            self._early.join()
+            self._early.join(_PATIENCE)
+            if self._early.is_alive():
+                return  # and what is on disk goes with that
         self._kept.close()

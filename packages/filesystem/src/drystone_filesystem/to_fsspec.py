@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ from drystone_base.host.streams import reader
 from drystone_base.uris import os_error
 from drystone_filesystem.gfile import GFile
 from drystone_filesystem.transfer import plan
+from drystone_filesystem.waiting import Threads
 
 __all__ = ["DrystoneFileSystem", "offer_to_fsspec"]
 
@@ -126,7 +126,7 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _at_once(self, call: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """What the call answers for each, in order; the first failure is raised."""
-        with ThreadPoolExecutor(plan().threads) as pool:
+        with Threads(plan().threads) as pool:
             return list(pool.map(call, items))
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -17,6 +17,7 @@ from drystone_filesystem.cache import Blocks, blocks
 from drystone_filesystem.spans import Fetch, Span
 from drystone_filesystem.store import Stat, Store
 from drystone_filesystem.sums import Sum, sum_of
+from drystone_filesystem.waiting import Threads, interruptible
 
 __all__ = ["HEAD", "Plan", "Reader", "plan", "progress", "retried"]
 
@@ -83,11 +84,12 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
     """What ``call`` answers; again, after a wait that doubles, while its failure may pass.
 
     Attempts and seconds are those of a part: they begin anew when ``place()`` moved on by one.
+    Ctrl-C ends it at once (``interruptible``).
     """
     begin, attempt, before, wait = time.monotonic(), 0, place(), how.first_wait
     while True:
         try:
-            return call()
+            return interruptible(call)
         except Exception as error:
             attempt += 1
             if place() - before >= how.part:
@@ -100,16 +102,16 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
         wait *= 2
 
 
-_pools: Final[dict[tuple[int, int], ThreadPoolExecutor]] = {}
+_pools: Final[dict[tuple[int, int], Threads]] = {}
 _pools_lock: Final = threading.Lock()
 
 
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int) -> Threads:
     """The threads of this process; a forked child makes its own."""
     with _pools_lock:
         key = (os.getpid(), threads)
         if key not in _pools:
-            _pools[key] = ThreadPoolExecutor(threads, "drystone-files")
+            _pools[key] = Threads(threads)
         return _pools[key]
 
 

@@ -132,6 +132,9 @@ def _writables(raw: bytes) -> list[Token]:
             part, at = _part(raw, at)
             parts.append(part)
         found.append(_token(parts[1:]))
+    secrets, at = _taken(raw, at)
+    for _ in range(2 * secrets):  # a name and a value: nothing here needs them, but all is there
+        _, at = _part(raw, at)
     return found
 
 
