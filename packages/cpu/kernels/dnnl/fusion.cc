@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/widened_call.h"
+#include "dnnl/swish.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
@@ -103,6 +104,9 @@ Fusion::Fusion(const Node& node, Bias bias) {
     all = all && attaches(kind, name);
     if (all) ++attached_;
   }
+  ends_in_swish_ = all && !steps_.empty() && steps_.back().name == "Swish" &&
+                   node.type("T") == TF_BFLOAT16 && is_coarse_ && has_swish();
+  if (ends_in_swish_) --attached_;
   has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
 }
 
@@ -244,6 +248,7 @@ void Fusion::finish(const Call& call, const std::vector<Tensor>& inputs, const T
                     const Placed& placed, bool was_attached) const {
   const std::size_t first = was_attached ? attached_ : 0;
   if (first == steps_.size()) return;
+  if (ends_in_swish_ && was_attached) return swish_all(y.write<std::uint16_t>(), y.count());
   const Tensor wide = as_floats(call, y);
   for (std::size_t k = first; k < steps_.size(); ++k) {
     apply(call, steps_[k], inputs, wide.write<float>(), placed);

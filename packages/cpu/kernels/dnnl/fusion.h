@@ -64,6 +64,7 @@ class Fusion {
   std::vector<Step> steps_;
   bool is_coarse_ = false;  // elements have 16 bits: rounding them hides how exact a function is
   bool has_own_bias_ = false;
+  bool ends_in_swish_ = false;  // the one step that is left to us, see dnnl/swish.h
   std::size_t attached_ = 0;  // how many steps oneDNN does
   std::size_t needed_ = 0;    // inputs
   float epsilon_ = 0;
