@@ -29,6 +29,7 @@ _SUMS: Final = frozenset(("float32", "float64", "int32", "int64"))
 _BOOL: Final = as_dtype("bool")
 _FIRST_STEPS: Final = 2048  # as far as a region grows before it is seen that it fits
 _MOST_STEPS: Final = 1 << 20
+_GROWTH: Final = 8
 _MOST_INPUTS: Final = 256  # of the kernel in drystone-cpu
 _MOST_RESULTS: Final = 64  # that wait to be read at once: its buffers
 
@@ -66,8 +67,8 @@ class _Region:
     def around(cls, ctx: Context, root: Node) -> _Region | None:
         """The region that ends in ``root``; None for one that is not worth a node.
 
-        One that grows large is looked at again and again, twice as large each time; of one that
-        keeps too many results waiting a half is tried. So each costs no more than what it holds.
+        One that grows large is looked at again, some times as large each time; of one that keeps
+        too many results waiting a half is tried. So the cost goes by what it holds in the end.
         """
         found: _Region | None = None
         most = _FIRST_STEPS
@@ -78,7 +79,7 @@ class _Region:
                 found = region
                 if len(members) < most or most >= _MOST_STEPS or most < _FIRST_STEPS:
                     break
-                most *= 2
+                most = min(_GROWTH * most, _MOST_STEPS)
                 members = _members(ctx, root, most)
             elif found is not None or region is None:
                 break
