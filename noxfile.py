@@ -212,7 +212,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def arm64(session: nox.Session) -> None:
-    """drystone-cpu compiled for 64-bit Arm by a cross compiler; nothing is run."""
+    """What is native compiled for 64-bit Arm by a cross compiler; nothing is run."""
     session.install("ziglang>=0.13")
     session.run("python", "-m", "ci.scripts.arm64", *session.posargs)
 

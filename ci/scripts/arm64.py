@@ -1,8 +1,10 @@
-"""Compile drystone-cpu for 64-bit Arm with the cross compiler of the package ziglang.
+"""Compile what is native for 64-bit Arm with the cross compiler of the package ziglang.
 
 Run from the repository root: `python -m ci.scripts.arm64 [FILES]`. Compiled, and not linked, is
-what a wheel for such a processor holds: every source of the kernels but those by oneDNN, or FILES.
-Nothing is run. Ends with 1 when something does not compile, and with 2 without the compiler.
+what wheels for such a processor hold, or FILES: every source of the host library, of drystone-cpu's
+kernels but those by oneDNN, and of drystone-filesystem. Not the extension, which needs that
+Python's headers. Nothing is run. Ends with 1 when something does not compile, and with 2 without
+the compiler.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from ci.scripts.project import ROOT
 __all__ = ["command", "main", "sources"]
 
 KERNELS: Final = ROOT / "packages" / "cpu" / "kernels"
+HOST: Final = ROOT / "packages" / "base" / "host"
+FILES: Final = ROOT / "packages" / "filesystem" / "native"
 FLAGS: Final = (
     "-std=c++20",
     "-O0",
@@ -32,14 +36,19 @@ FLAGS: Final = (
     "-Wno-bitwise-instead-of-logical",  # what vectorizes
     "-Wno-bitwise-conditional-parentheses",
     f"-I{KERNELS}",
+    f"-I{HOST / 'src'}",
+    f"-I{HOST / 'include'}",
     f"-I{ROOT / 'plugin-abi' / 'include'}",
+    '-DDRYSTONE_HOST_VERSION="arm64"',
 )
 INSTALL: Final = "no compiler for Arm: `python -m pip install ziglang` puts one beside this Python"
 
 
 def sources() -> list[Path]:
-    """What is compiled on a processor that has no oneDNN."""
-    return [file for file in sorted(KERNELS.rglob("*.cc")) if file.parent.name != "dnnl"]
+    """What is compiled on a processor that has no oneDNN, by package."""
+    folders = (HOST / "src", KERNELS, FILES)
+    found = [file for folder in folders for file in sorted(folder.rglob("*.cc"))]
+    return [file for file in found if file.parent.name != "dnnl"]
 
 
 def command(file: Path, out: Path) -> list[str]:

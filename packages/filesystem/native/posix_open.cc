@@ -243,7 +243,8 @@ std::unique_ptr<Writer> posix_write(Files& files, const std::string& path, Writi
   const bool append = how == Writing::kAppend;
   const std::int64_t transaction = files.transactions.number_of(path);
   if (transaction == 0 && files.options[kAtomicWrites] == 0) {
-    const int flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
+    // At the end in any case: two who replace a file at once leave no hole in it.
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | (append ? 0 : O_TRUNC);
     return std::make_unique<PosixWriter>(files, 0, nullptr, path, flags);
   }
   auto aside = std::make_unique<Aside>(path);

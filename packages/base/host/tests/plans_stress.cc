@@ -201,6 +201,13 @@ struct Stress {
     DS_DeleteCancellation(options.cancellation);
   }
 
+  // Makes a region of it, which has laid its arena out.
+  void add_region(Subject& subject) {
+    constexpr int kUntilLaidOut = 4;
+    subject.region = std::make_unique<Region>(subject.bytes, subject.first.types);
+    for (int k = 0; k < kUntilLaidOut; ++k) judge(subject, subject.region->run());
+  }
+
   void work(unsigned seed) {
     std::mt19937 rng(seed);
     while (Clock::now() < end) {
@@ -252,7 +259,7 @@ int main(int count, char** arguments) {
     }
     subject.first = run(subject.shared->plan(), nullptr);
     if (subject.is_steady && subject.first.code == TF_OK && !subject.first.types.empty()) {
-      subject.region = std::make_unique<Region>(subject.bytes, subject.first.types);
+      stress.add_region(subject);
     }
     stress.subjects.push_back(std::move(subject));
   }

@@ -83,6 +83,18 @@ def test_a_file_larger_than_32_bits(tmp_path: Path) -> None:
     assert fs.read_range(uri, 1 << 62, 9) == b""
 
 
+def test_two_who_replace_a_file_leave_no_hole(tmp_path: Path) -> None:
+    uri = f"posix://{tmp_path}/file"
+    first = Writable(uri)
+    first.append(b"xxxx")
+    first.flush()
+    second = Writable(uri)
+    first.append(b"xx")
+    first.close()
+    second.close()
+    assert fs.read_bytes(uri) == b"xx"
+
+
 def test_names_of_any_bytes(base: str) -> None:
     name = os.fsdecode(b"\xff\xfe not UTF-8 \x01")
     fs.write_bytes(f"{base}/{name}", b"x")

@@ -7,6 +7,10 @@
 
 #include "core/blocks.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace drystone::host {
 namespace {
 
@@ -14,11 +18,13 @@ constexpr int kFirst = 2;             // the run that is looked at: kernels have
 constexpr int kMostPlans = 4;         // a plan whose runs differ takes no arena
 constexpr std::size_t kMost = 2048;   // slots
 
-// Sanitizers must see every block come and go.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kPlans = false;
+// What the address sanitizer is told: whether so many bytes are anybody's.
+#if defined(__SANITIZE_ADDRESS__)
+void open(const void* begin, std::size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(begin, bytes); }
+void shut(const void* begin, std::size_t bytes) { ASAN_POISON_MEMORY_REGION(begin, bytes); }
 #else
-constexpr bool kPlans = true;
+void open(const void*, std::size_t) {}
+void shut(const void*, std::size_t) {}
 #endif
 
 constinit thread_local Arena* arena_of_thread __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -29,7 +35,7 @@ Arena* Arena::current() noexcept { return arena_of_thread; }
 
 Arena::Scope::Scope(Arena& arena)
     : before_(arena_of_thread),
-      arena_(kPlans && !arena.is_busy_.exchange(true, std::memory_order_acquire) ? &arena : nullptr) {
+      arena_(!arena.is_busy_.exchange(true, std::memory_order_acquire) ? &arena : nullptr) {
   if (arena_ != nullptr) arena_->begin();
   arena_of_thread = arena_;
 }
@@ -49,7 +55,10 @@ void Arena::release() noexcept {
 
 // Only while nothing lies in it.
 void Arena::forget() noexcept {
-  if (block_ != nullptr) give_block(std::exchange(block_, nullptr), size());
+  if (block_ != nullptr) {
+    open(block_, size());
+    give_block(std::exchange(block_, nullptr), size());
+  }
   size_.store(0, std::memory_order_relaxed);
   slots_.clear();
 }
@@ -99,6 +108,7 @@ void* Arena::take(std::size_t bytes, std::uint64_t* slot) {
     live_[number / 64].fetch_or(std::uint64_t{1} << (number % 64), std::memory_order_relaxed);
     references_.fetch_add(1, std::memory_order_relaxed);
     *slot = number + 1;
+    open(block_ + planned.offset, bytes);
     return block_ + planned.offset;
   }
   return nullptr;
@@ -114,6 +124,7 @@ bool Arena::is_free(const Slot& slot) const noexcept {
 void Arena::give(std::uint64_t slot, bool planned) noexcept {
   const std::size_t number = slot - 1;
   if (planned) {
+    shut(block_ + slots_[number].offset, slots_[number].bytes);
     live_[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
   } else {
     const std::lock_guard lock(mutex_);
@@ -151,6 +162,7 @@ void Arena::lay_out() {
   live_ = std::make_unique<std::atomic<std::uint64_t>[]>(words);
   block_ = static_cast<unsigned char*>(take_block(size));
   size_.store(size, std::memory_order_relaxed);
+  shut(block_, size);
 }
 
 void Arena::place(std::size_t which, std::vector<std::size_t>* placed) {

@@ -30,8 +30,10 @@ void* run(void* given) {
   if (!work->name.empty()) pthread_setname_np(pthread_self(), work->name.substr(0, 15).c_str());
   try {
     work->function(work->argument);
+#ifdef __GLIBCXX__
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread is being ended, which must not be stopped
+#endif
   } catch (const std::exception& error) {
     TF_Log(TF_ERROR, "thread \"%s\" of a plugin threw an exception: %s", work->name.c_str(),
            error.what());

@@ -117,9 +117,7 @@ void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* 
 void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from, Slice which) {
   json->key(name);
   json->array();
-  for (std::int32_t k = 0; k < which.count; ++k) {
-    json->integer(from[static_cast<std::size_t>(which.start + k)]);
-  }
+  for (const std::int32_t number : which.of(from)) json->integer(number);
   json->close();
 }
 

@@ -213,6 +213,7 @@ class DataflowRun {
     std::unordered_set<const Memory*> found;
     collect(root_, found);
     std::int64_t bytes = 0;
+    // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order): a sum has no order
     for (const Memory* memory : found) {
       if (!memory->opaque && !memory->constant && !trace.follows(memory)) {
         bytes += static_cast<std::int64_t>(memory->length);
@@ -318,14 +319,13 @@ class DataflowRun {
 
   // Gives outputs_ to their consumers and lets go of them.
   void deliver(std::int32_t k, bool is_dead, Frame& frame, std::int32_t at, bool from_enter) {
-    const Slice edges = frames_.edges_of[static_cast<std::size_t>(k)];
-    for (std::int32_t e = 0; e < edges.count; ++e) {
-      const Edge& edge = frames_.edges[static_cast<std::size_t>(edges.start + e)];
+    const auto edges = frames_.edges_of[static_cast<std::size_t>(k)].of(frames_.edges);
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      const Edge& edge = edges[e];
       TF_Tensor* value = dead();
       if (!is_dead) {
         TF_Tensor*& output = outputs_[static_cast<std::size_t>(edge.output)];
-        const bool is_last = e + 1 == edges.count ||
-                             frames_.edges[static_cast<std::size_t>(edges.start + e + 1)].output != edge.output;
+        const bool is_last = e + 1 == edges.size() || edges[e + 1].output != edge.output;
         value = is_last ? std::exchange(output, nullptr) : another(output);
       }
       arrive(edge.consumer, edge.slot, value, frame, at, from_enter);
@@ -336,8 +336,8 @@ class DataflowRun {
       if (output != nullptr) release(std::exchange(output, nullptr));
     }
     const Slice controls = frames_.control_edges_of[static_cast<std::size_t>(k)];
-    for (std::int32_t e = 0; e < controls.count; ++e) {
-      arrive_control(frames_.control_edges[static_cast<std::size_t>(controls.start + e)], is_dead, frame, at);
+    for (const std::int32_t consumer : controls.of(frames_.control_edges)) {
+      arrive_control(consumer, is_dead, frame, at);
     }
   }
 
@@ -358,7 +358,8 @@ class DataflowRun {
       fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' takes values of different frames");
     }
     Arrivals& arrived = iteration->arrivals[static_cast<std::size_t>(frames_.place[index])];
-    TF_Tensor*& place = iteration->slots[static_cast<std::size_t>(frames_.slot[index] + slot)];
+    const auto first = static_cast<std::size_t>(frames_.slot[index]);
+    TF_Tensor*& place = iteration->slots[first + static_cast<std::size_t>(slot)];
     if (in.kind == Kind::merge) {
       arrive_merge(k, slot, value, place, arrived, frame, at, from_enter);
       return;
@@ -434,18 +435,14 @@ class DataflowRun {
     --frame.entering;
     const auto k = static_cast<std::size_t>(from.instruction);
     if (in.is_constant && !is_dead) {
-      const Slice edges = frames_.edges_of[k];
-      for (std::int32_t e = 0; e < edges.count; ++e) {
-        const Edge& edge = frames_.edges[static_cast<std::size_t>(edges.start + e)];
+      for (const Edge& edge : frames_.edges_of[k].of(frames_.edges)) {
         TF_Tensor* value = outputs_[static_cast<std::size_t>(edge.output)];
         frame.constants.push_back({edge.consumer, edge.slot, another(value)});
         for (std::int32_t at = std::max(frame.first, 1); at <= frame.last(); ++at) {
           arrive(edge.consumer, edge.slot, another(value), frame, at, true);
         }
       }
-      const Slice controls = frames_.control_edges_of[k];
-      for (std::int32_t e = 0; e < controls.count; ++e) {
-        const std::int32_t consumer = frames_.control_edges[static_cast<std::size_t>(controls.start + e)];
+      for (const std::int32_t consumer : frames_.control_edges_of[k].of(frames_.control_edges)) {
         frame.constants.push_back({consumer, -1, nullptr});
         for (std::int32_t at = std::max(frame.first, 1); at <= frame.last(); ++at) {
           arrive_control(consumer, false, frame, at);

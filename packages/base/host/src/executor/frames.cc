@@ -17,10 +17,8 @@ void Frames::connect(const Block& block) {
   const std::size_t count = block.instructions.size();
   std::vector<std::int32_t> producer(static_cast<std::size_t>(block.values()), -1);
   for (std::size_t k = 0; k < count; ++k) {
-    const Slice& outputs = block.instructions[k].outputs;
-    for (std::int32_t o = 0; o < outputs.count; ++o) {
-      producer[static_cast<std::size_t>(outputs.start + o)] = static_cast<std::int32_t>(k);
-    }
+    const auto made = block.instructions[k].outputs.of(producer);
+    std::fill(made.begin(), made.end(), static_cast<std::int32_t>(k));
   }
   std::vector<std::vector<Edge>> found(count);
   std::vector<std::vector<std::int32_t>> controls(count);
@@ -40,8 +38,7 @@ void Frames::connect(const Block& block) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       add(inputs[i], static_cast<std::int32_t>(k), static_cast<std::int32_t>(i));
     }
-    for (std::int32_t c = 0; c < in.controls.count; ++c) {
-      const std::int32_t before = block.controls[static_cast<std::size_t>(in.controls.start + c)];
+    for (const std::int32_t before : in.controls.of(block.controls)) {
       controls[static_cast<std::size_t>(before)].push_back(static_cast<std::int32_t>(k));
     }
     if (in.inputs.count == 0 && in.controls.count == 0) sources.push_back(static_cast<std::int32_t>(k));
@@ -96,12 +93,8 @@ void Frames::find_frames(const Block& block) {
       frame = shapes[static_cast<std::size_t>(frame)].parent;
       if (frame < 0) fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' leaves no frame");
     }
-    for (std::int32_t e = 0; e < edges_of[k].count; ++e) {
-      reach(edges[static_cast<std::size_t>(edges_of[k].start + e)].consumer, frame);
-    }
-    for (std::int32_t e = 0; e < control_edges_of[k].count; ++e) {
-      reach(control_edges[static_cast<std::size_t>(control_edges_of[k].start + e)], frame);
-    }
+    for (const Edge& edge : edges_of[k].of(edges)) reach(edge.consumer, frame);
+    for (const std::int32_t consumer : control_edges_of[k].of(control_edges)) reach(consumer, frame);
   }
   place.assign(count, 0);
   slot.assign(count, 0);

@@ -287,8 +287,7 @@ class BlockLoader {
         check_value(value, "an input");
         if (!block_.has_frames && value >= in.outputs.start) malformed("an input comes too late");
       }
-      for (std::int32_t c = 0; c < in.controls.count; ++c) {
-        const std::int32_t before = block_.controls[static_cast<std::size_t>(in.controls.start + c)];
+      for (const std::int32_t before : in.controls.of(block_.controls)) {
         if (before < 0 || before >= count || (!block_.has_frames && before >= k)) {
           malformed("a control edge from nowhere");
         }
@@ -403,7 +402,7 @@ void plan_lifetimes(Block& block) {
   const auto count = static_cast<std::int32_t>(block.instructions.size());
   for (std::int32_t k = 0; k < count; ++k) {
     const Instruction& in = block.instructions[static_cast<std::size_t>(k)];
-    for (std::int32_t o = 0; o < in.outputs.count; ++o) last[static_cast<std::size_t>(in.outputs.start + o)] = k;
+    for (std::int32_t& maker : in.outputs.of(last)) maker = k;
     for (const std::int32_t value : block.inputs_of(in)) last[static_cast<std::size_t>(value)] = k;
   }
   for (const std::int32_t value : block.fetches) last[static_cast<std::size_t>(value)] = kForever;

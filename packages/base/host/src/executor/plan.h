@@ -35,6 +35,15 @@ using KernelPtr = std::unique_ptr<DS_Kernel, ReleaseKernel>;
 struct Slice {
   std::int32_t start = 0;
   std::int32_t count = 0;
+
+  template <class T>
+  std::span<const T> of(const std::vector<T>& all) const {
+    return {all.data() + start, static_cast<std::size_t>(count)};
+  }
+  template <class T>
+  std::span<T> of(std::vector<T>& all) const {
+    return {all.data() + start, static_cast<std::size_t>(count)};
+  }
 };
 
 struct Instruction {
@@ -93,7 +102,7 @@ struct Block {
 
   std::int32_t values() const { return static_cast<std::int32_t>(initial.size()); }
   std::span<const std::int32_t> inputs_of(const Instruction& in) const {
-    return {inputs.data() + in.inputs.start, static_cast<std::size_t>(in.inputs.count)};
+    return in.inputs.of(inputs);
   }
 };
 

@@ -217,8 +217,8 @@ void Run::compute_step(const Block& block, const Instruction& in, TF_Tensor** va
 // Puts the current values of variables in the place of references to them.
 void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** inputs,
                          std::vector<TF_Tensor*>* read) {
-  for (std::int32_t k = 0; k < in.deref.count; ++k) {
-    const auto slot = static_cast<std::size_t>(block.deref[static_cast<std::size_t>(in.deref.start + k)]);
+  for (const std::int32_t number : in.deref.of(block.deref)) {
+    const auto slot = static_cast<std::size_t>(number);
     TF_Tensor*& input = inputs[slot];
     const DS_Variable* variable = reference(input);
     if (variable == nullptr && stands_for_variable(*input)) {

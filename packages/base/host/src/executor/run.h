@@ -230,8 +230,7 @@ int threads_within();
 // Drops the values that nobody needs after an instruction.
 inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** values) noexcept {
   TF_Tensor* const made = in.outputs.count != 0 ? values[in.outputs.start] : nullptr;
-  for (std::int32_t k = 0; k < in.dead_after.count; ++k) {
-    const std::int32_t v = block.dead_after[static_cast<std::size_t>(in.dead_after.start + k)];
+  for (const std::int32_t v : in.dead_after.of(block.dead_after)) {
     TF_Tensor* value = std::exchange(values[v], nullptr);
     // An input that has become the output: both of its users are this block.
     if (value != nullptr && value == made && value->users.load(std::memory_order_acquire) == 2) {

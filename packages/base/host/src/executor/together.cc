@@ -59,9 +59,7 @@ std::vector<std::int32_t> waits_for(const Block& block, const Together& known, c
                                     std::int32_t ordered) {
   std::vector<std::int32_t> out;
   for (const std::int32_t v : block.inputs_of(in)) out.push_back(known.maker[static_cast<std::size_t>(v)]);
-  for (std::int32_t c = 0; c < in.controls.count; ++c) {
-    out.push_back(block.controls[static_cast<std::size_t>(in.controls.start + c)]);
-  }
+  for (const std::int32_t before : in.controls.of(block.controls)) out.push_back(before);
   out.push_back(ordered);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -75,9 +73,7 @@ std::unique_ptr<Together> analyse(const Block& block) {
   std::int32_t number = 0;
   std::int32_t last_ordered = -1;
   for (const Instruction& in : block.instructions) {
-    for (std::int32_t o = 0; o < in.outputs.count; ++o) {
-      out->maker[static_cast<std::size_t>(in.outputs.start + o)] = number;
-    }
+    for (std::int32_t& maker : in.outputs.of(out->maker)) maker = number;
     const bool ordered = is_ordered(in);
     out->waits_for.push_back(waits_for(block, *out, in, ordered ? last_ordered : -1));
     if (ordered) last_ordered = number;
@@ -165,8 +161,7 @@ void plan_values(const Block& block, Stretch& out) {
   std::map<std::int32_t, std::int32_t> place;
   for (std::int32_t k = out.begin; k < out.end; ++k) {
     const Instruction& in = block.instructions[static_cast<std::size_t>(k)];
-    for (std::int32_t d = 0; d < in.dead_after.count; ++d) {
-      const std::int32_t v = block.dead_after[static_cast<std::size_t>(in.dead_after.start + d)];
+    for (const std::int32_t v : in.dead_after.of(block.dead_after)) {
       place[v] = static_cast<std::int32_t>(out.dying.size());
       out.dying.push_back(v);
     }
@@ -186,7 +181,7 @@ void plan_values(const Block& block, Stretch& out) {
   });
   each([&](const Instruction& in, const std::vector<std::int32_t>&) {
     for (std::int32_t i = 0; i < in.inputs.count; ++i) {
-      const auto at = static_cast<std::size_t>(in.inputs.start + i);
+      const auto at = static_cast<std::size_t>(in.inputs.start) + static_cast<std::size_t>(i);
       const bool is_only = uses[block.inputs[at]] == 1;
       out.given_up.resize(at - static_cast<std::size_t>(first) + 1);
       out.given_up.back() = block.given_up[at] != 0 && is_only ? 1 : 0;

@@ -101,7 +101,8 @@ class StretchRun {
   }
 
   void step(Run& run, std::int32_t k) {
-    const Instruction& in = block_.instructions[static_cast<std::size_t>(stretch_.begin + k)];
+    const auto first_of_all = static_cast<std::size_t>(stretch_.begin);
+    const Instruction& in = block_.instructions[first_of_all + static_cast<std::size_t>(k)];
     if (run.watches_time()) run.check_time(in);
     const std::int64_t start = recording_ == nullptr ? 0 : Trace::now();
     const auto inputs = block_.inputs_of(in);
@@ -110,7 +111,7 @@ class StretchRun {
       const auto v = static_cast<std::size_t>(inputs[i]);
       gathered[i] = values_[v] != nullptr ? values_[v] : block_.initial[v];
     }
-    const std::int32_t first = block_.instructions[static_cast<std::size_t>(stretch_.begin)].inputs.start;
+    const std::int32_t first = block_.instructions[first_of_all].inputs.start;
     const TF_Bool* given_up = stretch_.given_up.data() + (in.inputs.start - first);
     if (in.kind != Kind::constant && in.kind != Kind::nothing) {
       const Taken taken{inputs, gathered, values_};
@@ -123,16 +124,15 @@ class StretchRun {
   // Lets go of what nobody needs any more, and sees what has become ready.
   void finish(std::int32_t k, std::vector<std::int32_t>& mine) {
     const Slice touched = stretch_.dying_of[static_cast<std::size_t>(k)];
-    for (std::int32_t t = 0; t < touched.count; ++t) {
-      const auto d = static_cast<std::size_t>(stretch_.touched[static_cast<std::size_t>(touched.start + t)]);
+    for (const std::int32_t number : touched.of(stretch_.touched)) {
+      const auto d = static_cast<std::size_t>(number);
       if (uses_[d].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
       const auto v = static_cast<std::size_t>(stretch_.dying[d]);
       if (recording_ != nullptr) recording_->dies(v);
       drop(std::exchange(values_[v], nullptr));
     }
     const Slice next = stretch_.next_of[static_cast<std::size_t>(k)];
-    for (std::int32_t n = 0; n < next.count; ++n) {
-      const std::int32_t other = stretch_.next[static_cast<std::size_t>(next.start + n)];
+    for (const std::int32_t other : next.of(stretch_.next)) {
       if (missing_[static_cast<std::size_t>(other)].fetch_sub(1, std::memory_order_acq_rel) == 1) mine.push_back(other);
     }
     const std::lock_guard lock(mutex_);

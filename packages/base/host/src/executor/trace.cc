@@ -96,8 +96,7 @@ std::string Trace::json() {
     out.integer(event.end);
     out.integer(event.held);
     out.array();
-    for (std::int32_t k = 0; k < event.outputs.count; ++k) {
-      const Output& output = outputs_[static_cast<std::size_t>(event.outputs.start + k)];
+    for (const Output& output : event.outputs.of(outputs_)) {
       out.array();
       out.integer(output.bytes);
       out.integer(output.memory);
@@ -121,10 +120,9 @@ Recording::~Recording() {
 }
 
 void Recording::made(const Instruction& in, std::int64_t start, TF_Tensor* const* values) {
-  for (std::int32_t k = 0; k < in.outputs.count; ++k) {
-    const auto v = static_cast<std::size_t>(in.outputs.start + k);
-    held_[v] = trace_.hold(values[v]);
-  }
+  const auto first = static_cast<std::size_t>(in.outputs.start);
+  const auto end = first + static_cast<std::size_t>(in.outputs.count);
+  for (std::size_t v = first; v < end; ++v) held_[v] = trace_.hold(values[v]);
   trace_.add(block_, in, start, values + in.outputs.start);
 }
 
@@ -137,8 +135,8 @@ void Recording::range(Run& run, std::int32_t begin, std::int32_t end, TF_Tensor*
     const std::int64_t start = Trace::now();
     run.advance(block_, in, values);
     made(in, start, values);
-    for (std::int32_t d = 0; d < in.dead_after.count; ++d) {
-      dies(static_cast<std::size_t>(block_.dead_after[static_cast<std::size_t>(in.dead_after.start + d)]));
+    for (const std::int32_t v : in.dead_after.of(block_.dead_after)) {
+      dies(static_cast<std::size_t>(v));
     }
     drop_dead(block_, in, values);
   }

@@ -1,7 +1,9 @@
 // Values: see executor/value.h.
 #include "executor/value.h"
 
+#include <cstddef>
 #include <memory>
+#include <new>
 
 #include "core/failure.h"
 #include "core/live.h"
@@ -19,8 +21,9 @@ void release_opaque(void* object, std::size_t, void* release) {
 }  // namespace
 
 TF_Tensor* dead() noexcept {
+  alignas(TF_Tensor) static std::byte room[sizeof(TF_Tensor)];  // never destroyed
   static TF_Tensor* const tensor = [] {
-    auto* made = new TF_Tensor();
+    auto* made = ::new (room) TF_Tensor();
     died(Kind::tensor);  // it is nobody's
     return made;
   }();

@@ -7,8 +7,8 @@
 
 namespace drystone::host::executor {
 
-// The dtype of values that stand for variables.
-inline constexpr auto kReference = static_cast<TF_DataType>(100);
+// The dtype of values that stand for variables. No constant expression, as the enumeration ends before.
+inline const auto kReference = static_cast<TF_DataType>(100);
 
 // The value of an output that was not computed. Never held, dropped or read.
 TF_Tensor* dead() noexcept;
