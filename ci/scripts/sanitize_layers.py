@@ -58,7 +58,7 @@ def _boxes() -> Case:
     boxes = m.op("ConcatV2", corner, end, axis, N=2, Tidx=INT32, **_F)
     limits = (m.const(np.int32(300)), m.const(np.float32(0.3)), m.const(np.float32(-9)))
     kept = m.op("NonMaxSuppressionV3", boxes, m.fed("scores", 700), *limits, **_F)
-    types = {"Tparams": FLOAT32, "Tindices": INT32, "Taxis": INT32}
+    types: dict[str, Any] = {"Tparams": FLOAT32, "Tindices": INT32, "Taxis": INT32}
     return m.case("boxes", m.op("GatherV2", boxes, kept, m.const(np.int32(0)), **types))
 
 

@@ -12,13 +12,14 @@
 #endif
 
 #include "core/kernel.h"
+#include "dnnl/newer.h"
 
 namespace drystone::cpu::dnnl_part {
 
 #ifdef __x86_64__
 namespace {
 
-#define DRYSTONE_SHORT __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define DRYSTONE_SHORT DRYSTONE_NEWER("avx512f,avx512bw,avx512vl,avx512bf16")
 
 constexpr std::int64_t kLanes = 16;
 

@@ -74,6 +74,13 @@ def test_no_library_holds_instructions_of_a_newer_level(level: str) -> None:
     for file in files:
         command = ["objdump", "-d", "--no-show-raw-insn", str(file)]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        found = [line for line in text.splitlines() if NEWER[level].search(line)]
+        found = [line for line in checked(text) if NEWER[level].search(line)]
         assert not found, f"{file.name}: {found[:5]}"
         assert text.count("\n") > 1000
+
+
+def checked(text: str) -> list[str]:
+    """Disassembled lines but those of functions that are called only where a processor has them."""
+    sections = text.split("Disassembly of section ")
+    kept = [part for part in sections if not part.startswith("drystone_newer:")]
+    return [line for part in kept for line in part.splitlines()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from agreement import assert_agrees
 from hypothesis import given, settings
@@ -36,7 +38,7 @@ def test_matrices(
     kind = QINT8 if signed else QUINT8
     a = rng.integers(0, 256, (inner, rows) if flip_a else (rows, inner)).astype(np.uint8)
     b = rng.integers(0, 256, (columns, inner) if flip_b else (inner, columns)).astype(np.uint8)
-    types = {"T1": QUINT8, "T2": kind, "Toutput": QINT32}
+    types: dict[str, Any] = {"T1": QUINT8, "T2": kind, "Toutput": QINT32}
     assert_agrees(
         "QuantizedMatMul", a, b.view(kind.np), *spans(ends), **types, transpose_a=flip_a,
         transpose_b=flip_b,
@@ -57,7 +59,7 @@ def test_images(
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 256, (batch, *size, channels)).astype(np.uint8)
     filters = rng.integers(0, 256, (*window, channels, count)).astype(np.uint8)
-    types = {"Tinput": QUINT8, "Tfilter": QUINT8, "out_type": QINT32}
+    types: dict[str, Any] = {"Tinput": QUINT8, "Tfilter": QUINT8, "out_type": QINT32}
     dilation = dilation if stride == 1 else 1
     assert_agrees(
         "QuantizedConv2D", x, filters, *spans(ends), **types, strides=[1, stride, stride, 1],
@@ -69,5 +71,5 @@ def test_sums_wrap() -> None:
     """Modulo 2^32, as NumPy's do: zero lies far outside of what eight bits hold."""
     a, b = np.full((3, 500), 255, np.uint8), np.full((500, 2), 255, np.uint8)
     span = [np.float32(v) for v in (10, 10.001)] * 2
-    types = {"T1": QUINT8, "T2": QUINT8, "Toutput": QINT32}
+    types: dict[str, Any] = {"T1": QUINT8, "T2": QUINT8, "Toutput": QINT32}
     assert_agrees("QuantizedMatMul", a, b, *span, **types)

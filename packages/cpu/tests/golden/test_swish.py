@@ -34,7 +34,7 @@ def short(values: Any) -> np.ndarray[Any, Any]:
 def swish(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     wide = x.astype(np.float64)
     with np.errstate(all="ignore"):
-        return wide / (1 + np.exp(-wide))
+        return np.asarray(wide / (1 + np.exp(-wide)))
 
 
 def test_every_value() -> None:
@@ -52,15 +52,15 @@ def test_every_value() -> None:
 def test_layers_of_any_size(shape: tuple[int, int, int], steps: tuple[str, ...]) -> None:
     random = np.random.default_rng(3)
     height, width, channels = shape
-    sizes = [(2, height, width, 8), (1, 1, 8, channels)]
+    sizes: list[tuple[int, ...]] = [(2, height, width, 8), (1, 1, 8, channels)]
     sizes += [(channels,)] if "BiasAdd" in steps else []
     sizes += [(2, *shape)] if "Add" in steps else []
     operands = [short(random.normal(size=size)) for size in sizes]
     (found,) = run_native(FUSED_CONVOLUTION, *operands, **attributes(*steps))
     (expected,) = run_op(FUSED_CONVOLUTION, *operands, **attributes(*steps))
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    wide = [one.astype(np.float64) for one in (found, expected)]
-    np.testing.assert_allclose(*wide, rtol=4 * ROUNDING, atol=4 * ROUNDING)
+    y, wide = found.astype(np.float64), expected.astype(np.float64)
+    np.testing.assert_allclose(y, wide, rtol=4 * ROUNDING, atol=4 * ROUNDING)
 
 
 def test_in_the_middle_and_of_nothing() -> None:

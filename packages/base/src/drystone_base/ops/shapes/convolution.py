@@ -48,7 +48,7 @@ def fused(c: ShapeCall) -> list[Shape]:
 def quantized(c: ShapeCall) -> list[Shape]:
     """As its layer's; of MatMul with any dimensions before the last one."""
     if c.attrs["layer"] != "MatMul":
-        return fused(c)
+        return list(fused(c))
     given, filters = c.with_rank_at_least(c.shape(0), 2), c.with_rank(c.shape(1), 2)
     if given is None:
         return [None]
