@@ -60,7 +60,9 @@ def _run(scope: Scope, feeds: dict[str, Any], *, middle: bool) -> tuple[list[str
     given = dict(feeds)
     if middle:
         value = scope.one_of(scope.values)
-        given[output_name(value.output)] = _in_place_of(scope, value)
+        other = _in_place_of(scope, value)
+        if value.output[0].op != "Switch":  # else a Merge may have two inputs alive
+            given[output_name(value.output)] = other
     return names, given
 
 
