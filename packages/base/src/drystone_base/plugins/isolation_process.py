@@ -20,6 +20,7 @@ __all__ = ["Worker"]
 
 _START_SECONDS: Final = 60.0
 _TAIL: Final = 2000
+_LAST_WORDS_SECONDS: Final = 1.0
 _ANSWER_MINIMUM: Final = 64 << 20
 
 
@@ -64,7 +65,10 @@ class Worker:
             os.close(to_child)
             os.close(from_child)
         assert self.process.stdout is not None
-        threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True).start()
+        self.listener = threading.Thread(
+            target=self._listen, args=(self.process.stdout,), daemon=True
+        )
+        self.listener.start()
         with self.lock:
             self._receive(_START_SECONDS, 0)
             reply, _ = self._ask({"call": "open", "path": self.path}, b"", limits)
@@ -169,6 +173,8 @@ class Worker:
 
     def _fail(self, what: str, **parts: Any) -> NoReturn:
         self.end()
+        # What it printed last may still be in the pipe; one that it started may hold that open.
+        self.listener.join(_LAST_WORDS_SECONDS)
         said = self._said.decode("utf-8", "replace").strip()
         if said:
             parts["found"] += f"; it printed: {said}"
