@@ -73,7 +73,8 @@ def test_an_op_that_waits_is_stopped() -> None:
 
 
 PROGRAM = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored
 from endless import endless
 from drystone_base.session import Session, SessionConfig
 

@@ -113,7 +113,8 @@ def test_ctrl_c_goes_on_through_the_host(serve: Callable[[Store], str]) -> None:
 
 
 _STALLED = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored
 from drystone_base.cli import main
 from drystone_filesystem import Stat, Store, register
 
