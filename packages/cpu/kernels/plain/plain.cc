@@ -34,6 +34,7 @@ void add_plain_kernels() {
   add_searching();
   add_places();
   add_sparse_arithmetic();
+  add_letter_case();
   add_tokens();
   add_sparse_rows();
 }

@@ -38,6 +38,7 @@ void add_checks();
 void add_searching();
 void add_places();
 void add_sparse_arithmetic();
+void add_letter_case();
 void add_tokens();
 void add_sparse_rows();
 
