@@ -41,7 +41,8 @@ _PLACE_NAME: Final = re.compile(r"(?:_FILE|_PATH|_LOCATION|_URI|_URL|APPLICATION
 _SECRET_TEXT: Final = re.compile(
     r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password|"
     r"accountkey)=)"
-    r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|"
+    r"((?:bearer\s|basic\s|sharedkey(?:lite)?\s+[^\s:]+:)\s*)[A-Za-z0-9._~+/=-]{8,}",
     re.IGNORECASE,
 )
 _SHORTEST: Final = 6

@@ -5,6 +5,7 @@ S2-filesystems.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -101,6 +102,17 @@ def test_what_is_refused_shows_no_secret(address: str, monkeypatch: pytest.Monke
         read("az://box/a", monkeypatch, STORAGE_CONNECTION_STRING=f"{place};AccountKey={KEY}")
     assert caught.value.status == "UNAUTHENTICATED"
     assert KEY not in str(caught.value)
+
+
+def test_a_wrong_key(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says whose storage it is, which is no secret, and nothing of the key."""
+    wrong = base64.b64encode(b"a-key-of-another-account").decode()
+    said = connection_string(address).replace(KEY, wrong)
+    with pytest.raises(HostError, match=f"{ACCOUNT}/box/a") as caught:
+        read("az://box/a", monkeypatch, STORAGE_CONNECTION_STRING=said)
+    assert caught.value.status == "PERMISSION_DENIED"
+    assert wrong not in str(caught.value)
+    assert "SharedKey " not in str(caught.value)
 
 
 def test_a_container_that_is_not_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

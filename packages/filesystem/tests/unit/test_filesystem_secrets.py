@@ -31,6 +31,7 @@ PLACES = st.sampled_from(
         "AccountName=me;AccountKey={}",
         "401: Authorization: Bearer {}",
         "401: authorization: basic {}",
+        "403: Authorization: SharedKey myaccount:{}",
     ]
 )
 VARIABLES = (

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from drystone_filesystem import StoreFailure
+from drystone_base.errors import HostError
+from drystone_base.host import filesystem
+from drystone_filesystem import StoreFailure, gfile
 from drystone_fs_azure.account import account, over_http
 
 STRING = "AZURE_STORAGE_CONNECTION_STRING"
@@ -120,3 +122,24 @@ def test_what_is_no_connection_string(text: str, monkeypatch: pytest.MonkeyPatch
         account("")
     assert caught.value.status_name == "UNAUTHENTICATED"
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["abfs://box@mine.dfs.core.windows.net/a", "az://box/a"])
+def test_an_error_says_whose_storage_it_is_and_no_secret(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An account's name is an address, in each path and request: what opens it is masked."""
+    signature = "c2lnbmF0dXJlLXRoYXQtbXVzdC1ub3Qtc2hvdw%3D%3D"
+    said = f"AccountName=mine;AccountKey={KEY};SharedAccessSignature=sv=2021&sig={signature};"
+    monkeypatch.setenv(STRING, f"{said}BlobEndpoint=http://127.0.0.1:1/mine")
+    monkeypatch.setenv("DRYSTONE_FILES_ATTEMPTS", "1")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    filesystem.cleanup()
+    with pytest.raises(HostError) as caught:
+        gfile.GFile(path, "rb").read()
+    filesystem.cleanup()
+    assert caught.value.status == "UNAVAILABLE"
+    assert path in str(caught.value)
+    assert "http://127.0.0.1:1/mine/" in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert signature not in str(caught.value)
