@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from exact import gram
 
 from parity.draft import Draft, Drawer, Rule
 from parity.drawers import choice, fixed, scalar, shaped, some
@@ -26,8 +27,7 @@ def _definite(arg: str) -> Drawer:
     def draw(d: Draft) -> Any:
         batch, n = d.shape("..."), d.dim("n")
         kind = d.dtype(arg)
-        a = d.values(kind, (*batch, n, n), False).astype(np.complex128)
-        a = a @ np.conj(np.swapaxes(a, -1, -2)) + (n + 1) * np.eye(n)
+        a = gram(d.values(kind, (*batch, n, n), False)) + (n + 1) * np.eye(n)
         return (a if kind.is_complex else a.real).astype(kind.np)
 
     return draw
