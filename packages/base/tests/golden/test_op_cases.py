@@ -60,4 +60,4 @@ def _nearer(case: dict[str, Any], graph: Graph, feeds: Feeds, got: Array, want: 
     sizes = {f"{name}:0": np.abs(value) for name, value in feeds.items()}
     room = 8 * np.finfo(np.float32).eps * np.asarray(Session(graph).run(["op:0"], sizes)[0])
     apart = got.astype(np.float64) - want
-    return (want + np.sign(apart) * np.maximum(np.abs(apart) - room, 0)).astype(want.dtype)
+    return np.asarray(want + np.sign(apart) * np.maximum(np.abs(apart) - room, 0), want.dtype)
