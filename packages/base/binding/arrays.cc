@@ -37,6 +37,12 @@ void delete_tensor(PyObject* capsule) {
   host.TF_DeleteTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(capsule, nullptr)));
 }
 
+constexpr const char* kStored = "drystone.stored";  // of capsules
+
+void delete_stored(PyObject* capsule) {
+  host.TF_DeleteTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(capsule, kStored)));
+}
+
 bool is_array(PyObject* value) { return PyArray_Check(value); }
 
 TF_Tensor* opaque(PyObject* value, TF_DataType dtype) {
@@ -142,6 +148,37 @@ bool is_array_of(PyObject* value, TF_DataType dtype) {
   const PyArray_Descr* wanted = description_of(dtype);
   return wanted != nullptr && wanted->type_num == PyArray_TYPE(array) &&
          PyArray_ISNOTSWAPPED(array);
+}
+
+PyObject* stored_tensor(PyObject*, PyObject* args) {
+  PyObject *owner = nullptr, *shape = nullptr;
+  int descriptor = -1, dtype = 0;
+  long long offset = 0;
+  if (PyArg_ParseTuple(args, "OiLiO", &owner, &descriptor, &offset, &dtype, &shape) == 0) return nullptr;
+  const Py_ssize_t rank = PySequence_Size(shape);
+  if (rank < 0) return nullptr;
+  std::vector<std::int64_t> dims;
+  for (Py_ssize_t k = 0; k < rank; ++k) {
+    const Ref dim(PySequence_GetItem(shape, k));
+    dims.push_back(dim ? PyLong_AsLongLong(dim.get()) : -1);
+  }
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  TF_Status* status = host.TF_NewStatus();
+  Ref held = Ref::borrow(owner);
+  TF_Tensor* tensor = host.DS_NewStoredTensor(static_cast<TF_DataType>(dtype), dims.data(), static_cast<int>(rank),
+                                              descriptor, offset, give_back, held.get(), status);
+  if (tensor == nullptr) PyErr_SetString(PyExc_ValueError, host.TF_Message(status));
+  host.TF_DeleteStatus(status);
+  if (tensor == nullptr) return nullptr;
+  held.release();
+  PyObject* out = PyCapsule_New(tensor, kStored, delete_stored);
+  if (out == nullptr) host.TF_DeleteTensor(tensor);
+  return out;
+}
+
+TF_Tensor* stored_of(PyObject* value) {
+  if (PyCapsule_IsValid(value, kStored) == 0) return nullptr;
+  return host.DS_ShareTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(value, kStored)));
 }
 
 TF_Tensor* strings_of(PyObject* value) {

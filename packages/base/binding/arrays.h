@@ -18,6 +18,13 @@ PyObject* set_resolver(PyObject* module, PyObject* function);
 // keeps the object alive. NULL with an exception set.
 TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast = true);
 
+// stored_tensor(owner, descriptor, offset, dtype, dims): a capsule that holds a tensor whose elements
+// are in a file, see DS_NewStoredTensor; `owner` keeps the descriptor open.
+PyObject* stored_tensor(PyObject* module, PyObject* args);
+
+// A new handle of the tensor in such a capsule; NULL, without an exception, for anything else.
+TF_Tensor* stored_of(PyObject* value);
+
 // A tensor of strings out of an object array of bytes.
 TF_Tensor* strings_of(PyObject* array);
 

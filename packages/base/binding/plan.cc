@@ -67,14 +67,15 @@ PyObject* raise_status(PyObject* raise, const Status& status) {
   return nullptr;
 }
 
-// constants: a sequence of (array, dtype number)
+// constants: a sequence of (array or what stored_tensor() gave, dtype number)
 bool read_constants(PyObject* constants, Tensors* out) {
   for (std::size_t k = 0; k < out->size; ++k) {
     const Ref pair(PySequence_GetItem(constants, static_cast<Py_ssize_t>(k)));
     PyObject* value = nullptr;
     int dtype = 0;
     if (!pair || PyArg_ParseTuple(pair.get(), "Oi", &value, &dtype) == 0) return false;
-    out->at[k] = tensor_of(value, static_cast<TF_DataType>(dtype), false);
+    out->at[k] = stored_of(value);
+    if (out->at[k] == nullptr) out->at[k] = tensor_of(value, static_cast<TF_DataType>(dtype), false);
     if (out->at[k] == nullptr) return false;
   }
   return true;

@@ -62,7 +62,7 @@ def test_large_constants_stay_in_the_file(tmp_path: Path) -> None:
     while isinstance(owner, np.ndarray) and owner.base is not None:
         owner = owner.base
     assert isinstance(owner, memoryview)
-    assert type(owner.obj).__name__ == "mmap"
+    assert type(owner.obj).__name__ == "MappedFile"
 
 
 def test_default_signature() -> None:

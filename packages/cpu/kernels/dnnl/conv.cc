@@ -86,6 +86,7 @@ class Convolution {
     if (node.has("filter_format") && node.string("filter_format") != "HWIO") {
       fail(TF_UNIMPLEMENTED, "filters must be in HWIO order");
     }
+    take_stored_weights(node, 1);
   }
 
   void compute(Call& call) {
@@ -127,7 +128,7 @@ class Convolution {
     plans_.with(
         key, [&] { return make_plan(g, windows_, fusion_); },
         [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, w, *plan.packing);
           plan.primitive->run(
               call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));

@@ -121,7 +121,7 @@ class InputGradient {
     plans_.with(
         key, [&] { return plan_input(g, windows_); },
         [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, w, *plan.packing);
           plan.primitive->run(call, {{DNNL_ARG_DIFF_SRC, dx.data()},
                                      {DNNL_ARG_WEIGHTS, weights.get()},
                                      {DNNL_ARG_DIFF_DST, dy.data()}});

@@ -1,6 +1,7 @@
 // Matrix products, with what is fused to them.
 #include <algorithm>
 
+#include "core/stored.h"
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/primitive.h"
@@ -58,7 +59,9 @@ std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, boo
 class Multiplier {
  public:
   Multiplier(const Node& node, bool flip_a, bool flip_b)
-      : flip_a_(flip_a), flip_b_(flip_b), fusion_(node) {}
+      : flip_a_(flip_a), flip_b_(flip_b), fusion_(node) {
+    take_stored_weights(node, 1);
+  }
 
   void multiply(const Call& call, const Tensor& a, const Tensor& b, const Dims& result) {
     const Placed placed{product(DimsView(result).first(result.size() - 1)), result.back(), 1};
@@ -77,7 +80,8 @@ class Multiplier {
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
     if (threads == 1 && is_row(a, b, y)) {
-      times_matrix(a.as<float>(), b.as<float>(), y.write<float>(), inner, y.count());
+      const auto* weights = static_cast<const float*>(loaded(call, 1, b));
+      times_matrix(a.as<float>(), weights, y.write<float>(), inner, y.count());
       return;
     }
     Key key;
@@ -88,7 +92,7 @@ class Multiplier {
           return make_product(merged(a.dims(), b.dims()), type, flip_a_, flip_b_, packs, fusion_);
         },
         [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, b.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, b, *plan.packing);
           plan.primitive->run(
               call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));

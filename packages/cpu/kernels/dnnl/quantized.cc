@@ -195,7 +195,7 @@ class QuantizedLayer {
                               fusion_);
         },
         [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, w.data(), *plan.packing);
+          const Packed weights = weights_.packed(call, 1, w, *plan.packing);
           std::vector<Operand> operands = fusion_.operands(call, more);
           scaling_.add_operands(operands, scales.data(), y_type != Type::f32);
           plan.primitive->run(call,

@@ -2,7 +2,10 @@
 #include "dnnl/weights.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
+#include "core/stored.h"
 #include "dnnl/room.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -16,7 +19,27 @@ TF_Tensor* held_input(const Call& call, int i) {
   return out;
 }
 
+struct Free {
+  void operator()(void* block) const noexcept { std::free(block); }
+};
+
+// The elements of an input that is in a file, for a moment: no memory of the call's, which would
+// keep room for them.
+std::unique_ptr<void, Free> read(const Call& call, int i, const Tensor& x) {
+  constexpr std::size_t kAligned = 64;
+  const auto bytes = static_cast<std::size_t>(x.count()) * TF_DataTypeSize(x.dtype());
+  std::unique_ptr<void, Free> out(
+      std::aligned_alloc(kAligned, (bytes + kAligned - 1) / kAligned * kAligned));
+  if (out == nullptr) throw std::bad_alloc();
+  if (!read_input(call, i, 0, static_cast<std::int64_t>(bytes), out.get())) throw Noted();
+  return out;
+}
+
 }  // namespace
+
+void take_stored_weights(const Node& node, int i) {
+  if (node.has("T") && is_native(node.type("T"))) take_stored(node, i);
+}
 
 Packing::Packing(const Desc& given, const Desc& wanted) : wanted_(wanted) {
   if (given != wanted) reorder_ = make_reorder(given, wanted);
@@ -36,26 +59,27 @@ Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
 }
 
 // NULL where the input cannot be held.
-Weights::KeptPtr Weights::keep(const Call& call, int i, const void* data, const Packing& packing) {
+Weights::KeptPtr Weights::keep(const Call& call, int i, const Tensor& x, const Packing& packing) {
   TF_Tensor* held = held_input(call, i);
   if (held == nullptr) return nullptr;
-  auto kept = std::make_shared<Kept>(data, held, packing.wanted());
+  auto kept = std::make_shared<Kept>(x.data(), held, packing.wanted());
   kept->room = take_room(packing.wanted().get_size());
-  packing.run(call, data, kept->room.get());
+  if (x.data() != nullptr) packing.run(call, x.data(), kept->room.get());
+  else packing.run(call, read(call, i, x).get(), kept->room.get());
   if (kept_.size() == kMost) kept_.erase(kept_.begin());
   return kept_.emplace_back(std::move(kept));
 }
 
-Packed Weights::packed(const Call& call, int i, const void* data, const Packing& packing) {
-  if (!packing.is_needed()) return {Packed(), data};
+Packed Weights::packed(const Call& call, int i, const Tensor& x, const Packing& packing) {
+  if (!packing.is_needed()) return {Packed(), loaded(call, i, x)};
   if (call.is_constant(i)) {
     const std::lock_guard lock(mutex_);
-    KeptPtr kept = find(data, packing.wanted());
-    if (kept == nullptr) kept = keep(call, i, data, packing);
+    KeptPtr kept = find(x.data(), packing.wanted());
+    if (kept == nullptr) kept = keep(call, i, x, packing);
     if (kept != nullptr) return {kept, kept->room.get()};
   }
   auto* room = call.scratch<char>(static_cast<std::int64_t>(packing.wanted().get_size()));
-  packing.run(call, data, room);
+  packing.run(call, loaded(call, i, x), room);
   return {Packed(), room};
 }
 

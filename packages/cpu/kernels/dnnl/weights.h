@@ -32,8 +32,8 @@ using Packed = std::shared_ptr<const void>;
 // may want ever new orders, and a variable may get another value after all.
 class Weights {
  public:
-  // The elements of input `i`, which are at `data`, packed.
-  Packed packed(const Call& call, int i, const void* data, const Packing& packing);
+  // The elements of input `i`, which is `x`, packed. What is in a file is read for that and forgotten.
+  Packed packed(const Call& call, int i, const Tensor& x, const Packing& packing);
 
  private:
   static constexpr std::size_t kMost = 2;
@@ -50,11 +50,15 @@ class Weights {
   };
   using KeptPtr = std::shared_ptr<const Kept>;
   KeptPtr find(const void* data, const Desc& wanted);
-  KeptPtr keep(const Call& call, int i, const void* data, const Packing& packing);
+  KeptPtr keep(const Call& call, int i, const Tensor& x, const Packing& packing);
 
   std::mutex mutex_;
   std::vector<KeptPtr> kept_;  // the last used one is the last
 };
+
+// The node's kernel takes a constant input `i` by Weights alone, which may stay in a file then. Not
+// where what it gets was widened before.
+void take_stored_weights(const Node& node, int i);
 
 }  // namespace drystone::cpu::dnnl_part
 

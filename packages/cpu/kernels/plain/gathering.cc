@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/moving_text.h"
+#include "core/stored.h"
 #include "plain/combine.h"
 #include "plain/plain.h"
 
@@ -52,6 +53,18 @@ void pick(const Picking& p, const Tensor& indices, char* out, const char* in) {
   });
 }
 
+// Slices of a table that is in a file, which are copied from there: the others take no memory. Small
+// ones would cost more to ask the system for than to keep.
+constexpr std::int64_t kWorthReading = 1024;  // bytes
+
+void pick_stored(const Call& call, const Picking& p, const Tensor& indices, char* out) {
+  with_index(indices.dtype(), [&](auto type) {
+    pick_rows(p, indices.as<decltype(type)>(), [&](std::int64_t k, std::int64_t row) {
+      read_input(call, 0, row * p.bytes, p.bytes, out + k * p.bytes);
+    });
+  });
+}
+
 void gather(const Call& call, const Tensor& params, const Tensor& indices, std::int64_t given_axis,
             std::int64_t batch_dims) {
   const int rank = indices.rank();
@@ -73,14 +86,19 @@ void gather(const Call& call, const Tensor& params, const Tensor& indices, std::
                            params.dim(axis), span_of(indices.dims(), batch, rank),
                            static_cast<std::int64_t>(element_size(y.dtype())) *
                                span_of(params.dims(), axis + 1, params.rank())};
-  pick(picking, indices, y.write<char>(), params.as<char>());
+  if (params.data() == nullptr && picking.bytes >= kWorthReading) {
+    return pick_stored(call, picking, indices, y.write<char>());
+  }
+  pick(picking, indices, y.write<char>(), static_cast<const char*>(loaded(call, 0, params)));
 }
 
 void gather_first(Call& call) { gather(call, call.input(0), call.input(1), 0, 0); }
 
 class GatherV2 {
  public:
-  explicit GatherV2(const Node& node) : batch_dims_(node.integer("batch_dims")) {}
+  explicit GatherV2(const Node& node) : batch_dims_(node.integer("batch_dims")) {
+    take_stored(node, 0);
+  }
   void compute(Call& call) const {
     const Tensor axis = call.input(2);
     require(axis.rank() == 0, "axis must be scalar");

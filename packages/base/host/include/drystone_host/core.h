@@ -45,6 +45,17 @@ TF_CAPI_EXPORT extern TF_Tensor* DS_TensorFromMemory(TF_DataType dtype, const in
                                                      int num_dims, void* data, size_t len,
                                                      uint64_t token, TF_Status* status);
 
+/* A tensor of numbers whose elements stay in a file, from byte `offset` on, as they are in memory, at
+ * any alignment. It is for constants of a plan (DS_NewPlan): kernels that asked for it (drystone/kernel_stored.h)
+ * read what they need, for all others the elements are read into memory when the plan is made, once
+ * for all plans. `descriptor` stays the embedder's, which keeps it open until `release(argument)` is
+ * called, on any thread; not on failure. TF_TensorData is NULL. INVALID_ARGUMENT for dims that no
+ * tensor has, and for dtypes that are no numbers. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_NewStoredTensor(TF_DataType dtype, const int64_t* dims,
+                                                    int num_dims, int descriptor, int64_t offset,
+                                                    void (*release)(void*), void* argument,
+                                                    TF_Status* status);
+
 /* Take up to `max` tokens of memory that no tensor refers to any more; how many were written. The
  * host never calls the embedder when memory is released: it may be on any thread. */
 TF_CAPI_EXPORT extern int DS_TakeReleased(uint64_t* tokens, int max);

@@ -34,7 +34,9 @@ struct Memory {
   bool planned = false;                                 // it lies in that arena
   bool opaque = false;                                  // `data` is the embedder's object
   bool constant = false;                                // a plan holds it: worth working ahead for
+  bool stored = false;                                  // elements are in a file, see core/stored.h
 };
+static_assert(sizeof(Memory) <= 64);
 
 void free_memory(Memory* memory) noexcept;  // that nobody refers to any more
 

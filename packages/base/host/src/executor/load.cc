@@ -5,6 +5,7 @@
 
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "core/stored.h"
 #include "drystone/sdk/node.hpp"
 #include "drystone/sdk/wire.hpp"
 #include "executor/frames.h"
@@ -302,6 +303,34 @@ class BlockLoader {
   bool has_callbacks_;
 };
 
+// Values that somebody needs in memory: all but those that only kernels take that asked for stored
+// inputs.
+std::vector<bool> needed_in_memory(const Block& block) {
+  std::vector<bool> out(block.initial.size(), block.has_frames);
+  for (const std::int32_t value : block.fetches) out[static_cast<std::size_t>(value)] = true;
+  for (const Instruction& in : block.instructions) {
+    const auto inputs = block.inputs_of(in);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (in.is_plain && in.kernel->takes_stored[i] != 0) continue;
+      out[static_cast<std::size_t>(inputs[i])] = true;
+    }
+  }
+  return out;
+}
+
+// Constants in files come into memory where somebody needs them there.
+void load_stored(Program* program) {
+  for (Block& block : program->blocks) {
+    const std::vector<bool> needed = needed_in_memory(block);
+    for (std::size_t v = 0; v < needed.size(); ++v) {
+      TF_Tensor*& value = block.initial[v];
+      if (!needed[v] || value == nullptr || !is_stored(*value)) continue;
+      value = loaded(*value);
+      program->held.push_back(value);
+    }
+  }
+}
+
 bool is_loop(const Instruction& in) { return in.kind == Kind::while_ || in.kind == Kind::loop; }
 
 // What calls take and give must fit the blocks that they run.
@@ -386,6 +415,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     BlockLoader(*out, out->blocks[k], op_defs, constants, has_callbacks).load(blocks[k]);
   }
+  load_stored(out.get());
   check_calls(*out);
   find_borrowers(out.get());
   for (Block& block : out->blocks) {

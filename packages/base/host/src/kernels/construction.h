@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/failure.h"
 #include "drystone/kernels_experimental.h"
@@ -13,6 +14,7 @@ struct TF_OpKernelConstruction {
   const drystone::host::kernels::Node& node;
   TF_Code code = TF_OK;  // of the first failure
   std::string message;
+  std::vector<unsigned char>* takes_stored = nullptr;  // per input
 };
 
 namespace drystone::host::kernels {

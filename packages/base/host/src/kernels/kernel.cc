@@ -49,7 +49,8 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
       inputs(node.input_signature()),
       outputs(node.output_signature()),
       input_on_host(on_host(registered->definition, inputs)),
-      output_on_host(on_host(registered->definition, outputs)) {
+      output_on_host(on_host(registered->definition, outputs)),
+      takes_stored(inputs.types.size(), 0) {
   if (node.op() != registered->definition.op) {
     fail(TF_INVALID_ARGUMENT, "node '" + std::string(node.name()) + "' has op '" +
                                   std::string(node.op()) + "', the kernel is for op '" +
@@ -66,7 +67,7 @@ DS_Kernel::~DS_Kernel() {
 
 void DS_Kernel::create() {
   if (registered->create == nullptr) return;
-  TF_OpKernelConstruction construction{node, TF_OK, {}};
+  TF_OpKernelConstruction construction{node, TF_OK, {}, &takes_stored};
   try {
     state = registered->create(&construction);
   } catch (const std::exception& error) {

@@ -50,6 +50,9 @@ struct DS_Kernel {
   std::atomic<int> references_{1};
   std::mutex mutex_;
   std::set<std::string, std::less<>> texts_;
+
+ public:
+  std::vector<unsigned char> takes_stored;  // per input, see drystone/kernel_stored.h; set by create()
 };
 
 namespace drystone::host::kernels {

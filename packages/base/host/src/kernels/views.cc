@@ -15,13 +15,14 @@ namespace {
 alignas(kAlignment) unsigned char nothing[kAlignment];
 constexpr std::int64_t kNoDims[1] = {0};
 
-void* data_of(const TF_Tensor& tensor) {
-  return tensor.memory->data != nullptr ? tensor.memory->data : nothing;
-}
-
 }  // namespace
 
 namespace drystone::host::kernels {
+
+void* data_of(const TF_Tensor& tensor) {
+  if (tensor.memory->data != nullptr) return tensor.memory->data;
+  return tensor.memory->stored ? nullptr : nothing;
+}
 
 void show(const TF_Tensor& tensor, DS_View* view) {
   if (view == nullptr) return;

@@ -10,6 +10,9 @@
 
 namespace drystone::host::kernels {
 
+// Where the elements are; not NULL without elements, but NULL where they are in a file.
+void* data_of(const TF_Tensor& tensor);
+
 // Writes what the caller's struct is long enough for; NULL is accepted.
 void show(const TF_Tensor& tensor, DS_View* view);
 

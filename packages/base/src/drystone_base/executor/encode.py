@@ -19,7 +19,7 @@ from drystone_base.executor._wiring import Wiring
 from drystone_base.executor.loops import with_loops
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
-from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
 
@@ -84,13 +84,13 @@ CALLS: Final = {
 class Encoded:
     """A PlanDef with what goes beside it.
 
-    ``constants``: arrays with their dtypes. ``kernels``: instructions that Python computes, by
-    number. ``outputs``: the dtypes of the outputs of each; 0 for one
-    that is handed on as the object it is.
+    ``constants``: arrays, or tensors that stay in files, with their dtypes. ``kernels``:
+    instructions that Python computes, by number. ``outputs``: the dtypes of the outputs of each; 0
+    for one that is handed on as the object it is.
     """
 
     plan: PlanDef = field(default_factory=PlanDef)
-    constants: list[tuple[np.ndarray[Any, Any], int]] = field(default_factory=list)
+    constants: list[tuple[Any, int]] = field(default_factory=list)
     kernels: list[Instruction] = field(default_factory=list)
     outputs: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -231,20 +231,28 @@ class _Encoder:
 
     def _constant(self, out: InstructionDef, instruction: Instruction) -> bool:
         """Whether the value is there: what is too large is left to the kernel, which says so."""
+        dtype = instruction.attrs["dtype"].number
         try:
+            stored = None if self.alone else _stored(instruction.attrs["value"], dtype)
+            if stored is not None:
+                return self._beside(out, stored, dtype)
             value = instruction.attrs["value"].aligned(_BOUNDARY)
         except (MemoryError, DrystoneError):
             return False
         if _is_lazy(value) and not self.alone:
             return False
-        out.kind = PlanKind.PLAN_CONSTANT
-        dtype = instruction.attrs["dtype"].number
         if self.alone and not self.beside:
             proto = to_proto(value.astype(instruction.attrs["dtype"].np, copy=False))
             proto.dtype = dtype
             out.value = proto.SerializeToString()
+            out.kind = PlanKind.PLAN_CONSTANT
             return True
+        return self._beside(out, value, dtype)
+
+    def _beside(self, out: InstructionDef, value: Any, dtype: int) -> bool:
+        """Hand a constant's value over beside the PlanDef; True."""
         self.out.constants.append((value, dtype))
+        out.kind = PlanKind.PLAN_CONSTANT
         out.constant = len(self.out.constants)
         return True
 
@@ -313,6 +321,17 @@ class _Encoder:
             self.op_numbers[id(definition)] = len(self.out.plan.op_defs)
             self.out.plan.op_defs.append(definition.to_proto().SerializeToString())
         return self.op_numbers[id(definition)]
+
+
+def _stored(value: TensorAttr, dtype: int) -> Any:
+    """A tensor of the host's for a large value that stays in a file; else None."""
+    if value.dtype.number != dtype or value.dtype.is_object:
+        return None
+    from drystone_base.host.extension import extension
+
+    return value.stored(
+        lambda owner, *place: extension().stored_tensor(owner, *place[:2], dtype, place[2])
+    )
 
 
 def _is_lazy(value: np.ndarray[Any, Any]) -> bool:

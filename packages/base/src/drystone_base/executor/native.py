@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.dtypes import DType
-from drystone_base.errors import BadRequest, DrystoneError, KernelError, remedy_for
+from drystone_base.errors import (
+    BadModelFile,
+    BadRequest,
+    DrystoneError,
+    KernelError,
+    remedy_for,
+)
 from drystone_base.executor.encode import OPERATOR_ATTR, encode
 from drystone_base.executor.functions import FunctionCaller
 from drystone_base.executor.plan import Instruction, Plan
@@ -150,6 +156,7 @@ _PLUGIN: Final = re.compile(
 
 
 _NO_VALUE: Final = re.compile(r"variable '([^']*)' has no value yet")
+_CUT_OFF: Final = "the model's file has become shorter than it was when it was loaded"
 _NODE: Final = re.compile(r"node '(?P<node>[^']*)' \((?P<op>\w+)\): ")
 
 
@@ -167,6 +174,8 @@ def _error(code: int, message: str) -> DrystoneError:
     verb = "cannot be made by" if text.startswith("DS_NewPlan: ") else "failed in"
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
+    if status == "DATA_LOSS" and text.endswith(_CUT_OFF):
+        return _cut_off(text)
     blamed = _PLUGIN.match(text)
     unset = _NO_VALUE.search(text)
     if unset is not None and status == "FAILED_PRECONDITION":
@@ -201,6 +210,18 @@ def _error(code: int, message: str) -> DrystoneError:
         needed="success",
         remedy="`drystone explain` shows the plan that ran",
         status=status,
+    )
+
+
+def _cut_off(text: str) -> BadModelFile:
+    return BadModelFile(
+        "the model's file was changed while the model is in use",
+        check="large constants stay in the file, and are read when they are needed",
+        found=text,
+        needed="the file as it was when it was loaded",
+        remedy="write a new model under another name, move it in place, and load that",
+        code="file-cut-off",
+        status="DATA_LOSS",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from drystone_base.errors import BadModelFile, BadRequest, near_matches
+from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import Ranges, uri_of
 
 __all__ = [
@@ -46,7 +46,7 @@ def map_file(path: Path) -> memoryview:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return memoryview(b"")
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            return memoryview(MappedFile.of(file))
     except FileNotFoundError:
         missing_file(path)
     except (OSError, ValueError) as error:

@@ -3,11 +3,50 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
+import os
+from typing import Any, BinaryIO
 
 import numpy as np
 
-__all__ = ["let_go"]
+__all__ = ["MappedFile", "let_go", "place_of"]
+
+
+class MappedFile(mmap.mmap):
+    """A whole file, mapped read-only, with a descriptor of it that stays open as long."""
+
+    descriptor: int = -1
+
+    @classmethod
+    def of(cls, file: BinaryIO) -> MappedFile:
+        """The mapping of an open file that is not empty; raises ``OSError``, ``ValueError``."""
+        mapped = cls(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped.descriptor = os.dup(file.fileno())
+        return mapped
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+def _held(array: np.ndarray[Any, Any]) -> Any:
+    """What an array's memory belongs to, behind all views."""
+    held: Any = array
+    while isinstance(held, np.ndarray):
+        held = held.base
+    return held.obj if isinstance(held, memoryview) else held
+
+
+def _start(array: np.ndarray[Any, Any], mapped: mmap.mmap) -> int:
+    begin: int = array.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
+    return begin
+
+
+def place_of(array: np.ndarray[Any, Any]) -> tuple[MappedFile, int] | None:
+    """The file that a contiguous array is mapped from and where it begins there; else None."""
+    held = _held(array)
+    if not isinstance(held, MappedFile) or not array.flags.c_contiguous:
+        return None
+    return held, _start(array, held)
 
 
 def let_go(array: np.ndarray[Any, Any]) -> None:
@@ -15,14 +54,10 @@ def let_go(array: np.ndarray[Any, Any]) -> None:
 
     Whoever reads them again gets them from the file. Nothing happens for other memory.
     """
-    held: Any = array
-    while isinstance(held, np.ndarray):
-        held = held.base
-    if isinstance(held, memoryview):
-        held = held.obj
+    held = _held(array)
     if not isinstance(held, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
         return
-    begin = array.ctypes.data - np.frombuffer(held, np.uint8).ctypes.data
+    begin = _start(array, held)
     first = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
     last = (begin + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if last > first:

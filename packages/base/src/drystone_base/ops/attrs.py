@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
-from drystone_base.ops._mapped import let_go
+from drystone_base.ops._mapped import let_go, place_of
 from drystone_base.tensor import from_proto, read_only, to_proto
 
 __all__ = [
@@ -45,6 +45,7 @@ class Placeholder:
 
 
 _LARGE: Final = 1 << 14  # bytes
+_WORTH_STORING: Final = 1 << 16  # bytes: what is smaller is read as quickly as it is asked for
 
 
 def _copied(array: np.ndarray[Any, Any], boundary: int) -> np.ndarray[Any, Any]:
@@ -62,7 +63,7 @@ class TensorAttr:
     ``content`` replaces ``tensor_content`` for tensors that are read in place from a file.
     """
 
-    __slots__ = ("_array", "_proto", "content")
+    __slots__ = ("_array", "_proto", "_stored", "content")
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class TensorAttr:
         self._proto = proto
         self._array = None if array is None else read_only(array)
         self.content = content
+        self._stored: Any = None
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
@@ -99,6 +101,21 @@ class TensorAttr:
         if large:
             let_go(array)
         return self._array
+
+    def stored(self, make: Callable[[Any, int, int, Sequence[int]], Any]) -> Any:
+        """What ``make(owner, descriptor, offset, dims)`` gives for a large value in a local file.
+
+        It is kept; None for any other value. No memory is taken by the value then.
+        """
+        array = self.array
+        if self._stored is None and array.nbytes >= _WORTH_STORING:
+            place = place_of(array)
+            if place is None:
+                return None
+            mapped, offset = place
+            self._stored = make(mapped, mapped.descriptor, offset, array.shape)
+            let_go(array)
+        return self._stored
 
     @property
     def dtype(self) -> DType:
