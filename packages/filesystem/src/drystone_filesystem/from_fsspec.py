@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from weakref import WeakSet
 
 from drystone_filesystem.store import Stat, Store, Upload
 
@@ -13,6 +17,24 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 __all__ = ["FsspecStore", "MemoryStore", "memory", "store_of"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S", "FsspecStore", "_FsspecUpload")
+_ONE_CONNECTION: Final = frozenset(("ftp", "sftp", "ssh"))
+"""Protocols whose filesystems ask over one connection, and mix up what threads ask at once."""
+_PIECE: Final = 4 << 20
+
+
+def _in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """A method that waits until others that use the same connection are done."""
+
+    @wraps(method)
+    def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.turn:
+            return method(self, *args, **kwargs)
+
+    return call
 
 
 class FsspecStore(Store):
@@ -24,6 +46,8 @@ class FsspecStore(Store):
     def __init__(self, filesystem: AbstractFileSystem) -> None:
         self.filesystem = filesystem
         filesystem.dircache.use_listings_cache = False
+        self.alone = bool(_ONE_CONNECTION.intersection(_protocols(filesystem)))
+        self.turn: AbstractContextManager[Any] = threading.RLock() if self.alone else nullcontext()
 
     def __repr__(self) -> str:
         return f"<FsspecStore of {type(self.filesystem).__name__}>"
@@ -33,6 +57,7 @@ class FsspecStore(Store):
         stripped: str = self.filesystem._strip_protocol("/" + path)
         return stripped or self.filesystem.root_marker
 
+    @_in_turn
     def stat(self, path: str) -> Stat:
         """Ask for the details of one path."""
         if not path:
@@ -41,12 +66,14 @@ class FsspecStore(Store):
         directory = info.get("type") == "directory"
         return Stat(0 if directory else int(info.get("size") or 0), _time(info), directory)
 
+    @_in_turn
     def children(self, path: str) -> list[str]:
         """The last parts of what is listed."""
         own = self._path(path).strip("/")
         listed = (str(p).strip("/") for p in self.filesystem.ls(self._path(path), detail=False))
         return [one.rsplit("/", 1)[-1] for one in listed if one != own]
 
+    @_in_turn
     def read_into(self, path: str, offset: int, buffer: memoryview, version: str = "") -> int:
         """One ranged read; fsspec has no way to ask for a version."""
         del version
@@ -54,38 +81,69 @@ class FsspecStore(Store):
         buffer[: len(data)] = data
         return len(data)
 
+    @_in_turn
     def write(self, path: str) -> Upload:
         """A file of fsspec's that is committed when it is closed."""
-        return _FsspecUpload(self.filesystem.open(self._path(path), "wb", autocommit=False))
+        self._may_be_replaced(path)
+        file = self.filesystem.open(self._path(path), "wb", autocommit=False)
+        return _FsspecUpload(file, self.turn)
 
+    @_in_turn
     def append_to(self, path: str) -> Upload:
         """The same, after what is there."""
-        return _FsspecUpload(self.filesystem.open(self._path(path), "ab"))
+        return _FsspecUpload(self.filesystem.open(self._path(path), "ab"), self.turn)
 
+    @_in_turn
     def make_directory(self, path: str) -> None:
         """One directory."""
         if self.filesystem.exists(self._path(path)):
             raise FileExistsError(f"{path} is there already")
         self.filesystem.mkdir(self._path(path), create_parents=False)
 
+    @_in_turn
     def remove_directory(self, path: str) -> None:
         """One empty directory."""
         if self.children(path):
             raise OSError(39, f"{path} is not empty")
         self.filesystem.rmdir(self._path(path))
 
+    @_in_turn
     def delete(self, path: str) -> None:
         """One file."""
         self.filesystem.rm_file(self._path(path))
 
+    @_in_turn
     def copy(self, source: str, target: str) -> None:
-        """Inside the filesystem."""
-        self.filesystem.cp_file(self._path(source), self._path(target))
+        """Inside the filesystem, or by way of this machine where it knows no copies."""
+        try:
+            self.filesystem.cp_file(self._path(source), self._path(target))
+        except NotImplementedError:
+            self._carry(source, target)
 
+    def _carry(self, source: str, target: str) -> None:
+        """Read a file and write it anew."""
+        with self.filesystem.open(self._path(source), "rb") as file:
+            upload = self.write(target)
+            try:
+                while piece := file.read(_PIECE):
+                    upload.append(memoryview(piece))
+            except BaseException:
+                upload.abandon()
+                raise
+            upload.close()
+
+    @_in_turn
     def rename(self, source: str, target: str) -> None:
         """Copied and deleted, unless the filesystem knows better."""
-        self.filesystem.mv(self._path(source), self._path(target), recursive=False)
+        self._may_be_replaced(target)
+        self.filesystem.mv(self._path(source), self._path(target))
 
+    def _may_be_replaced(self, path: str) -> None:
+        """Refuse a directory, which SFTP does without a number that says why."""
+        if self.alone and self.filesystem.isdir(self._path(path)):
+            raise IsADirectoryError(f"{path} is a directory")
+
+    @_in_turn
     def forget(self) -> None:
         """Its listings."""
         self.filesystem.invalidate_cache()
@@ -172,25 +230,58 @@ def memory() -> FsspecStore:
 class _FsspecUpload(Upload):
     """A file open for writing."""
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
+    def __init__(self, file: Any, turn: AbstractContextManager[Any]) -> None:
+        self.file, self.turn, self.ended = file, turn, False
+        if not isinstance(turn, nullcontext):
+            _UNFINISHED.add(self)
 
+    @_in_turn
     def append(self, data: memoryview) -> None:
         """Its own buffer takes them."""
         self.file.write(bytes(data))
 
+    @_in_turn
     def close(self) -> None:
         """What was written is there."""
         self.file.close()
         commit = getattr(self.file, "commit", None)
         if commit is not None and not getattr(self.file, "autocommit", False):
-            commit()
+            try:
+                commit()
+            except BaseException:
+                self.abandon()  # or what was to be shown would stay aside
+                raise
+        self.ended = True
 
+    @_in_turn
     def abandon(self) -> None:
         """Closed without a commit, and discarded; what knows no commit shows it nevertheless."""
+        if self.ended:
+            return
+        self.ended = True
         with suppress(Exception):
             self.file.close()
             self.file.discard()
+
+
+_UNFINISHED: Final[WeakSet[_FsspecUpload]] = WeakSet()
+_PATIENCE: Final = 1.0
+
+
+@atexit.register
+def _give_up_what_is_open() -> None:
+    """Discard what nobody closed while there is a connection: later, its end waits without end."""
+    for upload in tuple(_UNFINISHED):
+        turn: Any = upload.turn
+        if turn.acquire(timeout=_PATIENCE):
+            upload.abandon()
+            turn.release()
+
+
+def _protocols(filesystem: AbstractFileSystem) -> tuple[str, ...]:
+    """The names of a filesystem's protocol."""
+    said: str | tuple[str, ...] = filesystem.protocol
+    return (said,) if isinstance(said, str) else tuple(said)
 
 
 def _time(info: dict[str, Any]) -> int:
