@@ -4,9 +4,9 @@ Each client moves the same 256 MB object and the same 1,000 files of 4 KB (HDFS:
 and from a server that is started for it on this machine, round after round in turn, so that a slow
 spell of the machine hits all alike. The table has the median of the rounds, in MB/s and in files a
 second; *beside* is the median over the rounds of ours to the best of the others in that round. The
-servers: SeaweedFS (s3), an emulator of this repository in a process of its own (gs, http), Hadoop
-(hdfs, where ``ci.scripts.stores.hadoop`` has been run). ``--publish`` writes the table into
-docs/filesystem.md; with ``--only``, the rows of those stores.
+servers: SeaweedFS (s3), an emulator of this repository in a process of its own (gs, http), Azurite
+(az) and Hadoop (hdfs), where ``ci.scripts.stores.azurite`` and ``.hadoop`` have been run.
+``--publish`` writes the table into docs/filesystem.md; with ``--only``, the rows of those stores.
 """
 
 from __future__ import annotations
@@ -140,6 +140,39 @@ def _gs(data: bytes, small: dict[str, bytes]) -> Iterator[list[Client]]:
         yield clients
 
 
+@contextmanager
+def _az(data: bytes, small: dict[str, bytes]) -> Iterator[list[Client]]:
+    from obstore.store import AzureStore
+
+    from ci.scripts.stores.azurite import ACCOUNT, KEY, azurite, connection_string
+
+    with azurite("box") as address:
+        said = os.environ["AZURE_STORAGE_CONNECTION_STRING"] = connection_string(address)
+        store = AzureStore("box", endpoint=f"{address}/{ACCOUNT}", account_name=ACCOUNT,
+                           account_key=KEY,
+                           client_options={"allow_http": True, "timeout": "1h"})  # fmt: skip
+        service = import_module("azure.storage.blob").BlobServiceClient
+        theirs = service.from_connection_string(said).get_container_client("box")
+        clients = [_ours("az://box", data, small), _obstore(store, data), _azure(theirs, data)]
+        if find_spec("adlfs"):
+            files = import_module("adlfs").AzureBlobFileSystem(connection_string=said)
+            clients.append(_fsspec("adlfs", files, "box", data, small))
+        yield clients
+
+
+def _azure(container: Any, data: bytes) -> Client:
+    """Microsoft's own, with as many requests at once as ours may make."""
+
+    def write() -> None:
+        blob = container.get_blob_client("large-azure")
+        blob.upload_blob(data, overwrite=True, max_concurrency=8)
+
+    def read() -> int:
+        return len(container.get_blob_client("large").download_blob(max_concurrency=8).readall())
+
+    return Client("azure-storage-blob", read, write)
+
+
 def _gcs_store(address: str) -> Any:
     from obstore.store import GCSStore
 
@@ -204,6 +237,7 @@ def _hdfscli(client: Any, data: bytes) -> Client:
 STORES: Final[dict[str, Callable[..., Any]]] = {
     "s3": _s3,
     "gs": _gs,
+    "az": _az,
     "http": _http,
     "hdfs": _hdfs,
 }
