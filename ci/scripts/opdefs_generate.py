@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import lzma
 import sys
+import zlib
 from pathlib import Path
 
 from drystone_abi.protos import MetaGraphDef, OpDef, OpList
 
 TARGET = (
     Path(__file__).resolve().parents[2]
-    / "packages/base/src/drystone_base/ops/_data/op_defs.binpb.xz"
+    / "packages/base/src/drystone_base/ops/_data/op_defs.binpb.z"
 )
 
 
@@ -51,10 +51,10 @@ def main() -> int:
     )
     plain = data.SerializeToString(deterministic=True)
     if options.check:
-        same = lzma.decompress(TARGET.read_bytes()) == plain
+        same = zlib.decompress(TARGET.read_bytes()) == plain
         print("up to date" if same else f"not up to date: {TARGET.name}")
         return 0 if same else 1
-    packed = lzma.compress(plain, preset=9 | lzma.PRESET_EXTREME)
+    packed = zlib.compress(plain, 9)
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_bytes(packed)
     print(f"{len(ops)} ops, {len(plain)} bytes, {len(packed)} packed")

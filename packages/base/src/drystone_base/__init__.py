@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from drystone_base.collector import no_cycle_collection
+
 if TYPE_CHECKING:
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
@@ -119,7 +121,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'drystone_base' has no attribute {name!r}")
     home = _HOME[name]
-    value: Any = import_module(f"drystone_base.{home or name}")
+    with no_cycle_collection():
+        value: Any = import_module(f"drystone_base.{home or name}")
     if home:
         value = getattr(value, name)
     globals()[name] = value

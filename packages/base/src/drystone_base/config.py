@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from drystone_base.errors import BadRequest
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.policy import Access
 
 __all__ = ["SessionConfig"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.loaders import LoadedModel, Signature, load_model
@@ -175,4 +176,5 @@ def load(
         config = config or SessionConfig()
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
-    return Model(load_model(path, tags=tags, checkpoint=checkpoint, needed=needed), config)
+    with no_cycle_collection():
+        return Model(load_model(path, tags=tags, checkpoint=checkpoint, needed=needed), config)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
 from drystone_base.errors import KernelError
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.uris import as_path, uri_of
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from drystone_base._entry_points import declared
 from drystone_base._feeds import Feed, to_array
 from drystone_base._fetches import Fetches, flatten
+from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor import reference
@@ -213,7 +214,8 @@ class Session:
         key = (tuple(fetches), tuple(feeds))
         with self._lock:
             if key not in self._prepared:
-                self._prepared[key] = self._lower(fetches, feeds)
+                with no_cycle_collection():
+                    self._prepared[key] = self._lower(fetches, feeds)
             return self._prepared[key]
 
     def _lower(self, fetches: list[str], feeds: list[str]) -> _Prepared | _Split:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from drystone_base.errors import BadRequest, near_matches
+from drystone_base.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from drystone_abi.protos import ConfigProto, RewriterConfig

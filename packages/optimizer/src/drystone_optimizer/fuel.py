@@ -6,7 +6,9 @@ together, so the first rewrite after which a result is wrong can be searched for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Fuel", "FuelSpent", "Rewrite"]
 

@@ -7,17 +7,25 @@ decides.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.config import OWN, PASSES, OptimizerConfig
 
-__all__ = ["LOGGER", "Change", "Merged", "Wishes", "merge", "warn_of_changes"]
+__all__ = ["Change", "Merged", "Wishes", "logger", "merge", "warn_of_changes"]
 
-LOGGER: Final = logging.getLogger("drystone.optimizer")
+if TYPE_CHECKING:
+    import logging
+
 _REVERSED: Final = "disable_model_pruning"
+
+
+def logger() -> logging.Logger:
+    """Where optimizers write; imported when there is something to say."""
+    import logging
+
+    return logging.getLogger("drystone.optimizer")
 
 
 @dataclass(frozen=True)
@@ -81,4 +89,4 @@ def warn_of_changes(merged: Merged) -> None:
         line = change.text()
         if line not in _warned:
             _warned.add(line)
-            LOGGER.warning("%s", line)
+            logger().warning("%s", line)

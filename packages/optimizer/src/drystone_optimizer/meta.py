@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.collector import no_cycle_collection
 from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
-from drystone_base.graph.graph import no_cycle_collection
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.fuel import FuelSpent
 from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
-from drystone_optimizer.merge import LOGGER
+from drystone_optimizer.merge import logger
 from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, SHORT_ON_CPUS, BuiltIn
 from drystone_optimizer.preserve import asked_for, makers_of_resources, preserved_nodes
@@ -178,7 +179,7 @@ class _Run:
         where = f"function {item.where!r}" if item.where else "the graph"
         differs = getattr(error, "code", "") == CHANGED_RESULT
         outcome: Outcome = "rejected" if differs else "failed"
-        LOGGER.warning(
+        logger().warning(
             "pass %s %s on %s and is left out: %s",
             failure.one.name, "was rejected" if differs else "failed", where, reason,
         )  # fmt: skip

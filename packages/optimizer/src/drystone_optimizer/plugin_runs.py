@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.config import NUMERIC, OptimizerConfig
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.failure import OptimizerWarning

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.merge import Merged
 
 __all__ = ["TOO_LATE", "Outcome", "Report", "Run", "Step"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.graph import Node
+from drystone_base.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from drystone_optimizer.context import Context

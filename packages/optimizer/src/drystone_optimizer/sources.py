@@ -15,12 +15,13 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.modules import EntryPoint, points
 from drystone_base.plugins import report
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins

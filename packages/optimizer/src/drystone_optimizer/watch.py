@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from drystone_base.graph import Graph
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.fuel import Fuel
 from drystone_optimizer.rules import Numeric
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from drystone_abi.protos import FunctionDef
+from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
-from drystone_base.graph.graph import no_cycle_collection
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
 from drystone_subgraph.backend import SubgraphBackend, find_backend

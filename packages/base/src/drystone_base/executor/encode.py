@@ -7,7 +7,7 @@ the format: ``drystone_abi/protos/plan.proto``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from drystone_base.executor._wiring import Wiring
 from drystone_base.executor.loops import with_loops
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto

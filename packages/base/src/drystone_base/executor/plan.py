@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from drystone_base.dtypes import DType
@@ -14,6 +14,7 @@ from drystone_base.graph import Graph, Node, Output, output_name, reachable, top
 from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.defs import OpDef, find, names
 from drystone_base.plugins import refused_offer
 

@@ -7,12 +7,12 @@ body as a graph uses plain outputs; its arguments and results are ``_Arg`` and `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
 from drystone_base.dtypes import DType
 from drystone_base.errors import GraphError, near_matches
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, find
 

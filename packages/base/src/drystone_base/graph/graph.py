@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, Final
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
+from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadModelFile, GraphError, near_matches
 from drystone_base.graph._failures import (
     bad_input,
@@ -21,7 +20,7 @@ from drystone_base.graph._wire import split_large, write_varint
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output
 
-__all__ = ["Graph", "no_cycle_collection", "parse_tensor_name"]
+__all__ = ["Graph", "parse_tensor_name"]
 
 # What TensorFlow 2.21 writes; read back by every release since 1.8.
 _PRODUCER: Final = 2422
@@ -32,18 +31,6 @@ def parse_tensor_name(text: str) -> tuple[str, int]:
     """Node name and output index of ``name`` or ``name:k``."""
     head, colon, tail = text.rpartition(":")
     return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
-
-
-@contextmanager
-def no_cycle_collection() -> Iterator[None]:
-    """Hold back the cycle collector while millions of objects are made that all survive."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class Graph:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
+from drystone_base.collector import no_cycle_collection
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, GraphError
-from drystone_base.graph.graph import Graph, no_cycle_collection
+from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_base.ops.defs import AttrDef, OpDef, find

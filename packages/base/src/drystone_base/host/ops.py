@@ -8,7 +8,6 @@ import json
 import threading
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_abi.protos import KernelDef, KernelList, OpList
@@ -16,6 +15,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer, filled, write
 from drystone_base.host.status import Status
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops import defs
 from drystone_base.ops.shapes._registry import Shape
 

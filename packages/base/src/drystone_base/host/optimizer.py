@@ -9,7 +9,6 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_base.errors import DrystoneError
@@ -17,6 +16,7 @@ from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
 from drystone_base.host.ops import attach as attach_ops
 from drystone_base.host.status import Status
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["DEFAULT_DEVICE", "HostOptimizer", "attach_services", "optimizers", "run"]
 

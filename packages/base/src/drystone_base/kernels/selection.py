@@ -15,7 +15,7 @@ used. Nothing here is imported before a plugin library has been opened.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from drystone_base.dtypes import DType, from_number
@@ -36,6 +36,7 @@ REFERENCE_PRIORITY: Final = -1
 """What a reference kernel counts as beside the kernels of plugins."""
 
 _REFERENCE: Final = "drystone-base"
+_BEGIN: Final = '{"id":'
 
 
 class Candidate(NamedTuple):
@@ -71,18 +72,23 @@ class Verdict(NamedTuple):
 
 
 class _ByOp(Mapping[str, tuple[Candidate, ...]]):
-    """The host's list, kernels by op; each is made when it is asked for, as a graph has few ops."""
+    """The host's list, kernels by op; each is read when it is asked for, as a graph has few ops.
 
-    def __init__(self, rows: Iterable[dict[str, Any]] = ()) -> None:
-        self._rows: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            self._rows.setdefault(row["op"], []).append(row)
+    ``listed`` is the host's JSON list of objects that begin with ``id`` and ``op``, as no object in
+    them does; quotes within strings are escaped. So the text falls into its objects.
+    """
+
+    def __init__(self, listed: str = "[]") -> None:
+        self._rows: dict[str, list[str]] = {}
+        for row in listed.split(_BEGIN)[1:]:
+            op = _row(row)["op"] if "\\" in row else row.split('"', 4)[3]
+            self._rows.setdefault(op, []).append(row)
         self._made: dict[str, tuple[Candidate, ...]] = {}
 
     def __getitem__(self, op: str) -> tuple[Candidate, ...]:
         found = self._made.get(op)
         if found is None:
-            found = self._made[op] = tuple(_candidate(row) for row in self._rows[op])
+            found = self._made[op] = tuple(_candidate(_row(row)) for row in self._rows[op])
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -117,7 +123,12 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 def _read_list() -> _ByOp:
     from drystone_base.host.kernels import list_kernels
 
-    return _ByOp(json.loads(list_kernels()))
+    return _ByOp(list_kernels().decode())
+
+
+def _row(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_BEGIN + text.rstrip(",]"))
+    return found
 
 
 def _candidate(row: dict[str, Any]) -> Candidate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from drystone_abi.protos import MetaGraphDef
 from drystone_base.dtypes import DType
 from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import Shape
 
 __all__ = ["InitStep", "LoadedModel", "Signature", "TensorSpec", "default_signature"]

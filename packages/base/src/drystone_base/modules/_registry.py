@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from drystone_base._entry_points import EntryPoint, points
 from drystone_base.errors import PluginError, near_matches
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = [
     "Library",

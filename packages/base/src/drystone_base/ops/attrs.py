@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import let_go, place_of
 from drystone_base.tensor import from_proto, read_only, to_proto
 

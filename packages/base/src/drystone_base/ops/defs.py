@@ -6,9 +6,9 @@ Definitions are decoded one by one, when first asked for.
 
 from __future__ import annotations
 
-import lzma
+import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from drystone_abi.protos import MetaGraphDef, OpDeprecation, OpList
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError, UnsupportedOp, near_matches
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.own import OWN
 from drystone_base.plugins import refused_offer
@@ -34,7 +35,7 @@ __all__ = [
     "tensorflow_version",
 ]
 
-_DATA: Final = Path(__file__).parent / "_data" / "op_defs.binpb.xz"
+_DATA: Final = Path(__file__).parent / "_data" / "op_defs.binpb.z"
 _MOST: Final = 1 << 20  # tensors of one argument
 
 
@@ -308,7 +309,7 @@ class _Registry:
 
 
 def _read_data() -> MetaGraphDef.MetaInfoDef:
-    return MetaGraphDef.MetaInfoDef.FromString(lzma.decompress(_DATA.read_bytes()))
+    return MetaGraphDef.MetaInfoDef.FromString(zlib.decompress(_DATA.read_bytes()))
 
 
 _REGISTRY: Final = _Registry(_read_data)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Entry", "entries", "extent", "interval"]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drystone_base.graph import Graph, Node
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Partitions", "Transfer", "whole"]
 

@@ -13,11 +13,12 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from drystone_base._entry_points import EntryPoint, points
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._manifest import manifest_for
 from drystone_base.plugins._record import Plugin, plugin_name, skipped
 from drystone_base.plugins._settings import Settings

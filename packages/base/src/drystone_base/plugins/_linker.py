@@ -10,11 +10,12 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 
 __all__ = ["Closure", "closure_of", "is_system", "is_tensorflow_name"]

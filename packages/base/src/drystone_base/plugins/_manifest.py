@@ -10,11 +10,12 @@ import os
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Final
 
 from drystone_base.errors import PluginError, near_matches
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 
 __all__ = ["Manifest", "Named", "VersionRange", "manifest_for", "read_manifest", "take_manifest"]

@@ -11,11 +11,11 @@ import binascii
 import hashlib
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import BadRequest
+from drystone_base.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey

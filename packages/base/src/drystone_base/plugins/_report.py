@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._discover import Place
 from drystone_base.plugins._record import Plugin
 from drystone_base.plugins._settings import Settings

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from drystone_base.errors import BadRequest, near_matches
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = [
     "Isolation",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from drystone_base.errors import PluginError
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 from drystone_base.plugins._linker import Closure, closure_of, is_system
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed

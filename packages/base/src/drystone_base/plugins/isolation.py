@@ -15,12 +15,13 @@ import atexit
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import GraphDef
 from drystone_base.errors import PluginError
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Limits"]
 

@@ -7,7 +7,6 @@ there, and runs every node of its body that has an effect: where that could be t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_base.errors import DrystoneError
@@ -20,6 +19,7 @@ from drystone_base.graph import (
     conditional_nodes,
     topological_order,
 )
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
 from drystone_optimizer.context import Context

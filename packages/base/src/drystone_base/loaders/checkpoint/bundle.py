@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,6 +20,7 @@ from google.protobuf.message import DecodeError, Message
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
 from drystone_base.dtypes import STRING, DType, from_number
 from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.loaders._files import map_file, map_ranges
 from drystone_base.loaders.checkpoint._ahead import Ahead
 from drystone_base.loaders.checkpoint._crc import crc32c, mask

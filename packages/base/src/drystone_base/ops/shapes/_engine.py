@@ -11,19 +11,21 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.collector import no_cycle_collection
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph.functions import Body, Function
-from drystone_base.graph.graph import Graph, no_cycle_collection
+from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signature, Signatures
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.ops.shapes._registry import (

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.graph.graph import Graph, no_cycle_collection
+from drystone_base.collector import no_cycle_collection
+from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signatures

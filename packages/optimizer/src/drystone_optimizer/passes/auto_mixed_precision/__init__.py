@@ -19,7 +19,7 @@ from drystone_optimizer.config import Toggle
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type
 from drystone_optimizer.kernels_there import as_fast_of
-from drystone_optimizer.merge import LOGGER
+from drystone_optimizer.merge import logger
 from drystone_optimizer.passes.auto_mixed_precision.casts import convert, emulated
 from drystone_optimizer.passes.auto_mixed_precision.lists import chosen_lists, is_asked, level
 from drystone_optimizer.passes.auto_mixed_precision.log import Log
@@ -46,7 +46,7 @@ def run_bfloat16(ctx: Context) -> None:
 
 def run_mkl(ctx: Context) -> None:
     """The older name for bfloat16 on CPUs."""
-    LOGGER.warning(
+    logger().warning(
         "auto_mixed_precision_mkl is the older name of auto_mixed_precision_onednn_bfloat16"
     )
     run_bfloat16(ctx)

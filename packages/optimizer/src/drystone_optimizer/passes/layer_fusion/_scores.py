@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
 
 __all__ = ["Scores", "scores_of"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type
 

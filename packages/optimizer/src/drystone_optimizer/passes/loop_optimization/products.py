@@ -9,7 +9,6 @@ early has multiplied rows in vain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from drystone_base.dtypes import DType, as_dtype
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, Graph, Node, Output, body_to_function
 from drystone_base.graph.rewiring import replace
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Numeric, Rule, apply_rules

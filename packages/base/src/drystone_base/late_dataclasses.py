@@ -1,0 +1,186 @@
+"""``dataclass`` whose initializer is compiled at the first instance, if there ever is one.
+
+The standard decorator writes and compiles up to six functions for a class, which takes half a
+millisecond; a process that runs a small model imports seventy such classes and makes instances of
+few. Here fields are found as usual, so that ``fields``, ``replace``, ``asdict`` and ``match`` work,
+and what compares, hashes and shows is shared by all classes. Classes behave as the standard ones,
+but their ``__dataclass_params__`` do not tell; ``order`` is left to the standard decorator.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any, Final
+
+__all__ = ["dataclass"]
+
+_MISSING: Final = dataclasses.MISSING
+_Fields = tuple[dataclasses.Field[Any], ...]
+
+
+class _Factory:
+    """The default of a parameter whose field has a factory."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY: Final = _Factory()
+
+
+class _Signature:
+    """What ``inspect.signature`` says of a class: its initializer's, without ``self``."""
+
+    def __get__(self, held: Any, owner: type[Any]) -> Any:
+        import inspect
+
+        init: Any = owner.__init__
+        found = inspect.signature(init.written() if hasattr(init, "written") else init)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+def _dataclass(
+    cls: type[Any] | None = None, /, *, frozen: bool = False, slots: bool = False
+) -> Any:
+    """The decorator, with or without arguments, which mean what they do in the standard library."""
+    if cls is None:
+        return lambda found: _dataclass(found, frozen=frozen, slots=slots)
+    own = frozenset(cls.__dict__)
+    hashes = "__hash__" in own and not (cls.__dict__["__hash__"] is None and "__eq__" in own)
+    if cls.__doc__ is None:
+        cls.__doc__ = cls.__name__  # else the standard decorator writes the signature there
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    fields = dataclasses.fields(cls)
+    methods = _methods(cls, fields)
+    if frozen:
+        methods |= _frozen(cls, fields)
+        methods |= _state(fields) if slots else {}
+    for name, method in methods.items():
+        if name not in own:
+            method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+            setattr(cls, name, method)
+    if not hashes:
+        cls.__hash__ = methods["__hash__"] if frozen else None  # type: ignore[assignment]
+    cls.__signature__ = _Signature()
+    return cls
+
+
+def _methods(cls: type[Any], fields: _Fields) -> dict[str, Callable[..., Any]]:
+    """What every class gets that has no such method of its own."""
+    shown = [f.name for f in fields if f.repr]
+    compared = _values(f.name for f in fields if f.compare)
+    hashed = _values(f.name for f in fields if (f.compare if f.hash is None else f.hash))
+
+    @recursive_repr()
+    def show(self: Any) -> str:
+        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+        return f"{self.__class__.__qualname__}({parts})"
+
+    def equal(self: Any, other: object) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return compared(self) == compared(other)
+
+    def digest(self: Any) -> int:
+        return hash(hashed(self))
+
+    return {
+        "__init__": _first_init(cls, fields), "__repr__": show, "__eq__": equal,
+        "__hash__": digest,
+    }  # fmt: skip
+
+
+def _frozen(cls: type[Any], fields: _Fields) -> dict[str, Callable[..., Any]]:
+    """What refuses to change fields."""
+    names = frozenset(f.name for f in fields)
+
+    def refuse_change(self: Any, name: str, value: Any) -> None:
+        if type(self) is cls or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def refuse_removal(self: Any, name: str) -> None:
+        if type(self) is cls or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return {"__setattr__": refuse_change, "__delattr__": refuse_removal}
+
+
+def _state(fields: _Fields) -> dict[str, Callable[..., Any]]:
+    """How copy and pickle get and set fields that are slots and cannot be changed."""
+
+    def state(self: Any) -> list[Any]:
+        return [getattr(self, f.name) for f in fields]
+
+    def set_state(self: Any, values: list[Any]) -> None:
+        for field, value in zip(fields, values, strict=True):
+            object.__setattr__(self, field.name, value)
+
+    return {"__getstate__": state, "__setstate__": set_state}
+
+
+def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function that gives these attributes of an object."""
+    found = tuple(names)
+    if len(found) > 1:
+        return attrgetter(*found)
+    return lambda held: tuple(getattr(held, name) for name in found)
+
+
+def _first_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
+    """An initializer that puts the real one in its place, and calls it."""
+
+    def written() -> Callable[..., None]:
+        made = _written_init(cls, fields)
+        if cls.__init__ is first:
+            cls.__init__ = made
+        return made
+
+    def first(self: Any, /, *args: Any, **kwargs: Any) -> None:
+        written()(self, *args, **kwargs)
+
+    first.__module__ = cls.__module__
+    first.written = written  # type: ignore[attr-defined]
+    return first
+
+
+def _written_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
+    """The initializer, compiled."""
+    scope: dict[str, Any] = {"_put": object.__setattr__, "_factory": _FACTORY}
+    frozen = "__setattr__" in cls.__dict__
+    parameters, lines = ["_self"], []
+    for place, field in enumerate(fields):
+        name, value = field.name, field.name
+        default = ""
+        if field.default is not _MISSING:
+            scope[f"_value{place}"] = field.default
+            default = f"=_value{place}"
+        elif field.default_factory is not _MISSING:
+            scope[f"_make{place}"] = field.default_factory
+            default, value = "=_factory", f"_make{place}()"
+            if field.init:
+                value += f" if {name} is _factory else {name}"
+        if field.init:
+            parameters.append(name + default)
+        elif field.default_factory is _MISSING:
+            if field.default is _MISSING or name not in getattr(cls, "__slots__", ()):
+                continue  # the class has the value, if there is one
+            value = f"_value{place}"
+        lines.append(f"_put(_self, {name!r}, {value})" if frozen else f"_self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("_self.__post_init__()")
+    exec(f"def __init__({', '.join(parameters)}):\n " + "; ".join(lines or ["pass"]), scope)
+    made: Callable[..., None] = scope["__init__"]
+    made.__annotations__ = {f.name: f.type for f in fields if f.init} | {"return": None}
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    return made
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+    dataclass = _dataclass

@@ -1,0 +1,169 @@
+"""The dataclass decorator of base beside the standard library's."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from drystone_base.late_dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """A class that pickle can find."""
+
+    a: int
+    b: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True, slots=True)
+class PickledSlots:
+    """The same in slots."""
+
+    a: int
+    b: tuple[int, ...] = (1,)
+
+
+def _classes(decorate: Callable[..., Any]) -> dict[str, Any]:
+    """The same classes, made by one decorator or the other."""
+
+    class Plain:
+        """A comment."""
+
+        kind: ClassVar[str] = "plain"
+        a: int
+        b: list[int] = dataclasses.field(default_factory=list)
+        c: str = "c"
+        d: int = dataclasses.field(default=4, repr=False, compare=False)
+        e: int = dataclasses.field(default=5, init=False)
+        f: dict[str, int] = dataclasses.field(default_factory=dict, init=False)
+
+    class Frozen:
+        a: int
+        b: int = dataclasses.field(default=1, hash=False)
+
+        def __post_init__(self) -> None:
+            if self.a < 0:
+                raise ValueError("negative")
+
+    class One:
+        a: float
+
+    class Empty:
+        pass
+
+    class OwnMethods:
+        a: int
+
+        def __repr__(self) -> str:
+            return "own"
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 7
+
+    decorate(Plain)
+    for made in (Frozen, One, Empty, OwnMethods):
+        decorate(frozen=True)(made)
+
+    class Derived(Frozen):
+        z: int = 26
+
+    decorate(frozen=True)(Derived)
+    found = {name: one for name, one in locals().items() if isinstance(one, type)}
+    return found | _slotted(decorate)
+
+
+def _slotted(decorate: Callable[..., Any]) -> dict[str, Any]:
+    class Slotted:
+        a: int
+        b: list[int] = dataclasses.field(default_factory=list)
+        c: int = dataclasses.field(default=3, init=False)
+
+    class FrozenSlots:
+        a: int
+        b: int = 2
+
+        def twice(self) -> Any:
+            return self.a * 2
+
+    return {
+        "Slotted": decorate(slots=True)(Slotted),
+        "FrozenSlots": decorate(frozen=True, slots=True)(FrozenSlots),
+    }
+
+
+def _outcome(act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except Exception as error:
+        return type(error), str(error)
+
+
+def _observed(made: dict[str, Any]) -> list[Any]:
+    plain, frozen, one, empty = (made[n] for n in ("Plain", "Frozen", "One", "Empty"))
+    slotted, slots = made["Slotted"], made["FrozenSlots"]
+    own, derived, nan = made["OwnMethods"], made["Derived"], float("nan")
+    acts: list[Callable[[], Any]] = [
+        lambda: [str(inspect.signature(made[name])) for name in made],
+        lambda: [repr(plain(1)), repr(frozen(1, 2)), repr(empty()), repr(own(3)), repr(derived(1))],
+        lambda: plain(1).b is plain(1).b,
+        lambda: [plain(1, [2], "x").__dict__, plain(a=1, c="y").__dict__],
+        plain,
+        lambda: plain(1, 2, 3, 4, 5),
+        lambda: plain(1, q=2),
+        lambda: frozen(-1),
+        lambda: setattr(frozen(1), "a", 2),
+        lambda: setattr(frozen(1), "other", 2),
+        lambda: delattr(frozen(1), "a"),
+        lambda: setattr(derived(1), "z", 2),
+        lambda: [plain(1) == plain(1), plain(1, d=9) == plain(1), plain(1) == plain(2)],
+        lambda: [frozen(1) == derived(1), frozen(1) != frozen(1), frozen(1) == 1],
+        lambda: [one(nan) == one(nan), empty() == empty(), own(1) == own(2)],
+        lambda: hash(plain(1)),
+        lambda: [hash(frozen(1, 2)) == hash(frozen(1, 3)), hash(one(1.0)), hash(empty())],
+        lambda: [hash(own(1)), hash(derived(1)), {frozen(1): 2}[frozen(1)]],
+        lambda: [f.name for f in dataclasses.fields(derived)],
+        lambda: dataclasses.asdict(plain(1)),
+        lambda: repr(dataclasses.replace(frozen(1), a=5)),
+        lambda: dataclasses.replace(frozen(1), a=-5),
+        lambda: [made[name].__match_args__ for name in made],
+        lambda: [dataclasses.is_dataclass(made[name]) for name in made],
+        lambda: [copy.copy(plain(1)).__dict__, copy.deepcopy(frozen(1)).__dict__],
+        lambda: [slotted(1).c, slotted(1, [2]).b, slotted.__slots__, slots(3).twice()],
+        lambda: setattr(slotted(1), "other", 1),
+        lambda: setattr(slots(1), "a", 1),
+        lambda: [repr(slots(1)), slots(1) == slots(1, 2), hash(slots(1)), slotted(1) == slotted(2)],
+        lambda: [repr(copy.copy(slots(5))), repr(copy.deepcopy(slotted(5)))],
+        lambda: [plain.e, plain.c, hasattr(plain, "b"), plain(1).f],
+    ]
+    return [_outcome(act) for act in acts]
+
+
+def test_behaves_as_the_standard_decorator() -> None:
+    assert _observed(_classes(dataclass)) == _observed(_classes(dataclasses.dataclass))
+
+
+def test_shows_itself_inside_itself() -> None:
+    made = _classes(dataclass)["Plain"](1)
+    made.b.append(made)
+    assert "b=[...]" in repr(made)
+
+
+def test_goes_through_pickle() -> None:
+    for made in (Pickled(1, (2, 3)), PickledSlots(1, (2, 3))):
+        assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_the_initializer_is_compiled_when_it_is_used() -> None:
+    made = _classes(dataclass)["One"]
+    first = made.__init__
+    made(1.0)
+    assert made.__init__ is not first
+    assert made.__init__.__code__.co_varnames == ("_self", "a")
