@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from pathlib import Path
 
 import host_programs
@@ -37,6 +38,26 @@ def test_a_missing_library_says_how_to_get_it(
     assert caught.value.code == "host-library-missing"
     assert "found: no such file" in str(caught.value)
     assert "caused by: OSError" in str(caught.value)
+
+
+def test_what_the_collector_ends_while_the_library_is_looked_up_may_look_it_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a file does that nobody holds any longer: it waited for its own thread, for ever."""
+    inner: list[object] = []
+    found = _lib.path
+
+    def collected() -> Path:
+        monkeypatch.setattr(_lib, "path", found)
+        inner.append(_lib.library())
+        return found()
+
+    monkeypatch.setattr(_lib, "path", collected)
+    outer: list[object] = []
+    thread = threading.Thread(target=lambda: outer.append(_lib.library()), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert outer == inner == [_lib.library()]
 
 
 @pytest.mark.parametrize("name", CODES[1:])

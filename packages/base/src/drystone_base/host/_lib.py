@@ -17,7 +17,8 @@ __all__ = ["available", "declare", "get_include", "library", "path", "version"]
 _FILE: Final = "libdrystone_host.so"
 _VARIABLE: Final = "DRYSTONE_HOST_LIBRARY"
 _HERE: Final = Path(__file__).parent
-_LOCK: Final = threading.Lock()
+# The collector may run here and end a file or a tensor, which asks for the library again.
+_LOCK: Final = threading.RLock()
 
 
 def path() -> Path:
