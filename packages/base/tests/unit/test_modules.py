@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from types import FrameType
 
 import pytest
 
@@ -129,3 +134,70 @@ def test_stages_are_offered_by_modules() -> None:
     modules.register(Module("o", (), lambda _l, _s: None, stages={"optimize": optimize}))
     assert optimize in modules.stage("optimize")
     assert modules.stage("nothing") == []
+
+
+class Cut:
+    """An entry point of a module; loading it takes ``deep`` more calls, and ``raises`` once."""
+
+    name, package, value = "cut", "drystone-cut", "drystone_cut:MODULE"
+
+    def __init__(self, deep: int = 0, raises: BaseException | None = None) -> None:
+        self.deep, self.raises = deep, raises
+        self.module = Module(self.name, (), lambda _library, _symbol: None)
+
+    def load(self, left: int | None = None) -> Module:
+        """The module."""
+        if self.raises is not None:
+            error, self.raises = self.raises, None
+            raise error
+        left = self.deep if left is None else left
+        return self.load(left - 1) if left else self.module
+
+
+def test_a_stack_that_is_deep_costs_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that had no room to load when it was first asked for is there when there is."""
+    monkeypatch.setattr(_registry, "points", lambda _group: [Cut(deep=100)])
+    importlib.import_module("drystone_base.modules._builtin")
+    with pytest.warns(UserWarning, match="'cut' .* cannot be used: RecursionError"):
+        assert _near_the_bottom(60) is False
+    assert "cut" in modules.modules()
+
+
+def _near_the_bottom(room: int) -> bool:
+    """Ask for modules where the stack has room for so many more calls."""
+    frame: FrameType | None = sys._getframe()
+    depth = 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    left = sys.getrecursionlimit() - depth - room
+
+    def down(more: int) -> bool:
+        return down(more - 1) if more else "cut" in modules.modules()
+
+    return down(left)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()])
+def test_what_cut_a_scan_short_costs_no_module(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = Cut(raises=error)
+    monkeypatch.setattr(_registry, "points", lambda _group: [cut])
+    with suppress(KeyboardInterrupt), warnings.catch_warnings(action="ignore"):
+        modules.modules()
+    assert "cut" in modules.modules()
+
+
+def test_a_package_that_fails_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    cut = Cut(raises=ImportError("no such thing"))
+
+    def points(group: str) -> list[Cut]:
+        asked.append(group)
+        return [cut]
+
+    monkeypatch.setattr(_registry, "points", points)
+    with pytest.warns(UserWarning, match="cannot be used: ImportError: no such thing"):
+        modules.modules()
+    assert "cut" not in modules.modules()
+    assert asked == ["drystone.modules"]

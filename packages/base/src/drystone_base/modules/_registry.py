@@ -133,7 +133,7 @@ class Registry(Generic[T]):
 
 _MODULES: Final[Registry[Module]] = Registry("module")
 _LOCK: Final = threading.RLock()
-_scanned = False
+_scanned = _scanning = False
 
 
 def _not_registered(point: EntryPoint, error: Exception) -> str:
@@ -144,21 +144,38 @@ def _not_registered(point: EntryPoint, error: Exception) -> str:
 
 
 def _scan() -> None:
-    """Register the built-in modules and those of entry points, once."""
-    global _scanned
-    with _LOCK:
-        if _scanned:
-            return
-        _scanned = True
-        from drystone_base.modules._builtin import BUILTIN
+    """Register the built-in modules and those of entry points, once.
 
-        for module in BUILTIN:
-            _MODULES.register(module.name, module, "drystone-base")
-        for point in points(GROUP):
-            try:
-                _MODULES.register(point.name, point.load(), point.package)
-            except Exception as error:
-                warnings.warn(_not_registered(point, error), stacklevel=4)
+    What Ctrl-C or a lack of room (memory, or a stack that is deep already) cut short says nothing
+    of a package, so it is done again when somebody asks next.
+    """
+    global _scanned, _scanning
+    if _scanned:
+        return
+    with _LOCK:
+        if _scanned or _scanning:  # a module that is being imported may ask
+            return
+        _scanning = True
+        try:
+            _scanned = _register_all()
+        finally:
+            _scanning = False
+
+
+def _register_all() -> bool:
+    """Whether there was room for all; what is registered already stays as it is."""
+    from drystone_base.modules._builtin import BUILTIN
+
+    complete = True
+    for module in BUILTIN:
+        _MODULES.register(module.name, module, "drystone-base")
+    for point in points(GROUP):
+        try:
+            _MODULES.register(point.name, point.load(), point.package)
+        except Exception as error:
+            complete = complete and not isinstance(error, MemoryError | RecursionError)
+            warnings.warn(_not_registered(point, error), stacklevel=5)
+    return complete
 
 
 def register(module: Module, origin: str = "the program") -> None:
