@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final
+
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["EntryPoint", "declared", "points"]
 

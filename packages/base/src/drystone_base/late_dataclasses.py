@@ -4,14 +4,14 @@ The standard decorator writes and compiles up to six functions for a class, whic
 millisecond; a process that runs a small model imports seventy such classes and makes instances of
 few. Here fields are found as usual, so that ``fields``, ``replace``, ``asdict`` and ``match`` work,
 and what compares, hashes and shows is shared by all classes. Classes behave as the standard ones,
-but their ``__dataclass_params__`` do not tell; ``order`` is left to the standard decorator.
+but their ``__dataclass_params__`` do not tell.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from operator import attrgetter
+from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,11 +43,16 @@ class _Signature:
 
 
 def _dataclass(
-    cls: type[Any] | None = None, /, *, frozen: bool = False, slots: bool = False
+    cls: type[Any] | None = None,
+    /,
+    *,
+    frozen: bool = False,
+    slots: bool = False,
+    order: bool = False,
 ) -> Any:
     """The decorator, with or without arguments, which mean what they do in the standard library."""
     if cls is None:
-        return lambda found: _dataclass(found, frozen=frozen, slots=slots)
+        return lambda found: _dataclass(found, frozen=frozen, slots=slots, order=order)
     own = frozenset(cls.__dict__)
     hashes = "__hash__" in own and not (cls.__dict__["__hash__"] is None and "__eq__" in own)
     if cls.__doc__ is None:
@@ -58,6 +63,8 @@ def _dataclass(
     if frozen:
         methods |= _frozen(cls, fields)
         methods |= _state(fields) if slots else {}
+    if order:
+        methods |= _ordered(_values(f.name for f in fields if f.compare))
     for name, method in methods.items():
         if name not in own:
             method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
@@ -108,6 +115,20 @@ def _frozen(cls: type[Any], fields: _Fields) -> dict[str, Callable[..., Any]]:
         super(cls, self).__delattr__(name)
 
     return {"__setattr__": refuse_change, "__delattr__": refuse_removal}
+
+
+def _ordered(compared: Callable[[Any], tuple[Any, ...]]) -> dict[str, Callable[..., Any]]:
+    """What puts objects of one class in order, by their fields."""
+
+    def by(compare: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        def method(self: Any, other: object) -> Any:
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            return compare(compared(self), compared(other))
+
+        return method
+
+    return {"__lt__": by(lt), "__le__": by(le), "__gt__": by(gt), "__ge__": by(ge)}
 
 
 def _state(fields: _Fields) -> dict[str, Callable[..., Any]]:

@@ -93,7 +93,13 @@ def _slotted(decorate: Callable[..., Any]) -> dict[str, Any]:
         def twice(self) -> Any:
             return self.a * 2
 
+    class Ordered:
+        a: int
+        b: str = dataclasses.field(default="", compare=False)
+        c: int = 0
+
     return {
+        "Ordered": decorate(frozen=True, order=True)(Ordered),
         "Slotted": decorate(slots=True)(Slotted),
         "FrozenSlots": decorate(frozen=True, slots=True)(FrozenSlots),
     }
@@ -108,7 +114,7 @@ def _outcome(act: Callable[[], Any]) -> Any:
 
 def _observed(made: dict[str, Any]) -> list[Any]:
     plain, frozen, one, empty = (made[n] for n in ("Plain", "Frozen", "One", "Empty"))
-    slotted, slots = made["Slotted"], made["FrozenSlots"]
+    slotted, slots, ordered = made["Slotted"], made["FrozenSlots"], made["Ordered"]
     own, derived, nan = made["OwnMethods"], made["Derived"], float("nan")
     acts: list[Callable[[], Any]] = [
         lambda: [str(inspect.signature(made[name])) for name in made],
@@ -141,6 +147,15 @@ def _observed(made: dict[str, Any]) -> list[Any]:
         lambda: setattr(slots(1), "a", 1),
         lambda: [repr(slots(1)), slots(1) == slots(1, 2), hash(slots(1)), slotted(1) == slotted(2)],
         lambda: [repr(copy.copy(slots(5))), repr(copy.deepcopy(slotted(5)))],
+        lambda: [ordered(1) < ordered(1, c=1), ordered(2) <= ordered(1), ordered(1) >= ordered(1)],
+        lambda: [
+            ordered(1, "z") > ordered(1, "a"),
+            hash(ordered(1, "z", 2)),
+            ordered(3) > ordered(2),
+        ],
+        lambda: ordered(1) < 2,
+        lambda: plain(1) < plain(2),
+        lambda: [repr(one) for one in sorted([ordered(2), ordered(1, c=2), ordered(1)])],
         lambda: [plain.e, plain.c, hasattr(plain, "b"), plain(1).f],
     ]
     return [_outcome(act) for act in acts]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Final, NoReturn
 
 from drystone_base.errors import GraphError
+from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Device", "parse_device"]
 
