@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_base.graph import Bodies, Graph, Node, Output, topological_order
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
@@ -41,7 +41,8 @@ class Context:
     computed. ``fed``: outputs whose values come from outside. ``ceiling``: the highest numeric
     class allowed. ``aggressive``: set while a pass runs that the user set to AGGRESSIVE. ``where``:
     "" or the function whose body this is. ``config``: what the user chose.
-    ``unfoldable``: nodes that cannot be computed now.
+    ``unfoldable``: nodes that cannot be computed now. ``signatures``, ``bodies``: what is worked
+    out once for the graph and the bodies of its functions.
     ``fuel``: how many rewrites may be done, where that is limited. ``reached``: the graph was given
     without what the roots do not need.
     """
@@ -58,13 +59,15 @@ class Context:
         ends: float | None = None,
         config: OptimizerConfig | None = None,
         fuel: Fuel | None = None,
+        signatures: Signatures | None = None,
+        bodies: Bodies | None = None,
     ) -> None:
         self.config = config or OptimizerConfig()
         self.graph, self.preserve, self.roots, self.where = graph, preserve, roots, where
         self.fed = dict(fed)
         self.fed_nodes = {node for node, _ in self.fed}
         self.ceiling, self.aggressive = ceiling, False
-        self.signatures = Signatures()
+        self.signatures, self.bodies = signatures or Signatures(), bodies or Bodies()
         self._shapes: Shapes | None = None
         self.effects = Effects(graph.functions)
         self.journal: list[Node] = []
@@ -150,7 +153,7 @@ class Context:
         if self._shapes is None:
             from drystone_base.ops.inference import Shapes
 
-            self._shapes = Shapes(self.graph, self.fed, self.signatures)
+            self._shapes = Shapes(self.graph, self.fed, self.signatures, self.bodies)
         return self._shapes
 
     def forget(self, node: Node) -> None:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Body, Function, FunctionLibrary, Graph, Node, body_to_function
+from drystone_base.graph import (
+    Bodies,
+    Body,
+    Function,
+    FunctionLibrary,
+    Graph,
+    Node,
+    body_to_function,
+)
 from drystone_base.graph.calls import reachable_bodies, reachable_functions
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import body_types
@@ -35,20 +43,27 @@ __all__ = [
 _LEFT: Final = ("_grappler_do_not_remove",)
 
 
-def optimize_bodies(graph: Graph, optimize: Callable[[Function, Body], Graph]) -> Graph:
+def optimize_bodies(
+    graph: Graph, optimize: Callable[[Function, Body], Graph], bodies: Bodies | None = None
+) -> Graph:
     """The graph with each body of a function that it reaches as ``optimize`` gives it.
 
-    ``optimize`` gives ``body.graph`` itself for no change, and may edit it.
+    ``optimize`` gives ``body.graph`` itself for no change, and may edit it unless ``bodies`` are
+    shared with others.
     """
     changed: dict[str, FunctionDef] = {}
-    for function, body in reachable_bodies(graph, left=_LEFT):
+    library = graph.functions.copy()
+    for function, body in reachable_bodies(graph, left=_LEFT, bodies=bodies):
+        body.graph.functions = library  # with what was made for bodies before: names differ
         after = optimize(function, body)
         found = None if after is body.graph else _as_function(after, body, function)
         if found is not None:
             changed[function.name] = found
+            _add_made(library, after)
     if not changed:
         return graph
     twin = graph.copy()
+    twin.functions = library
     for proto in changed.values():
         twin.functions.add(proto, replace=True)
     return twin
@@ -60,7 +75,15 @@ def with_body(graph: Graph, body_graph: Graph, body: Body, function: Function) -
     proto = _as_function(body_graph, body, function)
     if proto is not None:
         twin.functions.add(proto, replace=True)
+        _add_made(twin.functions, body_graph)
     return twin
+
+
+def _add_made(library: FunctionLibrary, graph: Graph) -> None:
+    """Add the functions that were made for a body to the library of the whole graph."""
+    for function in graph.functions:
+        if function.name not in library:
+            library.add(function)
 
 
 def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Graph:

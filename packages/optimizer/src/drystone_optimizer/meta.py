@@ -12,7 +12,16 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.collector import no_cycle_collection
-from drystone_base.graph import Body, Function, Graph, Output, placeholder_shape, reachable
+from drystone_base.graph import (
+    Bodies,
+    Body,
+    Function,
+    Graph,
+    Output,
+    placeholder_shape,
+    reachable,
+)
+from drystone_base.graph.validate import Signatures
 from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, DeadlinePassed
@@ -65,7 +74,7 @@ def run_passes(
             run.main = after
             if beside is not None:
                 beside.body_types = body_types(after)
-            after = optimize_bodies(after, run.on_body)
+            after = optimize_bodies(after, run.on_body, run.bodies)
     return after
 
 
@@ -133,6 +142,7 @@ class _Run:
         self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
         self.passes, self.watch, self.plugins = passes, watch, plugins
         self.main = Graph()
+        self.signatures, self.bodies = Signatures(), Bodies()
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
 
@@ -303,6 +313,8 @@ class _Run:
             ends=self.ends,
             config=self.config,
             fuel=self.watch.fuel,
+            signatures=self.signatures,
+            bodies=self.bodies,
         )
 
     def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:

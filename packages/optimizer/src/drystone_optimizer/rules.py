@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.graph import Node
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Numeric", "Rule", "apply_rules"]
 
 _MAX_SCANS: Final = 16
+_MOST_KNOWN: Final = 256
 
 
 class Numeric(IntEnum):
@@ -62,8 +62,7 @@ def apply_rules(ctx: Context, rules: Sequence[Rule], *, sources_first: bool = Fa
     rules undo each other.
     """
     begin, budget = ctx.rewrites, 1000 + 20 * len(ctx.graph)
-    key = tuple(rule.name for rule in rules)
-    chosen = _chosen(tuple(rules), ctx.ceiling, ctx.aggressive)
+    key, chosen = _chosen(rules, ctx.ceiling, ctx.aggressive)
     for _ in range(_MAX_SCANS):
         before, seen = ctx.rewrites, ctx.looked_at.get(key)
         ctx.looked_at[key] = ctx.now()
@@ -90,9 +89,21 @@ class _Chosen(dict[str, tuple[Rule, ...]]):
         return found
 
 
-@lru_cache(maxsize=256)
-def _chosen(rules: tuple[Rule, ...], ceiling: Numeric, aggressive: bool) -> _Chosen:
-    return _Chosen(r for r in rules if r.numeric <= ceiling and (aggressive or not r.aggressive))
+_Key = tuple[str, ...]
+_KNOWN: Final[dict[tuple[int, Numeric, bool], tuple[Sequence[Rule], _Key, _Chosen]]] = {}
+"""By the identity of the rules, which each pass holds once: to hash some forty of them costs."""
+
+
+def _chosen(rules: Sequence[Rule], ceiling: Numeric, aggressive: bool) -> tuple[_Key, _Chosen]:
+    """The names of the rules, and those that may be applied."""
+    found = _KNOWN.get((id(rules), ceiling, aggressive))
+    if found is not None and found[0] is rules:
+        return found[1], found[2]
+    chosen = _Chosen(r for r in rules if r.numeric <= ceiling and (aggressive or not r.aggressive))
+    key = tuple(rule.name for rule in rules)
+    if len(_KNOWN) < _MOST_KNOWN:
+        _KNOWN[id(rules), ceiling, aggressive] = (rules, key, chosen)
+    return key, chosen
 
 
 def _scan(ctx: Context, rules: _Chosen, nodes: list[Node], limit: int) -> None:

@@ -11,6 +11,7 @@ from pass_checks import Maker, define, natively, node, run_pass, same_values, un
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_optimizer import OptimizerConfig, optimize
 
 LOOP = "loop_optimization"
 DEPTH, WIDTH = 3, 4
@@ -167,3 +168,46 @@ def test_float64_goes_out_and_other_dtypes_stay() -> None:
 
 def test_exact_sessions_leave_it() -> None:
     unchanged(recurrent(), LOOP, ["y:0"], FEEDS, numeric="exact")
+
+
+def reshaped(name: str, source: str, shape: list[int]) -> list[Any]:
+    size = f"{name}_shape"
+    moved = node("Reshape", name, source, f"{size}:output:0", T=FLOAT32, Tshape=INT32)
+    return [constant(size, shape), moved]
+
+
+@pytest.mark.parametrize("verified", [False, True])
+def test_loops_inside_of_functions(verified: bool) -> None:
+    """What is made for them is part of the graph; two that make the same name get two."""
+    inner, m = recurrent().graph, Maker()
+    for function in inner.functions:
+        m.graph.functions.add(function.proto)
+    args = [("x", FLOAT32), ("times", INT32), ("h", FLOAT32), ("w", FLOAT32)]
+    given = [m.x(name, None if dtype is FLOAT32 else (), dtype) for name, dtype in args]
+    calls = []
+    for k, steps in enumerate((5, 4)):
+        define(
+            m, f"outer{k}", args, [("y", FLOAT32, "loop:output:2")],
+            *reshaped("rows", "x", [-1, 2, DEPTH]), *reshaped("matrix", "w", [DEPTH, WIDTH]),
+            constant("zero", 0), constant("steps", steps), constant("element", [-1, DEPTH]),
+            node("TensorListFromTensor", "held", "rows:output:0", "element:output:0",
+                 element_dtype=FLOAT32, shape_type=INT32),
+            node("StatelessWhile", "loop", "zero:output:0", "steps:output:0", "h",
+                 "held:output_handle:0", "matrix:output:0", T=TYPES, cond=FunctionRef("cond"),
+                 body=FunctionRef("body"), output_shapes=[], parallel_iterations=10),
+        )  # fmt: skip
+        m.op("PartitionedCall", f"call{k}", *given,
+             Tin=[t for _, t in args], Tout=[FLOAT32], f=FunctionRef(f"outer{k}"))  # fmt: skip
+        calls.append(f"call{k}")
+    m.op("AddV2", "y", *calls, T=FLOAT32)
+    config = OptimizerConfig(
+        function_optimization="off", min_graph_nodes=-1, fail_on_optimizer_errors=True,
+        verify_passes=verified,
+    )  # fmt: skip
+    after = optimize(m.graph, ["y:0"], FEEDS, config)
+    loops = [n for f in after.functions for n in f.proto.node_def if n.op == "StatelessWhile"]
+    names = {n.attr["body"].func.name for n in loops}
+    assert len(names) == 2
+    assert "body" not in names
+    assert len(m.graph.functions) == 4, "the graph that was given stays as it is"
+    same_values(m.graph, after, ["y:0"], fed(), exact=False)

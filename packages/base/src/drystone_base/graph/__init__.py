@@ -1,6 +1,6 @@
 """The graph: nodes, functions, orders, validation, and its binary and textual forms."""
 
-from drystone_base.graph.functions import Body, Function, FunctionLibrary, body_to_function
+from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrary, body_to_function
 from drystone_base.graph.graph import Graph, parse_tensor_name
 from drystone_base.graph.node import Node, Output, output_name, placeholder_shape
 from drystone_base.graph.pbtxt import from_text, to_text
@@ -8,6 +8,7 @@ from drystone_base.graph.topology import conditional_nodes, reachable, topologic
 from drystone_base.graph.validate import validate
 
 __all__ = [
+    "Bodies",
     "Body",
     "Function",
     "FunctionLibrary",

@@ -7,7 +7,7 @@ from typing import Final
 
 from drystone_abi.protos import NodeDef
 from drystone_base.errors import DrystoneError
-from drystone_base.graph.functions import Body, Function, FunctionLibrary
+from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrary
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef
@@ -47,20 +47,25 @@ def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Functio
 
 
 def reachable_bodies(
-    graph: Graph, skip: Container[str] = (), left: Sequence[str] = ()
+    graph: Graph,
+    skip: Container[str] = (),
+    left: Sequence[str] = (),
+    bodies: Bodies | None = None,
 ) -> Iterator[tuple[Function, Body]]:
     """Functions that the graph reaches and their bodies, for who rewrites those.
 
     Not given: functions of ``skip``, those with one of the attributes ``left`` or one that says
     that they stay as they are, those whose attributes callers fill in, and bodies that do not hang
-    together, which is reported when they are called.
+    together, which is reported when they are called. With ``bodies`` they are shared with others,
+    and none may be edited.
     """
     kept = (*_AS_THEY_ARE, *left)
     for function in reachable_functions(graph, skip):
         if function.signature.attrs or any(function.attr(name) for name in kept):
             continue
         try:
-            body = function.body(graph.functions)
+            library = graph.functions
+            body = bodies.of(function, library) if bodies else function.body(library)
         except DrystoneError:
             continue
         yield function, body

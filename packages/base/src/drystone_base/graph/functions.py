@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
     from drystone_base.graph.node import Node, Output
 
-__all__ = ["GRADIENT", "Body", "Function", "FunctionLibrary", "body_to_function", "gradient_name"]
+__all__ = [
+    "GRADIENT",
+    "Bodies",
+    "Body",
+    "Function",
+    "FunctionLibrary",
+    "body_to_function",
+    "gradient_name",
+]
 
 GRADIENT: Final = "gradient of "
 _ENDS: Final = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"})
@@ -202,6 +210,27 @@ class FunctionLibrary:
         proto.CopyFrom(self._rest)
         proto.function.extend(f.proto for f in self)
         return proto
+
+
+class Bodies:
+    """Bodies of functions for who looks at them and edits none; each is built once."""
+
+    def __init__(self) -> None:
+        self._built: dict[Function, Body] = {}
+
+    def of(
+        self, function: Function, library: FunctionLibrary, attrs: Mapping[str, Any] | None = None
+    ) -> Body:
+        """As :meth:`Function.body`; the same body again where no attribute says what is in it.
+
+        Libraries may differ in functions that the function does not call.
+        """
+        if function.signature.attrs:
+            return function.body(library, attrs)
+        found = self._built.get(function)
+        if found is None:
+            found = self._built[function] = function.body(library)
+        return found
 
 
 class _BodyBuilder:

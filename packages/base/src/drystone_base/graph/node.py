@@ -57,8 +57,8 @@ class Node:
     def _own_attrs(self) -> dict[str, Any]:
         if self._attrs is None:
             assert self._proto is not None
-            proto = self._proto
-            self._attrs = {k: decode_attr(proto.attr[k], self._content) for k in sorted(proto.attr)}
+            held, content = self._proto.attr, self._content
+            self._attrs = {k: decode_attr(held[k], content) for k in sorted(held)}
         return self._attrs
 
     def states(self, name: str) -> bool:

@@ -194,6 +194,9 @@ def _text(raw: bytes) -> str:
 
 
 def _decode_list(value: AttrValue.ListValue) -> list[Any]:
+    ints = list(value.i)  # strides, paddings, axes: most lists that are not empty
+    if ints:
+        return ints
     if value.s:
         return [_text(s) for s in value.s]
     if value.type:
@@ -204,7 +207,7 @@ def _decode_list(value: AttrValue.ListValue) -> list[Any]:
         return [TensorAttr(t) for t in value.tensor]
     if value.func:
         return [_decode_function(f) for f in value.func]
-    return list(value.i) or list(value.f) or list(value.b)
+    return list(value.f) or list(value.b)
 
 
 def _decode_function(value: NameAttrList) -> FunctionRef:

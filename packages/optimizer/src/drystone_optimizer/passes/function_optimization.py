@@ -83,7 +83,7 @@ def _match(ctx: Context, node: Node, around: frozenset[str]) -> _Found | None:
     if function is None or function.name in around or _refuses(ctx, node, function):
         return None
     try:
-        body = function.body(graph.functions, ref.attrs)
+        body = ctx.bodies.of(function, graph.functions, ref.attrs)
     except DrystoneError:
         return None  # reported when the call runs
     if not _fits(ctx, node, body) or any(_goes_by_name(inner) for inner in body.graph):

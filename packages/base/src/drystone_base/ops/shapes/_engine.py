@@ -20,7 +20,7 @@ from drystone_base.collector import no_cycle_collection
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.evaluate import evaluate
-from drystone_base.graph.functions import Body, Function
+from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
@@ -103,6 +103,25 @@ def relax(a: Shape, b: Shape) -> Shape:
     return tuple(x if x == y else -1 for x, y in zip(a, b, strict=True))
 
 
+class _Called:
+    """What a call of functions gave, for inputs of which this much was known.
+
+    Asked again of the same node, with as much known, it gives the same, and no body is gone over.
+    """
+
+    def __init__(self, signature: Signature, inputs: Known, found: Known) -> None:
+        self.signature, self.inputs, self.found = signature, inputs, found
+
+    def holds(self, signature: Signature, inputs: Known) -> bool:
+        """Whether nothing else is asked now."""
+        same = self.signature is signature or self.signature.attrs == signature.attrs
+        return same and same_knowledge(self.inputs, inputs)
+
+    def copy(self) -> Known:
+        found = self.found
+        return Known(found.shapes.copy(), found.values.copy(), found.handles.copy())
+
+
 class Engine:
     """One inference over one graph; what it found so far is in ``result``."""
 
@@ -112,7 +131,8 @@ class Engine:
         self.graph, self.given, self.strict, self.depth = graph, given, strict, depth
         self.result = Inference()
         self.signatures = Signatures()
-        self.bodies: dict[Function, Body] = {}
+        self.bodies = Bodies()
+        self.called: dict[Node, _Called] = {}
         self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
@@ -149,9 +169,10 @@ class Engine:
 
     def update(self, node: Node, widen: bool) -> bool:
         """Infer one node anew; whether what is known of it changed."""
-        found = self.merge(node) if node.op in MERGE_OPS else self.evaluate(node)
+        op = node.op
+        found = self.merge(node) if op in MERGE_OPS else self.evaluate(node)
         shapes, given = found.shapes, self.given
-        if node.op in _PLACEHOLDERS:
+        if op in _PLACEHOLDERS:
             shapes[:] = [placeholder_shape(node)] * len(shapes)
         for k, shape in enumerate(shapes):
             if given and (node, k) in given:
@@ -162,8 +183,9 @@ class Engine:
                 shapes[k] = None
             elif shape is not None and -1 in shape:
                 shapes[k] = self.named(node, k, shape)
-        before = self.result.known.get(node)
-        self.result.known[node] = found
+        known = self.result.known
+        before = known.get(node)
+        known[node] = found
         return before is None or not same_knowledge(before, found)
 
     def named(self, node: Node, output: int, shape: Shape) -> Shape:
@@ -208,21 +230,39 @@ class Engine:
             shape, value, handle = self.args[node]
             return Known([shape], [value], [handle])
         known = self.inputs(node)
+        past = self.called.get(node)
+        if past is not None and past.holds(signature, known):
+            return past.copy()
         shapes = signature.given.get(tuple(known.shapes))
         if shapes is not None and not _values_may_follow(node.op, known.values, signature):
             count = len(shapes)
             return Known(shapes.copy(), [None] * count, [None] * count)
         try:
-            call = self.call(node, signature, known, len(types))
+            call = ShapeCall(
+                node.name,
+                node.op,
+                signature.attrs,
+                known.shapes,
+                known.values,
+                signature.inputs,
+                known.handles,
+                signature.input_slices,
+                len(types),
+                self.infer_function,
+            )
         except (KeyError, DrystoneError):
             return _unknown(1)
         try:
-            return self.apply(node, call, signature, types)
+            found = self.apply(node, call, signature, types)
         except ShapeError as error:
             if self.strict:
                 raise
             self.result.errors[node] = error
             return _unknown(len(types))
+        if call.called:
+            past = self.called[node] = _Called(signature, known, found)
+            return past.copy()
+        return found
 
     def read_outputs(self, node: Node) -> list[Output]:
         return [user.inputs[k] for user, k in self.graph.consumers(node)]
@@ -241,20 +281,6 @@ class Engine:
             values.append(known.values[k])
             handles.append(known.handles[k])
         return Known(shapes, values, handles)
-
-    def call(self, node: Node, signature: Signature, known: Known, count: int) -> ShapeCall:
-        return ShapeCall(
-            node.name,
-            node.op,
-            signature.attrs,
-            known.shapes,
-            known.values,
-            signature.inputs,
-            known.handles,
-            signature.input_slices,
-            count,
-            self.infer_function,
-        )
 
     def apply(
         self, node: Node, call: ShapeCall, signature: Signature, types: Sequence[DType]
@@ -283,16 +309,22 @@ class Engine:
         )
         if len(found) != len(types):  # the node's inputs contradict its attributes
             found = [None] * len(types)
-        whole = [_completed(v, t) for v, t in zip(found, types, strict=True)]
+        whole = [
+            _completed(v, t) if v.__class__ is PartialValue else v
+            for v, t in zip(found, types, strict=True)
+        ]
         handles = call.output_handles or [None] * len(shapes)
         return Known(shapes, whole, list(handles))
 
     def constants(self, call: ShapeCall, shapes: list[Shape], definition: OpDef) -> Sequence[Any]:
         """Values of the outputs, by the reference kernel when all inputs are small constants."""
         nothing: list[Any] = [None] * len(shapes)
-        if definition.is_stateful or not call.values or not shapes:
+        values = call.values
+        if definition.is_stateful or not values or not shapes:
             return nothing
-        if not all(isinstance(value, np.ndarray) for value in call.values):
+        for value in values:
+            if value.__class__ is np.ndarray:
+                continue
             if call.op not in FOLLOWED:
                 return nothing
             try:
@@ -323,7 +355,7 @@ class Engine:
         if function is None or self.depth >= _MAX_DEPTH:
             return blank.shapes, blank.values, blank.handles
         try:
-            body = self.body(function, ref)
+            body = self.bodies.of(function, self.graph.functions, ref.attrs)
         except DrystoneError:
             return blank.shapes, blank.values, blank.handles
         inner = Engine(body.graph, {}, self.strict, self.depth + 1)
@@ -340,14 +372,6 @@ class Engine:
             [known.values[k] for known, k in found],
             [known.handles[k] for known, k in found],
         )
-
-    def body(self, function: Function, ref: FunctionRef) -> Body:
-        """The function's body, built once where no attribute of the call says what is in it."""
-        if function.signature.attrs:
-            return function.body(self.graph.functions, ref.attrs)
-        if function not in self.bodies:
-            self.bodies[function] = function.body(self.graph.functions)
-        return self.bodies[function]
 
 
 def _held(node: Node) -> Known | None:
@@ -375,11 +399,9 @@ def _values_may_follow(op: str, values: Sequence[Any], signature: Signature) -> 
     return bool(values)
 
 
-def _completed(value: Any, dtype: DType) -> Any:
-    """A partial value of which every element is known, as an array; anything else unchanged."""
-    if isinstance(value, PartialValue) and value.complete:
-        return value.array(dtype)
-    return value
+def _completed(value: PartialValue, dtype: DType) -> Any:
+    """A partial value of which every element is known, as an array; any other unchanged."""
+    return value.array(dtype) if value.complete else value
 
 
 def _checked(shape: Any) -> Shape:

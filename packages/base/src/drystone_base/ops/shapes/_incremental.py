@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base.collector import no_cycle_collection
+from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import MERGE_OPS, topological_order
@@ -29,7 +30,7 @@ class Shapes:
 
     ``fed`` maps outputs that get their values from outside to the shapes that those have. Edits
     must leave every remaining output's value as it was; :meth:`refresh` names the nodes edited.
-    ``signatures`` are shared with whoever else asks for them.
+    ``signatures`` and ``bodies`` are shared with whoever else asks for them.
     """
 
     def __init__(
@@ -37,11 +38,12 @@ class Shapes:
         graph: Graph,
         fed: Mapping[Output, Shape] | None = None,
         signatures: Signatures | None = None,
+        bodies: Bodies | None = None,
     ) -> None:
         self.graph = graph
         self._engine = Engine(graph, dict(fed or {}), False, 0)
-        if signatures is not None:
-            self._engine.signatures = signatures
+        self._engine.signatures = signatures or Signatures()
+        self._engine.bodies = bodies or Bodies()
         self._known = self._engine.result.known
         self._were: dict[Node, Known] = {}
         self._circles = False
@@ -127,12 +129,15 @@ class Shapes:
     def refresh(self, edited: Iterable[Node]) -> list[Node]:
         """Infer edited nodes anew, then those that read from one of which more is known now.
 
-        Gives the nodes of which something else is known now. In a graph with loops what the edits
-        reach is forgotten instead, and none are given.
+        Gives the nodes of which something else is known now. In a graph with loops what is reached
+        from edited nodes of which more could become known is forgotten instead, and none are given.
         """
         alive = [n for n in dict.fromkeys(edited) if self.graph.get(n.name) is n]
         if self._circles:
-            self._forget_reached(alive)
+            were, known = self._were, self._known
+            self._forget_reached(
+                n for n in alive if (was := were.get(n, known.get(n))) and not _is_settled(was)
+            )
             self._were.clear()
             return []
         before = {n: was for n in alive if (was := self._were.get(n, self._known.get(n)))}
@@ -184,9 +189,9 @@ class Shapes:
 
 def _is_settled(known: Known) -> bool:
     """Whether no more can become known: all sizes are, and each value is or is too large for it."""
-    return all(
-        shape is not None
-        and all(d >= 0 for d in shape)
-        and (isinstance(value, np.ndarray) or math.prod(shape) > MAX_VALUE)
-        for shape, value in zip(known.shapes, known.values, strict=True)
-    )
+    for shape, value in zip(known.shapes, known.values, strict=True):
+        if shape is None or (shape and min(shape) < 0):
+            return False
+        if value.__class__ is not np.ndarray and math.prod(shape) <= MAX_VALUE:
+            return False
+    return True

@@ -114,11 +114,12 @@ class ShapeCall:
     known of resource and variant inputs. A function may set ``output_handles`` and
     ``output_values`` (lists as long as the outputs) beside returning the outputs' shapes.
     ``by_shapes``: so far it looked at attributes and shapes only, nor did it set any of these.
+    ``called``: it asked what a function gives.
     """
 
     __slots__ = (
-        "_handles", "_infer_function", "_values", "attrs", "dtypes", "input_slices", "looked",
-        "node", "op", "output_count", "output_handles", "output_values", "shapes",
+        "_handles", "_infer_function", "_values", "attrs", "called", "dtypes", "input_slices",
+        "looked", "node", "op", "output_count", "output_handles", "output_values", "shapes",
     )  # fmt: skip
 
     def __init__(
@@ -146,7 +147,7 @@ class ShapeCall:
         self._infer_function = infer_function
         self.output_handles: list[Handle | None] | None = None
         self.output_values: list[Any] | None = None
-        self.looked = False
+        self.looked = self.called = False
 
     @property
     def values(self) -> Sequence[Any]:
@@ -163,7 +164,7 @@ class ShapeCall:
     @property
     def infer_function(self) -> FunctionInference | None:
         """Infers what a function gives."""
-        self.looked = True
+        self.looked = self.called = True
         return self._infer_function
 
     @property

@@ -17,11 +17,12 @@ _MAX_BYTES: Final = 100 * 1024
 
 def _axis(ctx: Context, node: Node) -> int | None:
     """The axis, counted from the first, where it is known."""
-    found, shape = ctx.ints(node.inputs[-1]), ctx.shape((node, 0))
+    found = ctx.ints(node.inputs[-1])
     if not found:
         return None
     if found[0] >= 0:
         return found[0]
+    shape = ctx.shape((node, 0))
     return None if shape is None else found[0] + len(shape)
 
 

@@ -36,8 +36,10 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         value = ctx.constant(other)
         if value is None or not value.size or value.dtype.kind not in "fiubVc":
             continue
-        item = value.reshape(-1)[0]
-        if value.dtype.kind == "V" or not (value.size == 1 or np.all(value == item)):
+        item = value.item(0) if value.dtype.kind in "fiu" else value.reshape(-1)[0]
+        if value.dtype.kind == "V" or (item and item != 1):
+            continue  # first what costs least: most constants are neither 0 nor 1
+        if value.size > 1 and not np.all(value == item):
             continue
         found = _judge(ctx, node.op, at, data, other, item)
         if found is None or found.numeric > ctx.ceiling:

@@ -20,7 +20,7 @@ __all__ = ["RULE", "run"]
 def run(ctx: Context) -> None:
     """Move nodes out until none is left that could be; from inner loops into outer ones."""
     if any(node.op == "Enter" for node in ctx.graph):
-        apply_rules(ctx, (RULE,), sources_first=True)
+        apply_rules(ctx, _RULES, sources_first=True)
 
 
 def _match(ctx: Context, node: Node) -> list[Node] | None:
@@ -73,3 +73,4 @@ def _apply(ctx: Context, node: Node, enters: list[Node]) -> None:
 
 
 RULE: Final = Rule("same in all iterations", (), _match, _apply, aggressive=True)
+_RULES: Final = (RULE,)

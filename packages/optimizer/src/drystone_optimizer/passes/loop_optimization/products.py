@@ -30,7 +30,7 @@ _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
 def run(ctx: Context) -> None:
     """Move products out until none is left that could be."""
-    apply_rules(ctx, (RULE,))
+    apply_rules(ctx, _RULES)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _match(ctx: Context, node: Node) -> _Found | None:
     if function is None:
         return None
     try:
-        body = function.body(ctx.graph.functions)
+        body = ctx.bodies.of(function, ctx.graph.functions)
     except DrystoneError:
         return None  # reported when the loop runs
     if len(body.args) != len(node.inputs) or len(body.results) != len(node.inputs):
@@ -166,14 +166,16 @@ def _shape(found: _Found) -> np.ndarray[Any, Any]:
 
 def _new_body(graph: Graph, found: _Found, dtype: DType | None) -> str:
     """A function like the body, in which the elements are the products."""
-    inner, read, product = found.body.graph, found.read, found.product
+    body = found.function.body(graph.functions)  # one that may be edited
+    inner = body.graph
+    read, product = inner[found.read.name], inner[found.product.name]
     value = TensorAttr(array=_shape(found))
     name = inner.unique_name(f"{read.name}/shape")
     shape = inner.add("Const", name, attrs={"dtype": _INT32, "value": value})
     replace(inner, read, read.op, [*read.inputs[:2], (shape, 0)], {"element_dtype": dtype})
     inner.redirect((product, 0), (read, 0))
     inner.remove(product)
-    proto = body_to_function(found.body, found.function.proto)
+    proto = body_to_function(body, found.function.proto)
     number, stem = 0, f"{found.function.name}_products"
     while (named := f"{stem}_{number}" if number else stem) in graph.functions:
         number += 1
@@ -185,3 +187,4 @@ def _new_body(graph: Graph, found: _Found, dtype: DType | None) -> str:
 RULE: Final = Rule(
     "products before the loop", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
 )
+_RULES: Final = (RULE,)
