@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, natively, run_pass, same_values, unchanged
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
+from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, STRING
 
 F = {"T": FLOAT32}
 FU = {"T": FLOAT32, "U": FLOAT32}
@@ -95,6 +95,41 @@ def test_a_convolution_takes_its_normalization_first() -> None:
     exact, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"], numeric="exact")
     assert exact["n"].op == "_FusedBatchNormEx"
     same_values(m.graph, exact, ["y:0"], X, exact=True)
+
+
+GRADIENTS = {
+    "activation": (None, FLOAT32, ""),
+    "side input": ((2, 3, 4, 4), FLOAT32, ""),
+    "half, as on a GPU": (None, FLOAT16, ""),
+    "half, that asks for a GPU": ((2, 3, 4, 4), FLOAT16, "/device:GPU:0"),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_of_normalizations_stay(name: str) -> None:
+    """Row C13: TensorFlow makes _FusedBatchNormGradEx of these for cuDNN only (decision 0033)."""
+    side, dtype, device = GRADIENTS[name]
+    types = {"T": dtype, "U": FLOAT32}
+    m = Maker()
+    x, dy = m.x("x", (2, 3, 4, 4), dtype), m.x("dy", (2, 3, 4, 4), dtype)
+    s, o = m.const("s", np.full(4, 1.5)), m.const("o", np.full(4, 0.5))
+    nothing = m.const("m", []), m.const("v", [])
+    m.op("FusedBatchNormV3", "n", x, s, o, *nothing, **types, is_training=True)
+    last: Any = "n"
+    if side is not None:
+        last = m.op("AddV2", "t", "n", m.x("side", side, dtype), T=dtype)
+    m.op("Relu", "y", last, T=dtype)
+    m.op("ReluGrad", "dr", dy, "y", T=dtype)
+    m.op("FusedBatchNormGradV3", "dn", "dr", x, s, "n:3", "n:4", "n:5", **types, is_training=True)
+    feeds = ["x:0", "dy:0"]
+    if side is not None:
+        m.op("Neg", "dside", "dr", T=dtype)
+        feeds.append("side:0")
+    for node in m.graph:
+        m.graph.set_device(node, device)
+    ends = [f"dn:{k}" for k in range(3)] + (["dside:0"] if side is not None else [])
+    # The forward pass is kept as it is, so that nothing but the gradients could be rewritten.
+    unchanged(m, MAP, [*ends, "y:0", "n:0"], feeds)
 
 
 # ---- squeezed layers -----------------------------------------------------------------------------
