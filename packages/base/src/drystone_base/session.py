@@ -23,6 +23,7 @@ from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.runtime import Runtime
 from drystone_base.graph import Graph, Node, Output, output_name, placeholder_shape
+from drystone_base.graph.pages import let_go_of_files
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import Array
 from drystone_base.ops.defs import find
@@ -223,6 +224,7 @@ class Session:
         for name in fetches:
             self._find(name, "fetch")
         parts = self._graphs(fetches, feeds, self.config)
+        let_go_of_files(self.graph)  # the optimizer has read what it folds
         if len(parts.graphs) > 1:
             return self._lower_parts(parts, fetches, described)
         (graph,) = parts.graphs.values()

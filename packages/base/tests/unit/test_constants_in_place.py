@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from drystone_base.dtypes import FLOAT32
+from drystone_base.graph import Graph
+from drystone_base.graph.pages import let_go_of_files
 from drystone_base.loaders._files import map_file
+from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops._mapped import let_go
 from drystone_base.ops.attrs import TensorAttr
 
@@ -66,6 +70,20 @@ def test_what_suits_is_not_copied(tmp_path: Path) -> None:
     assert TensorAttr(array=array).aligned(64) is array
     small = np.arange(5, dtype=np.float32)
     assert np.shares_memory(TensorAttr(array=small).aligned(1 << 20), small)
+
+
+def test_a_graph_lets_go_of_what_was_read_of_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "model.pb"
+    graph = Graph()
+    value = TensorAttr(array=np.arange(COUNT, dtype=np.float32))
+    graph.add("Const", "w", attrs={"dtype": FLOAT32, "value": value})
+    write_graph(graph, file)
+    graph = read_graph(file)
+    total = graph["w"].attr("value").array.sum()
+    assert resident(file) >= 1024
+    let_go_of_files(graph)
+    assert resident(file) < 100
+    assert graph["w"].attr("value").array.sum() == total
 
 
 def test_memory_of_no_file_stays() -> None:

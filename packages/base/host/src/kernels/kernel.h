@@ -39,6 +39,7 @@ struct DS_Kernel {
   const drystone::host::kernels::Signature outputs;
   const std::vector<unsigned char> input_on_host;
   const std::vector<unsigned char> output_on_host;
+  std::vector<unsigned char> takes_stored;  // per input: its kernel asked for what stays in a file
   void* state = nullptr;
   DS_NodeStates states;  // of calls without a session
 
@@ -50,9 +51,6 @@ struct DS_Kernel {
   std::atomic<int> references_{1};
   std::mutex mutex_;
   std::set<std::string, std::less<>> texts_;
-
- public:
-  std::vector<unsigned char> takes_stored;  // per input, see drystone/kernel_stored.h; set by create()
 };
 
 namespace drystone::host::kernels {

@@ -23,6 +23,11 @@ class MappedFile(mmap.mmap):
         mapped.descriptor = os.dup(file.fileno())
         return mapped
 
+    def let_go(self) -> None:
+        """Take all its pages out of memory; whoever reads them again gets them from the file."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self.madvise(mmap.MADV_DONTNEED)
+
     def __del__(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
