@@ -193,55 +193,6 @@ void list_diff(Call& call) {
   }
 }
 
-template <class T>
-void count_row(const Tensor& values, std::int64_t first, std::int64_t count, const T* weights,
-               bool marks, std::int64_t bins, T* out) {
-  for (std::int64_t k = first; k < first + count; ++k) {
-    const std::int64_t bin = integer_at(values, k);
-    if (bin >= bins) continue;
-    out[bin] = marks ? T{1} : wrapping_add(out[bin], weights == nullptr ? T{1} : weights[k]);
-  }
-}
-
-template <class T, bool kIsDense>
-class Bincount {
- public:
-  explicit Bincount(const Node& node) : marks_(kIsDense && node.boolean("binary_output")) {}
-  void compute(Call& call) const {
-    const Tensor values = call.input(0);
-    const Tensor size = call.input(1);
-    const Tensor weights = call.input(2);
-    require(size.rank() == 0, "Shape must be rank 0 but is another: size");
-    const std::int64_t bins = scalar_int(size, "size");
-    require(bins >= 0, "size must be non-negative");
-    for (std::int64_t k = 0; k < values.count(); ++k)
-      require(integer_at(values, k) >= 0, "Input arr must be non-negative!");
-    require(weights.count() == 0 || std::ranges::equal(weights.dims(), values.dims()),
-            "weights must fit the values");
-    require(!kIsDense || values.rank() <= 2, "Shape must be at most rank 2");
-    const bool by_rows = kIsDense && values.rank() == 2;
-    const std::int64_t rows = by_rows ? values.dim(0) : 1;
-    const Dims dims = by_rows ? Dims{rows, bins} : Dims{bins};
-    check_dims(dims);
-    const Tensor y = call.output(0, dims);
-    std::fill_n(y.write<T>(), y.count(), T{0});
-    const T* shares = weights.count() == 0 ? nullptr : weights.as<T>();
-    const std::int64_t width = rows == 0 ? 0 : values.count() / rows;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      count_row(values, row * width, width, shares, marks_, bins, y.write<T>() + row * bins);
-    }
-  }
-
- private:
-  bool marks_;
-};
-
-template <class T>
-void add_bincount(TF_DataType dtype) {
-  add<Bincount<T, false>>("Bincount", {{"T", {dtype}}});
-  add<Bincount<T, true>>("DenseBincount", {{"T", {dtype}}});
-}
-
 class DynamicPartition {
  public:
   explicit DynamicPartition(const Node& node) : parts_(node.integer("num_partitions")) {}
@@ -326,10 +277,6 @@ void add_distinct() {
   add_moving<DynamicPartition>("DynamicPartition");
   add_moving<dynamic_stitch>("DynamicStitch");
   add_moving<dynamic_stitch>("ParallelDynamicStitch");
-  add_bincount<std::int32_t>(TF_INT32);
-  add_bincount<std::int64_t>(TF_INT64);
-  add_bincount<float>(TF_FLOAT);
-  add_bincount<double>(TF_DOUBLE);
 }
 
 }  // namespace drystone::cpu

@@ -1,8 +1,10 @@
-// The largest, the first, those that are not zero; running sums and products.
+// The largest, the first, those that are not zero; running sums, products and
+// logarithms of sums.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/widen.h"
 #include "plain/combine.h"
@@ -266,6 +268,18 @@ struct Product {
   template <class T>
   static T of(T a, T b) { return wrapping_multiply(a, b); }
 };
+// The logarithm of the sum of two exponentials, without overflow.
+struct LogSumExp {
+  static constexpr float kNeutral = -std::numeric_limits<float>::infinity();
+  template <class T>
+  static T of(T a, T b) {
+    if (a == b) return a + std::numbers::ln2_v<T>;  // also of infinities
+    const T gap = a - b;
+    if (gap > 0) return a + std::log1p(std::exp(-gap));
+    if (gap <= 0) return b + std::log1p(std::exp(gap));
+    return gap;  // NaN
+  }
+};
 
 template <class Op, class T>
 class Scan {
@@ -317,13 +331,18 @@ class Scan {
 };
 
 template <class Op>
-void add_scan(const char* op) {
+void add_float_scan(const char* op) {
   add<Scan<Op, float>>(op, {{"T", {TF_FLOAT}}});
   add<Scan<Op, double>>(op, {{"T", {TF_DOUBLE}}});
-  add<Scan<Op, std::int32_t>>(op, {{"T", {TF_INT32}}});
-  add<Scan<Op, std::int64_t>>(op, {{"T", {TF_INT64}}});
   add<Scan<Op, Half>>(op, {{"T", {TF_HALF}}});
   add<Scan<Op, BFloat16>>(op, {{"T", {TF_BFLOAT16}}});
+}
+
+template <class Op>
+void add_scan(const char* op) {
+  add_float_scan<Op>(op);
+  add<Scan<Op, std::int32_t>>(op, {{"T", {TF_INT32}}});
+  add<Scan<Op, std::int64_t>>(op, {{"T", {TF_INT64}}});
   add<Scan<Op, std::int8_t>>(op, {{"T", {TF_INT8}}});
   add<Scan<Op, std::uint8_t>>(op, {{"T", {TF_UINT8}}});
   add<Scan<Op, std::int16_t>>(op, {{"T", {TF_INT16}}});
@@ -377,6 +396,7 @@ void add_ordering() {
   add<where>("Where", {{"T", plain_types()}});
   add_scan<Sum>("Cumsum");
   add_scan<Product>("Cumprod");
+  add_float_scan<LogSumExp>("CumulativeLogsumexp");
   add<InTopK>("InTopK");
   add<in_top_k_v2>("InTopKV2");
 }

@@ -35,6 +35,11 @@ void add_plain_kernels() {
   add_places();
   add_sparse_arithmetic();
   add_letter_case();
+  add_counting();
+  add_edit_distance();
+  add_pooling_places();
+  add_sets();
+  add_sparse_unions();
   add_tokens();
   add_sparse_rows();
 }

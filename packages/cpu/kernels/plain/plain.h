@@ -39,6 +39,11 @@ void add_searching();
 void add_places();
 void add_sparse_arithmetic();
 void add_letter_case();
+void add_counting();
+void add_edit_distance();
+void add_pooling_places();
+void add_sets();
+void add_sparse_unions();
 void add_tokens();
 void add_sparse_rows();
 
