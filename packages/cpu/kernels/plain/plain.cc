@@ -40,6 +40,7 @@ void add_plain_kernels() {
   add_pooling_places();
   add_sets();
   add_sparse_unions();
+  add_special_functions();
   add_tokens();
   add_sparse_rows();
 }

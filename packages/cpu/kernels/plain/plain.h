@@ -44,6 +44,7 @@ void add_edit_distance();
 void add_pooling_places();
 void add_sets();
 void add_sparse_unions();
+void add_special_functions();
 void add_tokens();
 void add_sparse_rows();
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import assert_agrees
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 TOP = Path(__file__).resolve().parents[4]
@@ -42,6 +42,7 @@ def test_every_character(op: str) -> None:
 
 @OPS
 @pytest.mark.parametrize("encoding", ["", "utf-8", "UTF-8", "latin-1"])
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(st.one_of(st.binary(max_size=40), WORDS), max_size=4))
 @example(texts=[b"", b"a\0B", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xe0\x80\xaf", b"\xc0A", b"\xff"])
 @example(
