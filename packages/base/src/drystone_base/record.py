@@ -34,8 +34,11 @@ class NodeRun(NamedTuple):
     are nanoseconds of ``time.monotonic_ns()``. ``bytes`` are those of its outputs, ``held`` those
     of all values of the run right after it, None where the executor does not count them.
     ``outputs`` has the bytes of each output and the number of its memory: outputs of one number
-    share memory; -1 where it is not known. ``place`` are the numbers of its block and instruction
-    in ``Session.describe``, of a node that the native executor ran.
+    share memory; -1 where it is not known. ``rooms`` says where each output lies ("small block",
+    "size class", "heap", "arena", "lent", or "" for no array) and how many bytes were taken there,
+    as ``drystone/session.h`` has it; empty for nodes of the reference executor.
+    ``place`` are the numbers of its block and instruction in ``Session.describe``, of a node that
+    the native executor ran.
     """
 
     node: str
@@ -49,6 +52,7 @@ class NodeRun(NamedTuple):
     held: int | None
     outputs: tuple[tuple[int, int], ...] = ()
     place: tuple[int, int] = (-1, -1)
+    rooms: tuple[tuple[str, int], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -164,13 +168,14 @@ class Record:
 
     def add_native(self, trace: bytes, blocks: Sequence[dict[str, Any]]) -> None:
         """Add what ``DS_RunOptions.trace`` says, for a plan that ``DS_DescribePlan`` describes."""
-        for block, k, thread, start, end, held, outputs in json.loads(trace)["events"]:
+        for block, k, thread, start, end, held, outputs, rooms in json.loads(trace)["events"]:
             ran = blocks[block]["instructions"][k]
             total = sum(size for size, _ in outputs)
             self.nodes.append(
                 NodeRun(
                     ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
                     start, end, total, held, tuple(map(tuple, outputs)), (block, k),
+                    tuple(map(tuple, rooms)),
                 )
             )  # fmt: skip
 

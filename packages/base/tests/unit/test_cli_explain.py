@@ -74,6 +74,22 @@ def test_each_byte_is_accounted_for(tmp_path: Path) -> None:
     assert "values take the most at" in text
 
 
+def test_the_memory_plan_says_where_values_lie(tmp_path: Path) -> None:
+    model = write(affine(), tmp_path / "m.pb")
+    done = drystone("explain", model, "--nodes", "--shape", "x=5,3", "--json")
+    described = json.loads(done.stdout)
+    ran = [i["values"][0] for i in described["blocks"][0]["instructions"] if "values" in i]
+    own = [v for v in ran if not v["memory"].startswith("in place")]
+    assert own
+    assert all(v["place"] and v["room"] >= v["bytes"] for v in own)
+    plan = described["memory"]
+    assert sum(row["values"] for row in plan) == len(own)
+    assert sum(row["bytes"] for row in plan) == sum(v["bytes"] for v in own)
+    text = drystone("explain", model, "--nodes", "--shape", "x=5,3").output
+    assert "where values lie" in text
+    assert all(row["place"] in text for row in plan)
+
+
 def test_a_run_that_fails_has_no_bytes(tmp_path: Path) -> None:
     graph = affine()
     graph.add("MatMul", "bad", [graph["y"], graph["y"]], attrs=dict(graph["y"].attrs))

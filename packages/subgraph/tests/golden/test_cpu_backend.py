@@ -370,6 +370,9 @@ def test_d22_a_region_has_a_memory_plan_of_its_own() -> None:
         np.testing.assert_allclose(mine.run("y:0", feeds), expected, rtol=1e-4, atol=1e-6)
     (status,) = executables(mine)
     assert 2 << 16 <= status.arena <= 4 << 16
+    blocks = mine.describe(["y:0"], ["x:0"])["blocks"]
+    described = [i["arena"] for b in blocks for i in b["instructions"] if "arena" in i]
+    assert described == [status.arena]
     held = [mine.run("y:0", feeds) for _ in range(3)]  # what goes out is in no arena
     for one in held:
         np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-6)

@@ -53,6 +53,13 @@ void* take_other_block(std::size_t bytes) {
   return out;
 }
 
+Room room_of_block(const void* block, std::size_t bytes) noexcept {
+  const std::size_t units = block_units(bytes);
+  if (kKeeps && units <= kBlockClasses) return {Place::small, units * kBlockUnit};
+  if (kKeeps && is_large(bytes)) return {Place::size_class, room_of_large(block)};
+  return {Place::heap, units * kBlockUnit};
+}
+
 void give_other_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
   if (units > kBlockClasses && kKeeps && is_large(bytes)) return give_large(block);

@@ -28,6 +28,22 @@ struct BlockLists {
 // late. NULL: the thread keeps nothing (yet).
 extern constinit thread_local BlockLists* block_lists __attribute__((tls_model("initial-exec")));
 
+// Where memory comes from, and how much of it was taken.
+enum class Place : unsigned char {
+  none,
+  lent,          // not the host's: an array of the embedder's, a plugin's buffer, a file
+  small,         // blocks up to 4 KiB, kept by threads
+  size_class,    // large blocks, kept by the process
+  heap,          // the C library's, given back at once
+  arena,         // at an offset that a run before has laid out
+};
+struct Room {
+  Place place = Place::none;
+  std::size_t bytes = 0;
+};
+// Of a block that was taken for so many bytes.
+Room room_of_block(const void* block, std::size_t bytes) noexcept;
+
 void* take_other_block(std::size_t bytes);
 void give_other_block(void* block, std::size_t bytes) noexcept;
 

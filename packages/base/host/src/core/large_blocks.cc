@@ -152,6 +152,10 @@ void give_large(void* block) noexcept {
   free_chain(goes);
 }
 
+std::size_t room_of_large(const void* block) noexcept {
+  return size_of(head_of(const_cast<void*>(block))->number);
+}
+
 std::size_t free_kept() noexcept {
   Kept& all = kept();
   Free* goes = nullptr;

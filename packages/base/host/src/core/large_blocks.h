@@ -18,6 +18,8 @@ inline bool is_large(std::size_t bytes) noexcept {
 // Memory at a multiple of 64, of a size for which is_large() holds. Any thread. Throws bad_alloc.
 void* take_large(std::size_t bytes);
 void give_large(void* block) noexcept;
+// Of a block's class: what it has room for.
+std::size_t room_of_large(const void* block) noexcept;
 // Free all that is kept; how many bytes that were.
 std::size_t free_kept() noexcept;
 

@@ -55,6 +55,9 @@ inline void release(Memory* memory) noexcept {
 // Memory of the host's, aligned; zeroed where the dtype needs it. Throws bad_alloc.
 Memory* allocate(TF_DataType dtype, std::size_t length);
 
+// Where it lies; what was taken includes the head that the host puts before the data.
+Room room_of(const Memory& memory) noexcept;
+
 // Dimensions: up to four without an allocation.
 class Dims {
  public:

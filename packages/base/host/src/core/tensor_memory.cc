@@ -91,6 +91,13 @@ Memory* allocate(TF_DataType dtype, std::size_t length) {
   return memory;
 }
 
+Room room_of(const Memory& memory) noexcept {
+  if (!memory.ours) return {Place::lent, memory.length};
+  const std::size_t bytes = kHead + memory.length;
+  if (memory.planned) return {Place::arena, bytes};
+  return room_of_block(&memory, bytes);
+}
+
 }  // namespace drystone::host
 
 extern "C" int DS_TakeReleased(uint64_t* tokens, int max) {

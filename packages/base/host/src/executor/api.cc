@@ -145,6 +145,7 @@ void describe(const Program& program, Json* json) {
       if (in.kernel != nullptr) json->text("kernel", in.kernel->registered->name);
       if (in.kernel != nullptr) json->text("library", in.kernel->registered->library);
       if (in.callback >= 0) json->integer("callback", in.callback);
+      if (in.compiled != nullptr) json->integer("arena", in.compiled->arena());
       json->integer("first_output", in.outputs.start);
       json->integer("num_outputs", in.outputs.count);
       numbers(json, "inputs", block.inputs, in.inputs);

@@ -16,15 +16,24 @@ bool counts(const Memory* memory) noexcept {
   return memory != nullptr && !memory->opaque && !memory->constant;
 }
 
+const char* name_of(Place place) noexcept {
+  static constexpr const char* kNames[] = {"", "lent", "small block", "size class", "heap", "arena"};
+  return kNames[static_cast<std::size_t>(place)];
+}
+
 std::int64_t thread_number() noexcept {
   static thread_local const std::int64_t number = gettid();
   return number;
 }
 
+bool is_array(const TF_Tensor* value) noexcept {
+  return value != nullptr && value != dead() && value->memory != nullptr && !value->memory->opaque;
+}
+
 }  // namespace
 
 std::int64_t bytes_of(const TF_Tensor* value) noexcept {
-  if (value == nullptr || value == dead() || value->memory == nullptr || value->memory->opaque) return 0;
+  if (!is_array(value)) return 0;
   return value->count() * static_cast<std::int64_t>(stored_size(value->dtype));
 }
 
@@ -74,7 +83,8 @@ void Trace::add(const Block& block, const Instruction& in, std::int64_t start,
   for (std::int32_t k = 0; k < in.outputs.count; ++k) {
     const TF_Tensor* value = outputs == nullptr ? nullptr : outputs[k];
     const auto found = value == nullptr ? followed_.end() : followed_.find(value->memory);
-    outputs_.push_back({bytes_of(value), found == followed_.end() ? -1 : found->second.number});
+    outputs_.push_back({bytes_of(value), found == followed_.end() ? -1 : found->second.number,
+                        is_array(value) ? room_of(*value->memory) : Room{}});
   }
   events_.push_back({static_cast<std::int32_t>(&block - program_.blocks.data()),
                      static_cast<std::int32_t>(&in - block.instructions.data()), thread_number(),
@@ -100,6 +110,14 @@ std::string Trace::json() {
       out.array();
       out.integer(output.bytes);
       out.integer(output.memory);
+      out.close();
+    }
+    out.close();
+    out.array();
+    for (const Output& output : event.outputs.of(outputs_)) {
+      out.array();
+      out.text(name_of(output.room.place));
+      out.integer(static_cast<std::int64_t>(output.room.bytes));
       out.close();
     }
     out.close();

@@ -46,6 +46,7 @@ class Trace {
   struct Output {
     std::int64_t bytes;
     std::int64_t memory;  // its number, -1: not followed
+    Room room;
   };
   struct Followed {
     std::int64_t number;

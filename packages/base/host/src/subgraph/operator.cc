@@ -129,9 +129,25 @@ void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
   state->runs = runs_.load(std::memory_order_relaxed);
   state->packs = packs_;
   state->used = used();
-  state->arena = is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0;
+  state->arena = arena_unlocked();
   state->is_alive = handle_ != nullptr ? 1 : 0;
   if (failure_.code != TF_OK) TF_SetStatus(status, failure_.code, failure_.message.c_str());
+}
+
+std::int64_t Executable::arena() const {
+  const std::shared_lock lock(mutex_);
+  return arena_unlocked();
+}
+
+std::int64_t Operator::arena() const {
+  std::vector<Entry> entries;  // an executable may be busy for long
+  {
+    const std::lock_guard lock(mutex_);
+    entries = entries_;
+  }
+  std::int64_t bytes = 0;
+  for (const Entry& entry : entries) bytes += entry.executable->arena();
+  return bytes;
 }
 
 bool Operator::compute(TF_Tensor* const* inputs, std::int32_t num_inputs, TF_Tensor** outputs,

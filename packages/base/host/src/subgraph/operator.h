@@ -51,6 +51,7 @@ class Executable {
   // Ends it, after the call that is under way.
   void destroy() noexcept;
   void describe(DS_ExecutableState* state, TF_Status* status) const;
+  std::int64_t arena() const;
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
@@ -64,6 +65,7 @@ class Executable {
             const std::int64_t* versions);
   bool execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
+  std::int64_t arena_unlocked() const { return is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0; }
   void fail_with(TF_Code code, const std::string& message);
 
   const Backend backend_;
@@ -96,6 +98,8 @@ class Operator {
   void clear() noexcept;
   std::shared_ptr<Executable> find(std::int64_t number) const;
   std::int32_t num_inputs() const { return inputs_; }
+  // Bytes in the arenas of its executables.
+  std::int64_t arena() const;
   std::size_t num_weights() const { return weights_.size(); }
   Backend backend() const { return backend_; }
 

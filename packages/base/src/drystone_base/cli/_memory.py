@@ -13,15 +13,19 @@ __all__ = ["Memory", "memory_of"]
 class Memory(NamedTuple):
     """What is known of a run: per (block, instruction), rows of its values; the peak's holders.
 
-    A row has ``bytes``, ``until`` (the node after which nobody needs the value, or "the end") and
-    ``memory``: "new", "in place of NODE", or "" where it is not known. ``holders`` are (node,
-    bytes), most first, of the block in which the most was held.
+    A row has ``bytes``, ``until`` (the node after which nobody needs the value, or "the end"),
+    ``memory``: "new", "in place of NODE", or "" where it is not known, and ``place`` and ``room``:
+    where the memory lies and how many bytes were taken there. ``holders`` are (node, bytes), most
+    first, of the block in which the most was held. ``plan`` has (place, values, bytes, room) for
+    each place; a node in a loop counts once, values in the memory of an input not at all, and in
+    blocks with frames, where it is not known who shares memory, each value.
     """
 
     rows: dict[tuple[int, int], list[dict[str, Any]]]
     peak: int
     peak_node: str
     holders: list[tuple[str, int]]
+    plan: list[tuple[str, int, int, int]]
 
 
 def memory_of(record: Record, blocks: list[dict[str, Any]]) -> Memory | None:
@@ -37,7 +41,18 @@ def memory_of(record: Record, blocks: list[dict[str, Any]]) -> Memory | None:
     first = {n.place: n for n in reversed(known)}  # of nodes in loops
     rows = {place: _rows(n, blocks, ends, names, made) for place, n in first.items()}
     top = max(known, key=lambda n: n.held or 0)
-    return Memory(rows, top.held or 0, top.node, _holders(top, known, blocks, ends, names))
+    holders = _holders(top, known, blocks, ends, names)
+    return Memory(rows, top.held or 0, top.node, holders, _plan(rows))
+
+
+def _plan(rows: dict[tuple[int, int], list[dict[str, Any]]]) -> list[tuple[str, int, int, int]]:
+    """The rows with memory of their own by place, most bytes first."""
+    found: dict[str, tuple[int, int, int]] = {}
+    for row in (row for listed in rows.values() for row in listed):
+        if row["place"] and not row["memory"].startswith("in place"):
+            count, size, room = found.get(row["place"], (0, 0, 0))
+            found[row["place"]] = (count + 1, size + row["bytes"], room + row["room"])
+    return sorted(((place, *sums) for place, sums in found.items()), key=lambda p: -p[2])
 
 
 def _names(block: dict[str, Any]) -> dict[int, str]:
@@ -71,7 +86,8 @@ def _rows(
         for maker in makers:
             if memory >= 0 and memory in made.get((number, maker), ()):
                 kind = f"in place of {maker}"
-        found.append({"bytes": size, "until": until, "memory": kind})
+        place, room = node.rooms[o] if o < len(node.rooms) else ("", 0)
+        found.append({"bytes": size, "until": until, "memory": kind, "place": place, "room": room})
     return found
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+RUNS_TO_SETTLE = 4
+"""Runs after the first until the host has laid out the arena of a compiled region."""
 EPILOG = """\b
 Examples:
   drystone explain saved_model/
@@ -48,7 +50,7 @@ Examples:
 @input_options
 @click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
               help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
-@click.option("--nodes", is_flag=True, help="Run once; list all nodes, with their bytes.")
+@click.option("--nodes", is_flag=True, help="Run it; list all nodes, with their bytes.")
 @click.option("--placement", is_flag=True, help="Show the device of every node, and why.")
 @click.option("--cpus", default=1, show_default=True, type=click.IntRange(min=1),
               help="With --placement: how many virtual devices the CPU is.")  # fmt: skip
@@ -78,8 +80,9 @@ def explain(
 
     A block is the graph or the body of a function. Nodes whose kernel is "NumPy" run in Python;
     a plugin with kernels, such as drystone-cpu, takes them over. With --nodes, each output has its
-    bytes, the node after which nobody needs it, and whether it took the memory of an input; what
-    the peak consists of follows.
+    bytes, the node after which nobody needs it, and where it lies: in place of an input, or in
+    memory of a size class or another kind, with what was taken there. Sums follow: of each kind of
+    memory, of the arenas in which compiled regions keep what they compute, and of the peak.
     """
     if output is not None:
         check_output(output, "--plan", model, inputs)
@@ -93,6 +96,8 @@ def explain(
         return
     described = loaded.session.describe(names, feeds)
     memory = _memory(loaded, wanted, described) if nodes else None
+    if memory is not None and _arenas(described):
+        described = _settled(loaded, wanted, names, feeds)
     if wants_json():
         print_json(_with_memory(described, memory))
     else:
@@ -130,6 +135,19 @@ def _memory(model: Model, wanted: Request, described: dict[str, Any]) -> Memory 
     return memory_of(record, described["blocks"])
 
 
+def _settled(model: Model, wanted: Request, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
+    """The description after so many runs that compiled regions have laid out their arenas."""
+    for _ in range(RUNS_TO_SETTLE):
+        wanted.run(model)
+    return model.session.describe(fetches, feeds)
+
+
+def _arenas(described: dict[str, Any]) -> list[tuple[str, int]]:
+    """The nodes that run compiled regions, with the bytes of their arenas so far."""
+    ran = (i for block in described["blocks"] for i in block["instructions"])
+    return [(i["node"], i["arena"]) for i in ran if "arena" in i]
+
+
 def _with_memory(described: dict[str, Any], memory: Memory | None) -> dict[str, Any]:
     """The description with the values of each instruction that ran, and the peak."""
     if memory is None:
@@ -138,7 +156,9 @@ def _with_memory(described: dict[str, Any], memory: Memory | None) -> dict[str, 
         described["blocks"][block]["instructions"][k]["values"] = rows
     holders = [{"node": node, "bytes": count} for node, count in memory.holders]
     peak = {"bytes": memory.peak, "node": memory.peak_node, "holders": holders}
-    return described | {"peak": peak}
+    columns = ("place", "values", "bytes", "room")
+    plan = [dict(zip(columns, sums, strict=True)) for sums in memory.plan]
+    return described | {"memory": plan, "peak": peak}
 
 
 def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> None:
@@ -157,6 +177,8 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
             heads = ("node", "op", "kind", "kernel", "bytes", "until", "memory")
             title = block["name"] or "(the graph)"
             print_table(title, heads, listed, right=("bytes",))
+        if memory is not None:
+            _print_places(memory, _arenas(described))
         if memory is not None and memory.peak:
             held = [(node, size(count)) for node, count in memory.holders]
             title = (
@@ -169,10 +191,25 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
         note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
 
 
+def _print_places(memory: Memory, arenas: list[tuple[str, int]]) -> None:
+    rows = [(place, str(n), size(own), size(room)) for place, n, own, room in memory.plan]
+    rows += [(f"arena of {node}", "", "", size(room)) for node, room in arenas]
+    columns = ("memory", "values", "bytes", "taken")
+    print_table("where values lie", columns, rows, right=columns[1:])
+    if any(place == "lent" for place, *_ in memory.plan):
+        note("lent: constants, weights, and arrays that kernels or the caller have made")
+
+
 def _cells(values: list[dict[str, Any]]) -> list[str]:
     """A line for each output: bytes, until, memory."""
-    lines = [[str(v["bytes"]), v["until"], v["memory"]] for v in values]
+    lines = [[str(v["bytes"]), v["until"], _where(v)] for v in values]
     return ["\n".join(column) for column in zip(*lines, strict=True)] or ["", "", ""]
+
+
+def _where(value: dict[str, Any]) -> str:
+    if value["memory"].startswith("in place") or not value["place"]:
+        return str(value["memory"])
+    return f"{value['place']}, {size(value['room'])}"
 
 
 def _row(block: dict[str, Any]) -> list[Any]:
