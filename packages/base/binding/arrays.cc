@@ -1,6 +1,7 @@
 // Arrays and tensors: see binding/arrays.h.
 #include "binding/arrays.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -255,6 +256,18 @@ PyObject* share_memory(TF_Tensor* tensor, PyArray_Descr* description, int rank, 
   return out.release();
 }
 
+// An array of Python's handles that passed through a plugin's kernel, which may have seen another
+// shape in it; a new reference.
+PyObject* in_shape(PyObject* object, int rank, npy_intp* dims) {
+  if (!is_array(object)) return Ref::borrow(object).release();
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  if (PyArray_NDIM(array) == rank && std::equal(dims, dims + rank, PyArray_DIMS(array))) {
+    return Ref::borrow(object).release();
+  }
+  PyArray_Dims shape{dims, rank};
+  return PyArray_Newshape(array, &shape, NPY_CORDER);
+}
+
 }  // namespace
 
 PyObject* array_of(TF_Tensor* tensor) {
@@ -276,7 +289,7 @@ PyObject* array_of(TF_Tensor* tensor) {
   if ((number == TF_RESOURCE || number == TF_VARIANT) && resolver != nullptr) {
     const Tensor guard{tensor};
     if (void* object = host.DS_ForeignObject(tensor)) {
-      return Ref::borrow(static_cast<PyObject*>(object)).release();
+      return in_shape(static_cast<PyObject*>(object), rank, dims);
     }
     const Ref address(PyLong_FromVoidPtr(tensor));
     return address ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
