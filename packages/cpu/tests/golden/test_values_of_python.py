@@ -46,11 +46,14 @@ def test_a_function_takes_the_value_of_a_reference_variable() -> None:
 def test_variants_that_only_python_knows_have_the_shape_that_a_kernel_gave_them() -> None:
     native_ops.load()
     graph = Graph()
-    indices = np.array([[0, 1], [1, 0]], np.int64)
-    parts = [(indices, "indices"), (np.ones(2, np.float32), "values"), (np.array([2, 2]), "dims")]
+    parts = {
+        "indices": (INT64, np.array([[0, 1], [1, 0]], np.int64)),
+        "values": (FLOAT32, np.ones(2, np.float32)),
+        "dims": (INT64, np.array([2, 2], np.int64)),
+    }
     nodes = [
         graph.add("Const", name, attrs={"dtype": kind, "value": TensorAttr(array=array)})
-        for (array, name), kind in zip(parts, (INT64, FLOAT32, INT64), strict=True)
+        for name, (kind, array) in parts.items()
     ]
     sizes = TensorAttr(array=np.array([1, 3, 1], np.int32))
     sizes_node = graph.add("Const", "sizes", attrs={"dtype": INT32, "value": sizes})
