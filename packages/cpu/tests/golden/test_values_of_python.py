@@ -47,13 +47,14 @@ def test_variants_that_only_python_knows_have_the_shape_that_a_kernel_gave_them(
     native_ops.load()
     graph = Graph()
     parts = {
-        "indices": (INT64, np.array([[0, 1], [1, 0]], np.int64)),
-        "values": (FLOAT32, np.ones(2, np.float32)),
-        "dims": (INT64, np.array([2, 2], np.int64)),
+        "indices": TensorAttr(array=np.array([[0, 1], [1, 0]], np.int64)),
+        "values": TensorAttr(array=np.ones(2, np.float32)),
+        "dims": TensorAttr(array=np.array([2, 2], np.int64)),
     }
+    types = {"indices": INT64, "values": FLOAT32, "dims": INT64}
     nodes = [
-        graph.add("Const", name, attrs={"dtype": kind, "value": TensorAttr(array=array)})
-        for name, (kind, array) in parts.items()
+        graph.add("Const", name, attrs={"dtype": types[name], "value": value})
+        for name, value in parts.items()
     ]
     sizes = TensorAttr(array=np.array([1, 3, 1], np.int32))
     sizes_node = graph.add("Const", "sizes", attrs={"dtype": INT32, "value": sizes})
