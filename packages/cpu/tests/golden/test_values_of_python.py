@@ -1,12 +1,46 @@
-"""What only Python knows on its way through native kernels."""
+"""What Python holds, variables and variants, on its way through functions and native kernels."""
 
 import native_ops
 import numpy as np
 
+from drystone_abi.protos import FunctionDef, NodeDef
 from drystone_base.dtypes import FLOAT32, INT32, INT64, VARIANT
 from drystone_base.graph import Graph
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 from drystone_base.session import Session, SessionConfig
+
+
+def square() -> FunctionDef:
+    """``x @ x`` of one argument."""
+    proto = FunctionDef()
+    proto.signature.name = "square"
+    proto.signature.input_arg.add(name="x", type=FLOAT32.number)
+    proto.signature.output_arg.add(name="y", type=FLOAT32.number)
+    product = NodeDef(name="product", op="MatMul", input=["x", "x"])
+    product.attr["T"].CopyFrom(encode_attr(FLOAT32))
+    proto.node_def.append(product)
+    proto.ret["y"] = "product:product:0"
+    return proto
+
+
+def test_a_function_takes_the_value_of_a_reference_variable() -> None:
+    native_ops.load()
+    graph = Graph()
+    graph.functions.add(square())
+    value = graph.add("Placeholder", "value", attrs={"dtype": FLOAT32, "shape": (2, 2)})
+    variable = graph.add("VariableV2", "variable", attrs={"dtype": FLOAT32, "shape": (2, 2)})
+    graph.add("Assign", "assign", [(variable, 0), (value, 0)], attrs={"T": FLOAT32})
+    attrs = {"Tin": [FLOAT32], "Tout": [FLOAT32], "f": FunctionRef("square", {})}
+    graph.add("PartitionedCall", "called", [(variable, 0)], attrs=attrs)
+    graph.add("Neg", "outside", [(variable, 0)], attrs={"T": FLOAT32})
+    with Session(graph, SessionConfig(optimizer="off")) as session:
+        for scale in (1, 2, 3):
+            x = scale * np.array([[1, 2], [3, 4]], np.float32)
+            session.run("assign:0", {"value:0": x})
+            for _ in range(2):
+                called, outside = session.run(["called:0", "outside:0"])
+                np.testing.assert_array_equal(called, x @ x)
+                np.testing.assert_array_equal(outside, -x)
 
 
 def test_variants_that_only_python_knows_have_the_shape_that_a_kernel_gave_them() -> None:

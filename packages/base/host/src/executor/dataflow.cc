@@ -268,7 +268,7 @@ class DataflowRun {
 
   void work(const Instruction& in, TF_Tensor** inputs) {
     const auto count = static_cast<std::size_t>(in.inputs.count);
-    const bool calls = is_call(in.kind);
+    const bool calls = is_call(in.kind) && in.deref.count == 0;
     lent_.assign(inputs, inputs + count);  // compute() may put other tensors there
     all_.assign(count, 1);
     const auto forget_taken = [&] {

@@ -246,8 +246,12 @@ void mark_steady(TF_Tensor* const* values, std::int32_t count) {
 void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                   const TF_Bool* given_up, TF_Tensor** outputs) {
   Held read;  // current values of variables that are read
-  const bool reads = in.kernel != nullptr || in.kind == Kind::forward;
-  if (in.deref.count > 0 && reads) read_variables(block, in, inputs, &read.tensors);
+  const bool calls = in.kind == Kind::call || in.kind == Kind::if_ || in.kind == Kind::case_ ||
+                     in.kind == Kind::while_;
+  if (in.deref.count > 0 && (in.kernel != nullptr || in.kind == Kind::forward || calls)) {
+    read_variables(block, in, inputs, &read.tensors);
+    if (calls) given_up = nullptr;  // what was read stays with the variable
+  }
   switch (in.kind) {
     case Kind::kernel:
       kernel(in, inputs, given_up, outputs);

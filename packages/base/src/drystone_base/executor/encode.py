@@ -211,6 +211,8 @@ class _Encoder:
                 out.deref.extend(instruction.deref)
         elif not self._call(out, instruction):
             self._kernel(out, instruction, reads_reference)
+        elif reads_reference and self.has_plugins:  # without them all kernels know a variable
+            out.deref.extend(instruction.deref)
 
     def _loop(self, out: InstructionDef, loop: Loop) -> None:
         """A loop of frames: its condition and its body are blocks of its own."""
