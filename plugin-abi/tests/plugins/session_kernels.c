@@ -35,11 +35,11 @@ static TF_Tensor* input(TF_OpKernelContext* ctx, int k) {
 }
 
 static TF_Tensor* output_like(TF_OpKernelContext* ctx, int k, const TF_Tensor* like) {
-  int64_t dims[8] = {0};
+  int64_t dims[254] = {0}; /* as many as a tensor can have */
   const int rank = TF_NumDims(like);
   TF_Status* status = TF_NewStatus();
   TF_Tensor* out = NULL;
-  for (int d = 0; d < rank && d < 8; ++d) dims[d] = TF_Dim(like, d);
+  for (int d = 0; d < rank && d < 254; ++d) dims[d] = TF_Dim(like, d);
   out = TF_AllocateOutput(ctx, k, TF_TensorType(like), dims, rank, TF_TensorByteSize(like), status);
   if (TF_GetCode(status) != TF_OK) TF_OpKernelContext_Failure(ctx, status);
   TF_DeleteStatus(status);
@@ -51,10 +51,13 @@ static void wait_for(float seconds) {
   nanosleep(&time, NULL);
 }
 
-/* y = x + offset for floats. */
+/* y = x + offset for floats. Other tests of the process may run what overrides a standard op, with
+ * any dtype: what has smaller elements must not be written as floats. */
 static void shifted(TF_OpKernelContext* ctx, float offset) {
   TF_Tensor* x = input(ctx, 0);
-  TF_Tensor* y = x == NULL ? NULL : output_like(ctx, 0, x);
+  const bool fits = x != NULL && TF_TensorType(x) == TF_FLOAT;
+  TF_Tensor* y = fits ? output_like(ctx, 0, x) : NULL;
+  if (x != NULL && !fits) fail(ctx, TF_INVALID_ARGUMENT, "only floats can be shifted");
   if (y != NULL) {
     const float* from = TF_TensorData(x);
     float* to = TF_TensorData(y);
