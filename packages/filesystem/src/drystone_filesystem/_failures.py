@@ -100,11 +100,17 @@ def _is_secret(name: str, value: str) -> bool:
     return not _PLACE_NAME.search(name) or value.lstrip()[:1] in ("{", "-")
 
 
+def _secrets(name: str, value: str) -> list[str]:
+    """What a variable holds that must not show; fsspec's hold passwords among other settings."""
+    if _is_secret(name, value):
+        return [value, *_inside(value)]
+    return _inside(value) if name.startswith("FSSPEC_") else []
+
+
 def text_of(error: BaseException) -> str:
     """The exception in words; values of variables that are secrets, and signatures, are masked."""
     text = f"{type(error).__name__}: {error}"
     for name, value in os.environ.items():
-        if _is_secret(name.upper(), value):
-            for secret in (value, *_inside(value)):
-                text = text.replace(secret, "***")
+        for secret in _secrets(name.upper(), value):
+            text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)

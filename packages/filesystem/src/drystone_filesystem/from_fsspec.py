@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
@@ -11,6 +10,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from weakref import WeakSet
 
+from drystone_base.errors import HostError
+from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of
 from drystone_filesystem.store import Stat, Store, Upload
 
 if TYPE_CHECKING:
@@ -21,9 +22,16 @@ __all__ = ["FsspecStore", "MemoryStore", "memory", "store_of"]
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S", "FsspecStore", "_FsspecUpload")
-_ONE_CONNECTION: Final = frozenset(("ftp", "sftp", "ssh"))
-"""Protocols whose filesystems ask over one connection, and mix up what threads ask at once."""
 _PIECE: Final = 4 << 20
+_TIMES: Final = (
+    ("mtime", 1_000_000_000),
+    ("LastModified", 1_000_000_000),
+    ("last_modified", 1_000_000_000),
+    ("updated", 1_000_000_000),
+    ("modificationTime", 1_000_000),
+    ("created", 1_000_000_000),
+)
+"""Names that filesystems have for the time of the last change; nanoseconds in one, as a number."""
 
 
 def _in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
@@ -46,8 +54,9 @@ class FsspecStore(Store):
     def __init__(self, filesystem: AbstractFileSystem) -> None:
         self.filesystem = filesystem
         filesystem.dircache.use_listings_cache = False
-        self.alone = bool(_ONE_CONNECTION.intersection(_protocols(filesystem)))
-        self.turn: AbstractContextManager[Any] = threading.RLock() if self.alone else nullcontext()
+        self.turn: AbstractContextManager[Any] = turn_of(filesystem)
+        self._asks_first = is_one_of(filesystem, "ftp", "sftp", "ssh", "file", "local")
+        self._moves = not inherits(filesystem, "mv")
 
     def __repr__(self) -> str:
         return f"<FsspecStore of {type(self.filesystem).__name__}>"
@@ -86,12 +95,19 @@ class FsspecStore(Store):
         """A file of fsspec's that is committed when it is closed."""
         self._may_be_replaced(path)
         file = self.filesystem.open(self._path(path), "wb", autocommit=False)
-        return _FsspecUpload(file, self.turn)
+        if not _leads_nowhere(file):
+            return _FsspecUpload(file, self.turn)
+        if inherits(self.filesystem, "pipe_file"):
+            raise NotImplementedError("this filesystem of fsspec's has no way to write files")
+        return _Kept(lambda data: self.filesystem.pipe_file(self._path(path), data))
 
     @_in_turn
     def append_to(self, path: str) -> Upload:
         """The same, after what is there."""
-        return _FsspecUpload(self.filesystem.open(self._path(path), "ab"), self.turn)
+        file = self.filesystem.open(self._path(path), "ab")
+        if _leads_nowhere(file):
+            raise NotImplementedError("this filesystem of fsspec's cannot append to files")
+        return _FsspecUpload(file, self.turn)
 
     @_in_turn
     def make_directory(self, path: str) -> None:
@@ -130,17 +146,30 @@ class FsspecStore(Store):
             except BaseException:
                 upload.abandon()
                 raise
-            upload.close()
+            upload.close()  # which gives up by itself
 
     @_in_turn
     def rename(self, source: str, target: str) -> None:
-        """Copied and deleted, unless the filesystem knows better."""
+        """As the filesystem does, else copied and deleted: fsspec's own way is by patterns.
+
+        It would take ``a[1]`` for ``a1``, put files into a directory, and delete one that is empty.
+        """
         self._may_be_replaced(target)
-        self.filesystem.mv(self._path(source), self._path(target))
+        if self._moves:
+            self.filesystem.mv(self._path(source), self._path(target))
+            return
+        for path in (source, target):
+            self._no_directory(path)
+        self.copy(source, target)
+        self.filesystem.rm_file(self._path(source))
 
     def _may_be_replaced(self, path: str) -> None:
-        """Refuse a directory, which SFTP does without a number that says why."""
-        if self.alone and self.filesystem.isdir(self._path(path)):
+        """Refuse a directory: SFTP does without saying why, local files would go into it."""
+        if self._asks_first:
+            self._no_directory(path)
+
+    def _no_directory(self, path: str) -> None:
+        if self.filesystem.isdir(self._path(path)):
             raise IsADirectoryError(f"{path} is a directory")
 
     @_in_turn
@@ -188,10 +217,6 @@ class MemoryStore(FsspecStore):
         self._no_directory(target)
         super().rename(source, target)
 
-    def _no_directory(self, path: str) -> None:
-        if self.filesystem.isdir(self._path(path)):
-            raise IsADirectoryError(f"{path} is a directory")
-
 
 class _Kept(Upload):
     """Bytes that are handed on when the file is closed."""
@@ -213,9 +238,18 @@ class _Kept(Upload):
 
 
 def store_of(filesystem: AbstractFileSystem) -> FsspecStore:
-    """An fsspec filesystem as a store."""
+    """An fsspec filesystem as a store; raises ``HostError`` for one that needs an event loop."""
     from fsspec.implementations.memory import MemoryFileSystem
 
+    if getattr(filesystem, "asynchronous", False):
+        raise HostError(
+            f"{type(filesystem).__name__} cannot serve a scheme as it was made",
+            check="the filesystem must answer calls that wait",
+            found="asynchronous=True, which answers coroutines of an event loop",
+            needed="one that runs its own event loop",
+            remedy="make it without asynchronous=True",
+            status="FAILED_PRECONDITION",
+        )
     kind = MemoryStore if isinstance(filesystem, MemoryFileSystem) else FsspecStore
     return kind(filesystem)
 
@@ -243,14 +277,14 @@ class _FsspecUpload(Upload):
     @_in_turn
     def close(self) -> None:
         """What was written is there."""
-        self.file.close()
-        commit = getattr(self.file, "commit", None)
-        if commit is not None and not getattr(self.file, "autocommit", False):
-            try:
+        try:
+            self.file.close()
+            commit = getattr(self.file, "commit", None)
+            if commit is not None and not getattr(self.file, "autocommit", False):
                 commit()
-            except BaseException:
-                self.abandon()  # or what was to be shown would stay aside
-                raise
+        except BaseException:
+            self.abandon()  # or what was to be shown would stay aside
+            raise
         self.ended = True
 
     @_in_turn
@@ -259,9 +293,9 @@ class _FsspecUpload(Upload):
         if self.ended:
             return
         self.ended = True
-        with suppress(Exception):
-            self.file.close()
-            self.file.discard()
+        for end in ("close", "discard"):
+            with suppress(Exception):
+                getattr(self.file, end)()
 
 
 _UNFINISHED: Final[WeakSet[_FsspecUpload]] = WeakSet()
@@ -278,25 +312,19 @@ def _give_up_what_is_open() -> None:
             turn.release()
 
 
-def _protocols(filesystem: AbstractFileSystem) -> tuple[str, ...]:
-    """The names of a filesystem's protocol."""
-    said: str | tuple[str, ...] = filesystem.protocol
-    return (said,) if isinstance(said, str) else tuple(said)
+def _leads_nowhere(file: Any) -> bool:
+    """Whether it is what fsspec opens for filesystems that open no files: it drops what it gets."""
+    from fsspec.spec import AbstractBufferedFile
+
+    return type(file) is AbstractBufferedFile
 
 
 def _time(info: dict[str, Any]) -> int:
-    """The time of the last change, under the names that filesystems have for it."""
-    for name in (
-        "mtime",
-        "LastModified",
-        "last_modified",
-        "updated",
-        "modificationTime",
-        "created",
-    ):
+    """The time of the last change."""
+    for name, unit in _TIMES:
         found = info.get(name)
         if isinstance(found, datetime):
             return int(found.timestamp() * 1_000_000_000)
         if isinstance(found, int | float):
-            return int(found * 1_000_000_000)
+            return int(found * unit)
     return 0

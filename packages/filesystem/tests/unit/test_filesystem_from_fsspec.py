@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from fsspec import AbstractFileSystem
+from fsspec.implementations.dirfs import DirFileSystem
 
 from drystone_base.host import filesystem as host
 from drystone_filesystem import from_fsspec, gfile
@@ -102,6 +103,17 @@ def test_threads_take_turns_at_one_connection(root: str) -> None:
         list(pool.map(host.write_bytes, names, [b"slate"] * 32))
     assert found == [b"granite"] * 64
     assert gfile.listdir(f"{root}box") == sorted(["a", *map(str, range(32))])
+
+
+def test_schemes_of_one_connection_take_turns_together(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "a").write_bytes(b"granite")
+    files = OneConnection(tmp_path)
+    folder = serve(DirFileSystem("box", files))
+    views = [f"{serve(files)}box/a", f"{serve(files)}box/a", f"{folder}a"]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(host.read_range, views * 16, [0] * 48, [9] * 48))
+    assert found == [b"granite"] * 48
 
 
 def test_what_nobody_closed_is_discarded_before_the_connection_ends(

@@ -113,6 +113,15 @@ def test_a_connection_string_is_masked_in_parts(monkeypatch: pytest.MonkeyPatch)
     assert "myaccount" in shown
 
 
+def test_settings_of_fsspec_are_masked_where_they_are_passwords(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"host": "yard.example", "username": "mason", "password": "granite-and-slate"}
+    monkeypatch.setenv("FSSPEC_SFTP", json.dumps(said))
+    shown = text_of(OSError(f"no login at yard.example for mason with {said['password']!r}"))
+    assert shown == "OSError: no login at yard.example for mason with '***'"
+
+
 @settings(max_examples=40)
 @given(SECRETS)
 def test_where_a_secret_is_may_be_told(secret: str) -> None:
