@@ -8,6 +8,7 @@ version of Unicode goes with it. `--check` only compares, where this Python has 
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import Final
 
 from ci.scripts.project import ROOT
 
-__all__ = ["FILE", "main", "render"]
+__all__ = ["FILE", "changes", "main", "render"]
 
 FILE: Final = ROOT / "packages" / "cpu" / "kernels" / "plain" / "letter_case_data.h"
 _LONGEST: Final = 3
@@ -110,6 +111,18 @@ def render() -> str:
     for name, holds in (("kCased", _is_cased), ("kPassedOver", _is_passed_over)):
         parts.append(_table("CodeRange", name, map(_braced, _ranges(holds))))
     return "".join([*parts, _FOOT])
+
+
+def changes(name: str) -> dict[str, str]:
+    """What the header makes of each character that ``kNAMERuns`` or ``kNAMELong`` changes."""
+    text = FILE.read_text(encoding="utf-8").translate({ord("{"): "[", ord("}"): "]"})
+    runs, longer = (
+        ast.literal_eval(text.split(f" k{name}{part}[] = ")[1].split(";")[0])
+        for part in ("Runs", "Long")
+    )
+    out = {chr(c): chr(c + delta) for first, last, step, delta in runs
+           for c in range(first, last + 1, step)}  # fmt: skip
+    return out | {chr(c): "".join(map(chr, to)) for c, to in longer}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
