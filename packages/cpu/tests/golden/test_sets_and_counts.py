@@ -102,6 +102,9 @@ def test_counts(seed: int, dtype: str, binary: bool) -> None:
         weights = rng.normal(0, 9, found.shape).astype(dtype)
         assert_agrees("SparseBincount", indices, found, shape, size, weights, binary_output=binary)
         assert_agrees("SparseBincount", indices + 3, found, shape, size, weights)
+        assert_agrees("SparseBincount", indices, found[:, None], shape, size, weights[:, None])
+        assert_agrees("SparseBincount", indices[:1], found[:1].sum(), shape, size, weights[:0])
+        assert_agrees("SparseBincount", indices[:0], found[:0], shape - 4, size, weights[:0])
 
 
 SUMS = [*INTEGERS[:4], "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone_base.kernels._indices import bad_rows, int_vector, scalar_int
+from drystone_base.kernels._indices import bad_rows, scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._sparse import check_sparse
 from drystone_base.kernels._widen import quiet, widen
 
 
@@ -101,14 +102,9 @@ def sparse_bincount(
     A sparse vector gives [size], a sparse matrix [rows, size].
     """
     count = _bin_count(call, size)
-    limits = int_vector(call, dense_shape, "dense_shape")
-    call.require(len(limits) in (1, 2), "the tensor must have rank 1 or 2", found=list(limits))
-    call.require(
-        indices.shape == (values.size, len(limits)),
-        "there must be one index for each value",
-        found=list(indices.shape),
-        needed=[values.size, len(limits)],
-    )
+    check_sparse(call, indices, values, dense_shape)
+    limits = dense_shape.tolist()
+    call.require(len(limits) in (1, 2), "the tensor must have rank 1 or 2", found=limits)
     bad_rows(call, indices, limits)
     _checked(call, values, weights)
     if len(limits) == 1:
