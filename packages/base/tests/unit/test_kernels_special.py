@@ -45,6 +45,21 @@ def test_digamma_steps_by_reciprocals(values: list[float]) -> None:
 
 
 @FEW
+@given(st.integers(0, 40), st.floats(-300, -10), st.sampled_from([-1, 1]))
+def test_digamma_next_to_its_poles(pole: int, exponent: float, side: int) -> None:
+    x = np.float64(-pole + side * 10 ** max(exponent, -14 if pole else exponent))
+    far = float(x) + pole  # exact
+    near = float(run_op("Digamma", np.float64(pole + 1))[0]) - 1 / far
+    assert float(run_op("Digamma", x)[0]) == pytest.approx(near, rel=1e-12)
+
+
+def test_quantiles_of_the_smallest_numbers() -> None:
+    p = np.array([5e-324, 1e-320, 1e-310, 2.3e-308])
+    want = [NormalDist().inv_cdf(v) for v in p.tolist()]
+    np.testing.assert_allclose(run_op("Ndtri", p)[0], want, rtol=1e-9)
+
+
+@FEW
 @given(st.floats(0.1, 200), st.floats(0.1, 200))
 def test_incomplete_gamma_halves(a: float, x: float) -> None:
     lower, upper = (run_op(op, np.array(a), np.array(x))[0] for op in ("Igamma", "Igammac"))

@@ -4,6 +4,7 @@
 #define DRYSTONE_CPU_CORE_NARROW_H_
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace drystone::cpu {
@@ -49,6 +50,16 @@ inline Half to_half(float x) {
   out = size >= 0x47800000u ? 0x7c00u : out;
   out = size > 0x7f800000u ? 0x7e00u : out;
   return {static_cast<std::uint16_t>(sign | out)};
+}
+
+// Rounded to a float with an odd last bit where it is inexact, so that the next rounding, to fewer
+// bits, sees on which side of a tie it was.
+inline float to_odd(double x) {
+  const auto near = static_cast<float>(x);
+  const double back = near;
+  const std::uint32_t beyond = std::fabs(back) > std::fabs(x) ? 1 : 0;
+  const std::uint32_t inexact = back != x ? 1 : 0;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(near) - beyond) | inexact);
 }
 
 template <class T>

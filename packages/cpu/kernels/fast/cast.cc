@@ -3,7 +3,6 @@
 // Floats that do not fit an integer give what x86-64's scalar instructions give: the smallest int32
 // (also for narrower types, which take its low bits) or int64 (also for uint32).
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "core/moving.h"
@@ -120,18 +119,10 @@ void narrow_run(void* to, const void* from, std::int64_t count) {
 #pragma GCC ivdep
   for (std::int64_t k = 0; k < count; ++k) out[k] = from_float<T>(x[k]);
 }
-// Rounded to a float with an odd last bit where it is inexact, so that the next rounding, to fewer
-// bits, sees on which side of a tie it was.
 void odd_run(void* to, const void* from, std::int64_t count) {
   float* out = static_cast<float*>(to);
   const double* x = static_cast<const double*>(from);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const auto near = static_cast<float>(x[k]);
-    const double back = near;
-    const std::uint32_t beyond = std::fabs(back) > std::fabs(x[k]) ? 1 : 0;
-    const std::uint32_t inexact = back != x[k] ? 1 : 0;
-    out[k] = std::bit_cast<float>((std::bit_cast<std::uint32_t>(near) - beyond) | inexact);
-  }
+  for (std::int64_t k = 0; k < count; ++k) out[k] = to_odd(x[k]);
 }
 
 // Clears the last `drop` bits, but of NaN.

@@ -33,7 +33,7 @@ double digamma_of(double x) {
   if (std::isinf(x)) return x;
   double out = 0;
   if (x < 0) {
-    out = -std::numbers::pi / std::tan(std::numbers::pi * (x - std::floor(x)));
+    out = -std::numbers::pi / std::tan(std::numbers::pi * (x - std::rint(x)));
     x = 1 - x;
   }
   for (; x < 10; ++x) out -= 1 / x;
@@ -74,6 +74,13 @@ double ndtri_of(double p) {
   return std::numbers::sqrt2 * (p < 0.25 ? -upper_quantile(2 * p) : erfinv_of(2 * p - 1));
 }
 
+// As NumPy casts: halfs at once, bfloat16 by way of float.
+template <class T>
+T rounded(double x) {
+  if constexpr (std::is_same_v<T, Half>) return to_half(to_odd(x));
+  else return narrow<T>(static_cast<Wide<T>>(x));
+}
+
 template <double (*function)(double), class T>
 void each(Call& call) {
   constexpr std::int64_t kCost = 60;
@@ -81,8 +88,7 @@ void each(Call& call) {
   const Tensor y = call.output(0, x.dims(), 0);
   parallel(x.count(), kCost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
-      const auto result = function(static_cast<double>(widen(x.as<T>()[k])));
-      y.write<T>()[k] = narrow<T>(static_cast<Wide<T>>(result));
+      y.write<T>()[k] = rounded<T>(function(static_cast<double>(widen(x.as<T>()[k]))));
     }
   });
 }

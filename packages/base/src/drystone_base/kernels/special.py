@@ -53,7 +53,8 @@ def lgamma(x: Array) -> Array:
 def _upper_quantile(tail: float) -> float:
     """The y >= 0 with ``erfc(y) = tail`` for 0 < tail <= 1, by Newton's method."""
     y = -_NORMAL.inv_cdf(tail / 2) / _ROOT_2
-    return y + _SLOPE * math.exp(y * y) * (math.erfc(y) - tail)
+    root = math.exp(y * y / 2)  # its square would overflow at the smallest tails
+    return y + _SLOPE * root * (math.erfc(y) - tail) * root
 
 
 def _erfinv_of(x: float) -> float:
@@ -79,7 +80,7 @@ def digamma(x: Array) -> Array:
     pole = (x <= 0) & (x == np.floor(x))
     low = x < 0
     with np.errstate(all="ignore"):
-        rest = x - np.floor(x)
+        rest = x - np.rint(x)  # exact, also next to a pole
         reflected = np.where(low, np.pi / np.tan(np.pi * np.where(rest == 0, 0.5, rest)), 0.0)
         z = np.where(low, 1 - x, x)
         shift = np.zeros_like(z)
