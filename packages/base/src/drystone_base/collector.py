@@ -7,6 +7,7 @@ loads a small model this took a seventh of the time to its first answer, and fre
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +23,9 @@ class _Hold:
     """How many blocks hold the collector back, in all threads, and whether it was on before."""
 
     def __init__(self) -> None:
-        self.lock: Final = threading.Lock()
+        self.lock = threading.RLock()  # a signal's handler may import, too, in between
         self.blocks = 0
+        self.own: Final = threading.local()  # its `blocks` are the thread's
         self.was_enabled = False
         self.left_of_start = _AT_START
 
@@ -33,15 +35,24 @@ class _Hold:
                 self.was_enabled = gc.isenabled()
                 gc.disable()
             self.blocks += 1
+            self.own.blocks = getattr(self.own, "blocks", 0) + 1
 
     def give_back(self) -> None:
         with self.lock:
+            self.own.blocks -= 1
             self.blocks -= 1
             if self.blocks or not self.was_enabled:
                 return
             if self.left_of_start:
                 self.left_of_start -= 1
                 _count_as_old()
+            gc.enable()
+
+    def after_fork(self) -> None:
+        """Leave the blocks of threads that the new process does not have."""
+        self.lock = threading.RLock()
+        held, self.blocks = self.blocks, getattr(self.own, "blocks", 0)
+        if held and not self.blocks and self.was_enabled:
             gc.enable()
 
 
@@ -59,6 +70,8 @@ def _count_as_old() -> None:
 
 
 _HOLD: Final = _Hold()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_HOLD.after_fork)
 
 
 @contextmanager

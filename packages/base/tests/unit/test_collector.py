@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -58,6 +59,60 @@ def test_it_stays_off_while_another_thread_needs_it() -> None:
     assert not gc.isenabled()
     leave.set()
     other.join()
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_fork_leaves_the_blocks_of_other_threads(own: bool) -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with no_cycle_collection():
+            inside.set()
+            leave.wait(60)
+
+    def child() -> int:
+        before = gc.isenabled()
+        with no_cycle_collection():
+            pass
+        return before + 2 * gc.isenabled()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    assert inside.wait(60)
+    if own:
+        with no_cycle_collection():
+            found = _in_child(child)
+    else:
+        found = _in_child(child)
+    leave.set()
+    other.join()
+    assert found == (0 if own else 3)  # its own block goes on
+    assert gc.isenabled()
+
+
+def _in_child(work: Callable[[], int]) -> int:
+    """What ``work`` gives in a fork of this process."""
+    number = os.fork()
+    if number == 0:
+        found = 99
+        try:
+            found = work()
+        finally:
+            os._exit(found)
+    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+
+
+def test_a_handler_of_a_signal_in_between_may_import_too() -> None:
+    done = threading.Event()
+
+    def interrupted() -> None:
+        with _HOLD.lock, no_cycle_collection():  # the second is the handler's
+            pass
+        done.set()
+
+    threading.Thread(target=interrupted, daemon=True).start()
+    assert done.wait(30)
     assert gc.isenabled()
 
 
