@@ -4,15 +4,17 @@ The standard decorator writes and compiles up to six functions for a class, whic
 millisecond; a process that runs a small model imports seventy such classes and makes instances of
 few. Here fields are found as usual, so that ``fields``, ``replace``, ``asdict`` and ``match`` work,
 and what compares, hashes and shows is shared by all classes. Classes behave as the standard ones,
-but their ``__dataclass_params__`` do not tell.
+also below and above those.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable
 from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 __all__ = ["dataclass"]
@@ -35,6 +37,8 @@ class _Signature:
     """What ``inspect.signature`` says of a class: its initializer's, without ``self``."""
 
     def __get__(self, held: Any, owner: type[Any]) -> Any:
+        if held is not None:  # an object that is called has another one
+            raise AttributeError("__signature__")
         import inspect
 
         init: Any = owner.__init__
@@ -57,7 +61,13 @@ def _dataclass(
     hashes = "__hash__" in own and not (cls.__dict__["__hash__"] is None and "__eq__" in own)
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # else the standard decorator writes the signature there
-    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    derived = any(dataclasses.is_dataclass(base) for base in cls.__mro__[1:])
+    cls = dataclasses.dataclass(
+        init=False, repr=False, eq=False, slots=slots, frozen=frozen and derived
+    )(cls)  # which refuses to derive frozen classes from others, and the other way round
+    params: Any = cls.__dataclass_params__
+    params.init = params.repr = params.eq = True
+    params.frozen, params.order = frozen, order
     fields = dataclasses.fields(cls)
     methods = _methods(cls, fields)
     if frozen:
@@ -161,12 +171,27 @@ def _first_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
             cls.__init__ = made
         return made
 
-    def first(self: Any, /, *args: Any, **kwargs: Any) -> None:
+    def any_call(self: Any, /, *args: Any, **kwargs: Any) -> None:
         written()(self, *args, **kwargs)
 
+    # With the class's module behind it, where annotations are looked up.
+    first: Any = FunctionType(
+        any_call.__code__, _globals(cls), "__init__", None, any_call.__closure__
+    )
+    first.__annotations__ = _annotations(fields)
     first.__module__ = cls.__module__
-    first.written = written  # type: ignore[attr-defined]
-    return first
+    first.written = written
+    made: Callable[..., None] = first
+    return made
+
+
+def _globals(cls: type[Any]) -> dict[str, Any]:
+    module = sys.modules.get(cls.__module__)
+    return {} if module is None else vars(module)
+
+
+def _annotations(fields: _Fields) -> dict[str, Any]:
+    return {f.name: f.type for f in fields if f.init} | {"return": None}
 
 
 def _written_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
@@ -194,9 +219,12 @@ def _written_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
         lines.append(f"_put(_self, {name!r}, {value})" if frozen else f"_self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("_self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n " + "; ".join(lines or ["pass"]), scope)
-    made: Callable[..., None] = scope["__init__"]
-    made.__annotations__ = {f.name: f.type for f in fields if f.init} | {"return": None}
+    text = f"def _make({', '.join(scope)}):\n def __init__({', '.join(parameters)}):\n  "
+    text += "; ".join(lines or ["pass"]) + "\n return __init__"
+    makes: dict[str, Any] = {}
+    exec(text, _globals(cls), makes)
+    made: Callable[..., None] = makes["_make"](**scope)
+    made.__annotations__ = _annotations(fields)
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return made
 

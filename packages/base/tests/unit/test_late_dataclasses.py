@@ -7,7 +7,8 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, get_type_hints
 
 from drystone_base.late_dataclasses import dataclass
 
@@ -93,6 +94,9 @@ def _slotted(decorate: Callable[..., Any]) -> dict[str, Any]:
         def twice(self) -> Any:
             return self.a * 2
 
+        def __call__(self, other: int) -> int:
+            return other
+
     class Ordered:
         a: int
         b: str = dataclasses.field(default="", compare=False)
@@ -157,12 +161,49 @@ def _observed(made: dict[str, Any]) -> list[Any]:
         lambda: plain(1) < plain(2),
         lambda: [repr(one) for one in sorted([ordered(2), ordered(1, c=2), ordered(1)])],
         lambda: [plain.e, plain.c, hasattr(plain, "b"), plain(1).f],
+        lambda: inspect.signature(slots(1)),
+        lambda: [get_type_hints(made[name].__init__) for name in made],
     ]
     return [_outcome(act) for act in acts]
 
 
 def test_behaves_as_the_standard_decorator() -> None:
     assert _observed(_classes(dataclass)) == _observed(_classes(dataclasses.dataclass))
+
+
+def _outcomes_of_deriving(made: dict[str, Any], decorate: Callable[..., Any]) -> list[Any]:
+    """What classes of the program's own below ours are, and which are refused."""
+
+    def below(name: str, **wanted: bool) -> Any:
+        base: Any = made[name]
+
+        class Below(base):  # type: ignore[misc]
+            more: int = 3
+
+        kind: Any = decorate(**wanted)(Below)
+        one = kind(1, more=4)
+        return repr(one), _outcome(lambda: setattr(one, "more", 5)), _outcome(lambda: hash(one))
+
+    return [
+        _outcome(partial(below, name, **wanted))
+        for name in ("Plain", "Frozen", "Derived", "FrozenSlots", "Ordered")
+        for wanted in ({}, {"frozen": True}, {"order": True}, {"frozen": True, "slots": True})
+    ]
+
+
+def test_classes_are_derived_as_from_the_standard_ones() -> None:
+    ours, standard = _classes(dataclass), _classes(dataclasses.dataclass)
+    wanted = _outcomes_of_deriving(standard, dataclasses.dataclass)
+    assert _outcomes_of_deriving(ours, dataclasses.dataclass) == wanted
+    assert _outcomes_of_deriving(ours, dataclass) == wanted
+
+
+def test_types_are_told_before_and_after_the_first_instance() -> None:
+    wanted = {"a": int, "b": tuple[int, ...], "return": type(None)}
+    for kind in (Pickled, PickledSlots):
+        assert get_type_hints(kind.__init__) == wanted
+        kind(1)
+        assert get_type_hints(kind.__init__) == wanted
 
 
 def test_shows_itself_inside_itself() -> None:
