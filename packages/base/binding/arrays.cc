@@ -42,6 +42,7 @@ constexpr const char* kStored = "drystone.stored";  // of capsules
 
 void delete_stored(PyObject* capsule) {
   host.TF_DeleteTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(capsule, kStored)));
+  collect();  // nothing else may be called for long, and a descriptor is scarce
 }
 
 bool is_array(PyObject* value) { return PyArray_Check(value); }

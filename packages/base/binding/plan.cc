@@ -94,7 +94,9 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
   if (!read_constants(constants, &tensors)) return nullptr;
   const TF_Buffer buffer{bytes, static_cast<std::size_t>(size), nullptr};
   const Status status;
+  PyThreadState* const thread = PyEval_SaveThread();  // constants are read from their files
   DS_Plan* plan = host.DS_NewPlan(owner, &buffer, tensors.at, static_cast<int>(count), status.status);
+  PyEval_RestoreThread(thread);
   if (plan == nullptr) return raise_status(raise, status);
   PyObject* object = PyType_GenericAlloc(type, 0);
   if (object == nullptr) {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +47,11 @@ def opened(file: Path) -> Session:
     return Session(read_graph(file), SessionConfig(executor="native", optimizer="off"))
 
 
+def ran(session: Session) -> Session:
+    session.run("y:0", one())
+    return session
+
+
 def one(dtype: DType = FLOAT32) -> dict[str, Any]:
     return {"x:0": np.ones((), dtype.np)}
 
@@ -70,6 +78,29 @@ def test_plans_share_it(tmp_path: Path) -> None:
     assert np.shares_memory(a, b)
     np.testing.assert_array_equal(first.run("y:0", one()), numbers(1) + 1)
     np.testing.assert_array_equal(second.run("y:0", one()), numbers(1) + 1)
+
+
+def test_plans_made_at_once_share_a_constant_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "model.pb"
+    model(file, numbers(1))
+    config = SessionConfig(executor="native", optimizer="off")
+    for _ in range(10):
+        graph, begin, found = read_graph(file), threading.Barrier(8), list[Any]()
+
+        def work(graph: Graph = graph, begin: Any = begin, found: list[Any] = found) -> None:
+            session = Session(graph, config)
+            begin.wait(60)
+            found.append((session.run("y:0", one()), session.run("w:0")))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 8
+        for y, w in found:
+            np.testing.assert_array_equal(y, numbers(1) + 1)
+            np.testing.assert_array_equal(w, numbers(1))
 
 
 def test_a_file_that_is_gone_is_still_read(tmp_path: Path) -> None:
@@ -115,6 +146,56 @@ def test_what_is_held_goes_with_the_last_who_needs_it(tmp_path: Path) -> None:
     gc.collect()
     assert live_objects()["memory_blocks"] <= before + 2
     assert len(os.listdir("/proc/self/fd")) <= files + 2
+
+
+def test_files_are_closed_as_soon_as_models_are_gone(tmp_path: Path) -> None:
+    """A program that reaches its limit of open files drops models to load others."""
+    file = tmp_path / "model.pb"
+    model(file, numbers(1))
+    opened(file).run("y:0", one())
+    opened(file)  # what others gave back is taken here
+    gc.collect()
+    before = len(os.listdir("/proc/self/fd"))
+    held = [opened(file) for _ in range(4)]
+    for session in held:
+        session.run("y:0", one())
+    assert len(os.listdir("/proc/self/fd")) > before
+    del session
+    held.clear()
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_keeps_no_more_descriptors_open_than_it_must(tmp_path: Path) -> None:
+    file = tmp_path / "numbers"
+    file.write_bytes(b"numbers")
+    before = len(os.listdir("/proc/self/fd"))
+    held = map_file(file)
+    own = 1 if sys.version_info >= (3, 13) else 2  # Python's mapping keeps one
+    assert len(os.listdir("/proc/self/fd")) == before + own
+    del held
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_too_many_open_files_are_a_failure_that_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "model.pb"
+    model(file, numbers(1))
+    held: list[Session] = []
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_now = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + 20, limits[1]))
+    try:
+        with pytest.raises(BadModelFile) as raised:
+            held.extend(ran(opened(file)) for _ in range(100))
+        assert len(held) >= 5
+        assert raised.value.code == "file-unreadable"
+        assert "ulimit -n" in str(raised.value)
+        del raised
+        held.clear()
+        gc.collect()
+        np.testing.assert_array_equal(opened(file).run("y:0", one()), numbers(1) + 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_it_is_saved_as_it_was(tmp_path: Path) -> None:

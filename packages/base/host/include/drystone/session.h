@@ -110,8 +110,8 @@ TF_CAPI_EXPORT extern const char* DS_PlanFetchName(const DS_Plan* plan, int inde
 TF_CAPI_EXPORT extern TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index);
 
 /* What the plan consists of, as JSON: blocks, instructions, which kernel each one has, which values
- * (numbers within the block, feeds first) it takes and makes, and which nobody needs after it; of a compiled region, how
- * many bytes its arena has by now. */
+ * (numbers within the block, feeds first) it takes and makes, and which nobody needs after it; of a
+ * compiled region, how many bytes its arena has by now. */
 TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status);
 
 /* ---- running ---- */
@@ -124,15 +124,17 @@ TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
  * under way. May be called from a signal handler. */
 TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
 
-/* A record of a run is JSON, {"events": [[block, instruction, thread, start, end, held, outputs, rooms], ...]},
+/* A record of a run is JSON,
+ *   {"events": [[block, instruction, thread, start, end, held, outputs, rooms], ...]},
  * in the order in which instructions ended, those inside a call before the call, constants left out.
- * Block and instruction are positions in what DS_DescribePlan gives; thread is the system's number of it; start and end are
- * nanoseconds of the monotonic clock; held is the memory in bytes that values of the run take right
- * after, constants left out (in blocks with frames it is counted from time to time). Outputs has [bytes,
- * memory] for each: outputs with one number, other than -1, are in one memory while it is held. Rooms
- * has [place, bytes] for each: "small block" (kept by a thread), "size class" (kept by the process), "heap", "arena" (of a
- * compiled region), "lent" (not the host's) or "" (no array), and what was taken there, a head of the host's included. A run
- * that fails fills it, too. Recording slows small nodes; a run without it pays nothing. */
+ * Block and instruction are positions in what DS_DescribePlan gives; thread is the system's number of
+ * it; start and end are nanoseconds of the monotonic clock; held is the memory in bytes that values of
+ * the run take right after, constants left out (in blocks with frames it is counted from time to time).
+ * Outputs has [bytes, memory] for each: outputs with one number, other than -1, are in one memory while
+ * it is held. Rooms has [place, bytes] for each: "small block" (kept by a thread), "size class" (kept by
+ * the process), "heap", "arena" (of a compiled region), "lent" (not the host's) or "" (no array), and
+ * what was taken there, a head of the host's included. A run that fails fills it, too. Recording slows
+ * small nodes; a run without it pays nothing. */
 
 /* Facts of one run. Zero the struct, set struct_size; all zero is fine. */
 typedef struct DS_RunOptions {

@@ -68,13 +68,16 @@ void read_stored(const TF_Tensor& tensor, std::size_t offset, std::size_t bytes,
 TF_Tensor* loaded(const TF_Tensor& tensor) {
   Memory* memory = tensor.memory;
   TF_Tensor* known = memory->adapted.load(std::memory_order_acquire);
-  if (known != nullptr) return share(*known);
-  std::unique_ptr<TF_Tensor> made(read_all(tensor));
-  made->memory->constant = memory->constant;
-  if (memory->adapted.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
-    return share(*made.release());
+  if (known == nullptr) {
+    std::unique_ptr<TF_Tensor> made(read_all(tensor));
+    made->memory->constant = true;
+    const bool is_first =
+        memory->adapted.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel);
+    if (is_first) known = made.release();
   }
-  return share(*known);
+  std::unique_ptr<TF_Tensor> out(share(*known));
+  out->dims.assign(tensor.dims.data(), tensor.dims.rank());  // a handle may have others
+  return out.release();
 }
 
 }  // namespace drystone::host
@@ -100,6 +103,7 @@ extern "C" TF_Tensor* DS_NewStoredTensor(TF_DataType dtype, const int64_t* dims,
     memory->length = bytes;
     memory->dtype = dtype;
     memory->stored = true;
+    memory->constant = true;  // from the beginning: plans of several threads share it
     memory->deallocator = forget;
     stored->release = release;
     stored->argument = argument;

@@ -12,7 +12,8 @@
 
 namespace drystone::host {
 
-// Where the elements are: what Memory::argument points to. The embedder keeps the descriptor open until `release` is called.
+// Where the elements are: what Memory::argument points to. The embedder keeps the descriptor open
+// until `release` is called.
 struct Stored {
   int descriptor;
   std::int64_t offset;

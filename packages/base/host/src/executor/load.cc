@@ -192,7 +192,7 @@ class BlockLoader {
       }
       value = share(*constants_[static_cast<std::size_t>(fields.constant) - 1]);
     }
-    if (value->memory != nullptr) value->memory->constant = true;
+    if (value->memory != nullptr && !value->memory->constant) value->memory->constant = true;
     program_.held.push_back(value);
     block_.initial[static_cast<std::size_t>(in.outputs.start)] = value;
   }

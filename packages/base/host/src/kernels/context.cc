@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/stored.h"
 #include "kernels/callbacks.h"
 
 using namespace drystone::host;
@@ -236,6 +237,7 @@ void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> te
   if (tensor->memory == nullptr) {
     fail(TF_INVALID_ARGUMENT, "the tensor for output " + std::to_string(i) + " has no memory");
   }
+  if (is_stored(*tensor)) tensor.reset(loaded(*tensor));  // who takes it may not have asked for it
   drop(std::exchange(outputs[i], tensor.release()));
   if (!output_variables.empty()) output_variables[i].reset();
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/stored.h"
 #include "kernels/context.h"
 #include "kernels/views.h"
 
@@ -155,9 +156,10 @@ TF_Bool DS_ShareInput(TF_OpKernelContext* ctx, int i, int input, const int64_t* 
   return tried(ctx, [&] {
     const std::size_t in = ctx->input_index(input);
     const std::size_t out = ctx->output_index(i);
-    if (ctx->shares && !ctx->has_more && ctx->inputs[in]->dims.equal(dims, rank)) {
-      ctx->check_output_dtype(out, ctx->inputs[in]->dtype);
-      drop(std::exchange(ctx->outputs[out], hold(ctx->inputs[in])));
+    TF_Tensor* const given = ctx->inputs[in];
+    if (ctx->shares && !ctx->has_more && given->dims.equal(dims, rank) && !is_stored(*given)) {
+      ctx->check_output_dtype(out, given->dtype);
+      drop(std::exchange(ctx->outputs[out], hold(given)));
       return;
     }
     auto shared = ctx->input(in);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -50,12 +51,16 @@ def map_file(path: Path) -> memoryview:
     except FileNotFoundError:
         missing_file(path)
     except (OSError, ValueError) as error:
+        many = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
         raise BadModelFile(
             f"{path} cannot be read",
             check="the file must be readable",
             found=str(error),
             needed="a plain file that may be read",
-            remedy="check the path and its permissions",
+            remedy="drop models that are not in use, which keep their files open, or raise the "
+            "limit: `ulimit -n`"
+            if many
+            else "check the path and its permissions",
             code="file-unreadable",
             status="FAILED_PRECONDITION",
             inner=error,

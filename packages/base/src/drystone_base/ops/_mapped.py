@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import Any, BinaryIO
+import sys
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 __all__ = ["MappedFile", "let_go", "place_of"]
+
+
+# Else a mapping keeps a descriptor of its own besides, which cannot be asked for.
+_ONE_DESCRIPTOR: Final = {"trackfd": False} if sys.version_info >= (3, 13) else {}
 
 
 class MappedFile(mmap.mmap):
@@ -19,7 +24,7 @@ class MappedFile(mmap.mmap):
     @classmethod
     def of(cls, file: BinaryIO) -> MappedFile:
         """The mapping of an open file that is not empty; raises ``OSError``, ``ValueError``."""
-        mapped = cls(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = cls(file.fileno(), 0, access=mmap.ACCESS_READ, **_ONE_DESCRIPTOR)
         mapped.descriptor = os.dup(file.fileno())
         return mapped
 
