@@ -55,6 +55,7 @@ class FsspecStore(Store):
         self.filesystem = filesystem
         filesystem.dircache.use_listings_cache = False
         self.turn: AbstractContextManager[Any] = turn_of(filesystem)
+        self._before = "" if is_one_of(filesystem, "dir") else "/"  # a folder puts one there itself
         self._asks_first = is_one_of(filesystem, "ftp", "sftp", "ssh", "file", "local")
         self._moves = not inherits(filesystem, "mv")
 
@@ -63,7 +64,7 @@ class FsspecStore(Store):
 
     def _path(self, path: str) -> str:
         """A path as this filesystem writes it: with a slash before it, or without."""
-        stripped: str = self.filesystem._strip_protocol("/" + path)
+        stripped: str = self.filesystem._strip_protocol(self._before + path)
         return stripped or self.filesystem.root_marker
 
     @_in_turn

@@ -59,6 +59,17 @@ def content(path: str) -> bytes:
     return bytes(gfile.GFile(path, "rb").read())
 
 
+def test_paths_in_a_folder_of_a_filesystem_have_single_slashes(serve: Serve) -> None:
+    """To an object store two of them are part of another name."""
+    memory = OwnMemory()
+    root = serve(DirFileSystem("/below", memory))
+    gfile.makedirs(f"{root}box")
+    host.write_bytes(f"{root}box/a", b"granite")
+    assert list(memory.store) == ["/below/box/a"]
+    assert gfile.listdir(root) == ["box"]
+    assert gfile.listdir(f"{root}box") == ["a"]
+
+
 @pytest.mark.parametrize("name", ["a[1]", "a?", "a*", "[!b]1"])
 def test_a_name_with_signs_of_patterns_is_renamed_alone(box: str, name: str) -> None:
     host.write_bytes(f"{box}/a1", b"granite")
