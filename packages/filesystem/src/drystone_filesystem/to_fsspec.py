@@ -172,12 +172,26 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         else:
             self._told(host.copy, path1, self._uri(path2))
 
-    def mv(self, path1: str, path2: str, recursive: bool = False, **options: Any) -> None:
-        """Move a file; a directory is copied and deleted."""
-        if self.isdir(path1):
-            super().mv(path1, path2, recursive=recursive, **options)
-        else:
-            self._told(host.rename, path1, self._uri(path2))
+    def mv(self, path1: str, path2: str, recursive: bool = False, **_options: Any) -> None:
+        """Move a file, or with ``recursive`` a directory, which is copied and deleted.
+
+        Both are names, not patterns. As with a copy, a directory goes into one that is there.
+        """
+        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+        if not self.isdir(source):
+            self._told(host.rename, source, self._uri(target))
+            return
+        if not recursive:
+            raise IsADirectoryError(f"{path1} is a directory")
+        if source == target:
+            return
+        if self.isdir(target):
+            target = f"{target}/{source.rpartition('/')[2]}"
+        if f"{target}/".startswith(f"{source}/"):
+            raise OSError(f"{path1} cannot be moved inside of itself")
+        inside = [source, *self.find(source, withdirs=True)]
+        self.copy(inside, [target + one.removeprefix(source) for one in inside])
+        self.rm(source, recursive=True)
 
     def modified(self, path: str) -> datetime:
         """The time of the last change."""

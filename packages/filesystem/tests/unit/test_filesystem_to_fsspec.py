@@ -46,6 +46,25 @@ def test_names(files: DrystoneFileSystem) -> None:
     assert files.ls("box/work", detail=False) == ["box/work/b.txt", "box/work/c.txt"]
 
 
+def test_a_directory_is_moved_by_its_name_alone(files: DrystoneFileSystem) -> None:
+    """What its name means as a pattern stays, and nothing is deleted that was not copied."""
+    files.makedirs("box/work/d1")
+    files.makedirs("box/work/d[1]/inner/empty")
+    files.pipe({"box/work/d1/a": b"other", "box/work/d[1]/inner/b?": b"own"})
+    with pytest.raises(OSError, match="inside of itself"):
+        files.mv("box/work/d[1]", "box/work/d[1]/inner/deeper", recursive=True)
+    files.mv("box/work/d[1]", "box/work/d[1]", recursive=True)
+    files.mv("box/work/d[1]", "box/work/moved", recursive=True)
+    assert files.ls("box/work", detail=False) == ["box/work/d1", "box/work/moved"]
+    assert files.find("box/work") == ["box/work/d1/a", "box/work/moved/inner/b?"]
+    assert files.isdir("box/work/moved/inner/empty")
+    files.mv("box/work/moved", "box/work/d1", recursive=True)
+    assert files.cat_file("box/work/d1/moved/inner/b?") == b"own"
+    with pytest.raises(IsADirectoryError):
+        files.mv("box/work/d1", "box/work/e")
+    assert files.isdir("box/work/d1")
+
+
 def test_failures_are_those_of_files(files: DrystoneFileSystem) -> None:
     with pytest.raises(FileNotFoundError, match="box/none") as caught:
         files.info("box/none")
