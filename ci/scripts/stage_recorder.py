@@ -63,7 +63,7 @@ def pytest_configure() -> None:
     top: Any = drystone_optimizer
     helpers.optimize_with_report = _recording(helpers.optimize_with_report)
     top.optimize_with_report = helpers.optimize_with_report
-    for helper in ("same_values", "natively"):
+    for helper in ("assert_same_values", "assert_same_natively"):
         setattr(helpers, helper, _comparing(getattr(helpers, helper)))
 
 

@@ -16,8 +16,18 @@ from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
 from drystone_optimizer.config import OWN, PASSES
 
 __all__ = [
-    "Maker", "as_lines", "check", "define", "natively", "node", "only", "run_pass", "same_values",
-    "told", "unary_function", "unchanged",
+    "Maker",
+    "as_lines",
+    "assert_same_natively",
+    "assert_same_values",
+    "assert_unchanged",
+    "check",
+    "define",
+    "node",
+    "only",
+    "run_pass",
+    "told",
+    "unary_function",
 ]  # fmt: skip
 
 Feeds = Mapping[str, Any]
@@ -132,7 +142,7 @@ def _line(node: Node) -> str:
     return f"{node.name} = {node.op}({', '.join([*held, *('^' + c.name for c in node.controls)])})"
 
 
-def same_values(
+def assert_same_values(
     a: Graph,
     b: Graph,
     fetches: Sequence[str],
@@ -160,7 +170,7 @@ def same_values(
             )
 
 
-def natively(
+def assert_same_natively(
     before: Graph, after: Graph, fetches: Sequence[str], feeds: Feeds, tolerance: float = 1e-5
 ) -> None:
     """The native executor gives for ``after`` what the reference gives for ``before``."""
@@ -192,13 +202,13 @@ def check(
     after, report = run_pass(made.graph, name, fetches, list(feeds), **more)
     assert as_lines(after) == sorted(expected)
     assert made.graph.to_bytes() == before, "the given graph was changed"
-    same_values(made.graph, after, fetches, feeds, exact)
+    assert_same_values(made.graph, after, fetches, feeds, exact)
     again, _ = run_pass(after, name, fetches, list(feeds), **more)
     assert again is after, as_lines(again)
     return report
 
 
-def unchanged(
+def assert_unchanged(
     made: Maker, name: str, fetches: Sequence[str], feeds: Sequence[str] = (), **more: Any
 ) -> Report:
     """The pass finds nothing: the graph comes back as it is."""

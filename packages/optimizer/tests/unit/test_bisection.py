@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, same_values
+from pass_checks import Maker, assert_same_values
 from random_arithmetic import draw as draw_arithmetic
 from wrong_passes import exchanges_operands, fails_on_tanh, install, minus_tanh, negates
 
@@ -67,7 +67,7 @@ def test_every_amount_of_fuel_gives_a_graph_with_the_same_values(seed: int) -> N
         assert fuel.trail == full.trail[:limit]
         validate(after)
         with np.errstate(all="ignore"):
-            same_values(graph, after, fetches, made.feeds, exact=True)
+            assert_same_values(graph, after, fetches, made.feeds, exact=True)
 
 
 def test_right_passes_are_cleared() -> None:

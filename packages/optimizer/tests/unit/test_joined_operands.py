@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, run_pass, same_values
+from pass_checks import Maker, as_lines, assert_same_values, check, run_pass
 
 from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
@@ -57,7 +57,7 @@ def test_readers_read_all_parts(axis: int) -> None:
     assert [s.rewrites for s in report.steps if s.name == NAME] == [
         {"region": 2, "joined operands": 2}
     ]
-    same_values(m.graph, after, ["y:0", "z:0"], feeds, exact=True)
+    assert_same_values(m.graph, after, ["y:0", "z:0"], feeds, exact=True)
     assert as_lines(run_pass(after, NAME, ["y:0", "z:0"], list(feeds))[0]) == as_lines(after)
 
 
@@ -68,14 +68,14 @@ def test_sizes_that_are_not_known() -> None:
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert after["y"].attrs["joins"] == [2, 1]
     feeds = {"x:0": np.ones((2, 8), np.float32)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=True)
 
 
 def stays(m: Maker, feeds: dict[str, Any], fetches: list[str], count: int) -> None:
     """So many concatenations are left, and values are what they were."""
     after, _ = run_pass(m.graph, NAME, fetches, list(feeds))
     assert [node.op for node in after].count("ConcatV2") == count
-    same_values(m.graph, after, fetches, feeds, exact=True)
+    assert_same_values(m.graph, after, fetches, feeds, exact=True)
 
 
 def test_not_where_another_reads_the_last() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
 from drystone_base.dtypes import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT32
 
@@ -177,17 +177,17 @@ def test_becomes(name: str) -> None:
     assert line in as_lines(after)
     assert report.steps[0].numeric == ("exact" if exact else "reassociates")
     with np.errstate(all="ignore"):
-        same_values(m.graph, after, ["y:0"], feeds(m), exact=exact)
+        assert_same_values(m.graph, after, ["y:0"], feeds(m), exact=exact)
     again, _ = run_pass(after, ARITH, ["y:0"], ["x:0", "z:0"])
     assert again is after
     if not exact:
-        unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"], numeric="exact")
+        assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"], numeric="exact")
 
 
 @pytest.mark.parametrize("name", STAYS)
 def test_stays(name: str) -> None:
     m = made(STAYS[name])
-    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
 
 
 @pytest.mark.parametrize("name", [n for n in BECOMES if "(n0)" not in BECOMES[n][1]])
@@ -206,12 +206,12 @@ def test_transposes_join() -> None:
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
     assert "y = Transpose(x, y/order)" in as_lines(after)
     value = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
 
 
 def test_a_transpose_that_others_read_is_not_joined() -> None:
     m = made(transposes([1, 2, 0], [0, 2, 1]), (2, 3, 4))
-    unchanged(m, ARITH, ["y:0", "n0:0"], ["x:0"])
+    assert_unchanged(m, ARITH, ["y:0", "n0:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("op", ["BatchMatMul", "BatchMatMulV2"])
@@ -222,19 +222,19 @@ def test_batches_of_matrices(op: str) -> None:
     assert f"y = {op}(x, z)" in as_lines(after)
     assert after["y"].attrs["adj_x"] is True
     value = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value}, exact=True)
 
 
 def test_a_transpose_of_batches_is_no_transpose_of_matrices() -> None:
     m = made(lambda m: m.op("BatchMatMulV2", "y", m.op("Transpose", "t", "x", m.const(
         "p", [1, 0, 2]), Tperm=INT32, **F), "z", **F), (3, 3, 3))  # fmt: skip
-    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
 
 
 def test_complex_matrices_are_not_conjugated() -> None:
     m = made(lambda m: m.op("BatchMatMulV2", "y", m.op("Transpose", "t", "x", m.const(
         "p", [1, 0]), Tperm=INT32, T=COMPLEX64), "z", T=COMPLEX64), (3, 3), COMPLEX64)  # fmt: skip
-    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
 
 
 def test_conjugate_transpose() -> None:
@@ -244,7 +244,7 @@ def test_conjugate_transpose() -> None:
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
     assert "y = ConjugateTranspose(x, p)" in as_lines(after)
     value = (np.arange(9) * (1 + 2j)).astype(np.complex64).reshape(3, 3)
-    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
 
 
 def negated(op: str, dtype: Any) -> Maker:
@@ -259,17 +259,17 @@ def test_opposite_comparisons_of_integers(op: str, opposite: str) -> None:
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert f"y = {opposite}(x, z)" in as_lines(after)
     values = {"x:0": np.array([1, 2, 3], np.int32), "z:0": np.array([2, 2, 2], np.int32)}
-    same_values(m.graph, after, ["y:0"], values, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], values, exact=True)
 
 
 def test_of_floats_only_equality_has_an_opposite() -> None:
     """B: NaN is neither less than anything nor not less."""
-    unchanged(negated("Less", FLOAT32), ARITH, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(negated("Less", FLOAT32), ARITH, ["y:0"], ["x:0", "z:0"])
     m = negated("Equal", FLOAT32)
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert "y = NotEqual(x, z)" in as_lines(after)
     values = {"x:0": np.array([np.nan, 1, 2], np.float32), "z:0": np.ones(3, np.float32)}
-    same_values(m.graph, after, ["y:0"], values, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], values, exact=True)
 
 
 def test_logical_not_twice() -> None:
@@ -293,7 +293,7 @@ def test_log1p() -> None:
     m = made(lambda m: m.op("Log", "y", m.op("AddV2", "s", m.const("c", 1.0), "x", **F), **F))
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
     assert "y = Log1p(x)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3), np.float32)}, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3), np.float32)}, exact=False)
 
 
 def test_square_of_a_difference() -> None:
@@ -301,8 +301,8 @@ def test_square_of_a_difference() -> None:
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert "y = SquaredDifference(x, z)" in as_lines(after)
     value = np.array([[1, -0.0, 3], [0.0, -5, np.inf]], np.float32)
-    same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
-    unchanged(m, ARITH, ["y:0", "d:0"], ["x:0", "z:0"])
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
+    assert_unchanged(m, ARITH, ["y:0", "d:0"], ["x:0", "z:0"])
 
 
 def test_sum_of_one_tensor() -> None:
@@ -310,9 +310,9 @@ def test_sum_of_one_tensor() -> None:
     after, report = run_pass(m.graph, ARITH, ["y:0"], ["x:0"], numeric="exact")
     assert "y = Mul(x, y/times)" in as_lines(after)
     assert report.steps[0].numeric == "exact"
-    same_values(m.graph, after, ["y:0"], {"x:0": X}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": X}, exact=True)
     m = made(lambda m: m.op("AddN", "y", "x", "x", "x", N=3, **F))
-    unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
 
 
 def test_a_factor_before_a_layer_goes_into_its_weights() -> None:
@@ -323,9 +323,9 @@ def test_a_factor_before_a_layer_goes_into_its_weights() -> None:
     m = made(make)
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
     assert "y = MatMul(x, y/weights)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": np.ones((2, 3), np.float32)}, exact=False)
-    unchanged(m, ARITH, ["y:0", "s:0"], ["x:0"])
-    unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": np.ones((2, 3), np.float32)}, exact=False)
+    assert_unchanged(m, ARITH, ["y:0", "s:0"], ["x:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
 
 
 NEGATED = ("Neg", "n", "z")
@@ -342,16 +342,16 @@ def test_a_product_of_a_negation(make: Make, line: str) -> None:
     assert line in as_lines(after)
     assert "n" not in after
     value = np.array([[1, -0.0, 3], [0.0, -5, np.inf]], np.float32)
-    same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value, "z:0": value[::-1]}, exact=True)
     again, _ = run_pass(after, ARITH, ["y:0"], ["x:0", "z:0"])
     assert again is after
-    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0", "n:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0", "n:0"])
 
 
 def test_a_product_of_a_negation_that_others_read_stays() -> None:
     m = made(binary("AddV2", "x", "p", NEGATED, ("Mul", "p", "n", "z")))
     for fetched in ("n:0", "p:0"):
-        unchanged(m, ARITH, ["y:0", fetched], ["x:0", "z:0"])
+        assert_unchanged(m, ARITH, ["y:0", fetched], ["x:0", "z:0"])
 
 
 def slopes(slope: Any, above: str = "x", under: str = "x", outer: str = "Sub") -> Maker:
@@ -374,18 +374,18 @@ def test_rectified_parts() -> None:
         "u = Relu(x)", "y = AddV2(u, p)", "y/zero = Const(0.0)",
     ])  # fmt: skip
     value = np.array([[1, -2, 0], [-3, np.inf, -np.inf]], np.float32)
-    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=False)
     again, _ = run_pass(after, ARITH, ["y:0"], ["x:0"])
     assert again is after
-    unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
 
 
 @pytest.mark.parametrize("m", [
     slopes([0.5, np.inf, 1.0]), slopes(0.5, above="z"), slopes(0.5, outer="AddV2"),
 ], ids=["a slope that is not finite", "parts of two tensors", "a sum"])  # fmt: skip
 def test_other_rectified_parts_stay(m: Maker) -> None:
-    unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", "z:0"])
 
 
 def test_rectified_parts_that_others_read_stay() -> None:
-    unchanged(slopes(0.5), ARITH, ["y:0", "r:0"], ["x:0"])
+    assert_unchanged(slopes(0.5), ARITH, ["y:0", "r:0"], ["x:0"])

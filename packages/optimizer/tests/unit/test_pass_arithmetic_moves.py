@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT8, INT32, INT64
 
@@ -347,7 +347,7 @@ def test_becomes(name: str) -> None:
     assert m.graph.to_bytes() == before, "the given graph was changed"
     assert report.steps[0].numeric == case.numeric
     with np.errstate(all="ignore"):
-        same_values(m.graph, after, fetches, given, exact=case.numeric == "exact")
+        assert_same_values(m.graph, after, fetches, given, exact=case.numeric == "exact")
     again, _ = run_pass(after, ARITH, fetches, list(given), **options(case))
     assert again is after, as_lines(again)
 
@@ -357,14 +357,14 @@ def test_stays_below_its_class(name: str) -> None:
     case = BECOMES[name]
     m = made(case.make)
     lower = {"reassociates": "exact", "approximate": "reassociates"}[case.numeric]
-    unchanged(m, ARITH, ["y:0"], list(feeds(m)), **(options(case) | {"numeric": lower}))
+    assert_unchanged(m, ARITH, ["y:0"], list(feeds(m)), **(options(case) | {"numeric": lower}))
 
 
 @pytest.mark.parametrize("name", STAYS)
 def test_stays(name: str) -> None:
     make, more = STAYS[name]
     m = made(make)
-    unchanged(m, ARITH, ["y:0"], list(feeds(m)), **more)
+    assert_unchanged(m, ARITH, ["y:0"], list(feeds(m)), **more)
 
 
 @pytest.mark.parametrize("name", BECOMES)
@@ -378,7 +378,7 @@ def test_what_is_fed_or_fetched_in_between_stays(name: str) -> None:
         after, _ = run_pass(m.graph, ARITH, ["y:0", f"{one}:0"], list(given), **options(case))
         with np.errstate(all="ignore"):
             exact = case.numeric == "exact"
-            same_values(m.graph, after, ["y:0", f"{one}:0"], given, exact=exact)
+            assert_same_values(m.graph, after, ["y:0", f"{one}:0"], given, exact=exact)
         after, _ = run_pass(m.graph, ARITH, ["y:0"], [*given, f"{one}:0"], **options(case))
         assert one in after or not after["y"].inputs
 
@@ -391,4 +391,4 @@ def test_other_products_have_no_common_factor() -> None:
     m.op("Mul", "q", "c", "d", **F)
     m.op("AddN", "y", "p", "q", N=2, **F)
     more = {"arithmetic_optimization": "aggressive", "numeric": "approximate"}
-    unchanged(m, ARITH, ["y:0"], list(feeds(m)), **more)
+    assert_unchanged(m, ARITH, ["y:0"], list(feeds(m)), **more)

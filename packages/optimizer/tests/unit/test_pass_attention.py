@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    run_pass,
+)
 
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
@@ -134,7 +142,7 @@ def test_products_of_turned_heads(scored: Any, masks: tuple[str, ...]) -> None:
     assert after["y"].attrs["layouts"] == ["BTNH", "BSNH", "BSNH", "BTNH"]
     [step] = [s for s in report.steps if s.outcome == "changed"]
     assert (dict(step.rewrites), step.numeric) == ({"attention": 1}, "reassociates")
-    natively(m.graph, after, ["y:0"], m.feeds)
+    assert_same_natively(m.graph, after, ["y:0"], m.feeds)
 
 
 @pytest.mark.parametrize(("scored", "masks"), FORMS)
@@ -146,7 +154,7 @@ def test_einsum(scored: Any, masks: tuple[str, ...]) -> None:
     assert after["y"].attrs["layouts"] == ["BTNH", "BSNH", "BSNH", "BTNH"]
     plain = scored is FORMS[0][0]
     assert after["y"].attrs["scale"] == pytest.approx(1 if plain else 0.4)
-    natively(m.graph, after, ["y:0"], m.feeds)
+    assert_same_natively(m.graph, after, ["y:0"], m.feeds)
 
 
 def test_products_of_heads_as_they_lie() -> None:
@@ -166,7 +174,7 @@ def test_keys_that_are_turned_for_the_product() -> None:
     after, _ = run_pass(m.graph, NAME, ["y:0"], list(m.feeds))
     assert f"y = {ATTENTION}(q, k, v)" in as_lines(after)
     assert after["y"].attrs["layouts"] == ["BTNH", "BSNH", "BSNH", "BNTH"]
-    same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
 
 
 def test_einsum_with_keys_first() -> None:
@@ -176,7 +184,7 @@ def test_einsum_with_keys_first() -> None:
     m.op("Einsum", "y", m.v, weights, **F, equation="aecd,acbe->abcd", N=2)
     after, _ = run_pass(m.graph, NAME, ["y:0"], list(m.feeds))
     assert f"y = {ATTENTION}(q, k, v)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
 
 
 def test_a_result_that_is_read_as_it_was() -> None:
@@ -185,14 +193,14 @@ def test_a_result_that_is_read_as_it_was() -> None:
     after, _ = run_pass(m.graph, NAME, ["y:0", "c:0"], list(m.feeds))
     assert after["c"].attrs["layouts"] == ["BTNH", "BSNH", "BSNH", "BNTH"]
     assert after["y"].op == "Transpose"
-    same_values(m.graph, after, ["y:0", "c:0"], m.feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0", "c:0"], m.feeds, exact=False)
 
 
 @pytest.mark.parametrize("inner", ["s", "scaled", "masked", "w"])
 def test_attention_of_which_more_is_read(inner: str) -> None:
     m = Heads()
     by_einsum(m, masked)
-    unchanged(m, NAME, ["y:0", f"{inner}:0"], list(m.feeds))
+    assert_unchanged(m, NAME, ["y:0", f"{inner}:0"], list(m.feeds))
 
 
 def _scaled_after_the_mask(m: Heads, product: Output) -> Output:
@@ -233,7 +241,7 @@ def _clipped(m: Heads, product: Output) -> Output:
 def test_scores_that_are_computed_otherwise(scored: Any) -> None:
     m = Heads()
     by_einsum(m, scored)
-    unchanged(m, NAME, ["y:0"], list(m.feeds))
+    assert_unchanged(m, NAME, ["y:0"], list(m.feeds))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +257,7 @@ def test_einsum_of_other_equations(first: str, second: str) -> None:
     weights = m.f("Softmax", "w", m.op("Einsum", "s", m.q, m.k, **F, equation=first, N=2))
     m.op("Einsum", "y", weights, m.v, **F, equation=second, N=2)
     after, _ = run_pass(m.graph, NAME, ["y:0"], list(m.feeds))
-    same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], m.feeds, exact=False)
     if first != "BTNH,BSNH->BTNS":  # which only calls the dimensions otherwise
         assert after is m.graph
 
@@ -260,7 +268,7 @@ def test_products_that_are_flipped_otherwise() -> None:
         q, k, v = (m.x(n, (B, N, 4, 4)) for n in "qkv")
         weights = m.op("Softmax", "w", m.op("BatchMatMulV2", "s", q, k, **F, **first), **F)
         m.op("BatchMatMulV2", "y", weights, v, **F, **second)
-        unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
+        assert_unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
 
 
 def test_other_dtypes_and_ranks() -> None:
@@ -269,12 +277,12 @@ def test_other_dtypes_and_ranks() -> None:
     d: dict[str, Any] = {"T": FLOAT64}
     weights = m.op("Softmax", "w", m.op("BatchMatMulV2", "s", q, k, **d), **d)
     m.op("BatchMatMulV2", "y", weights, v, **d)
-    unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
     m = Maker()
     q, k, v = (m.x(n, (B, 4, 4)) for n in "qkv")
     weights = m.op("Softmax", "w", m.op("BatchMatMulV2", "s", q, k, **F), **F)
     m.op("BatchMatMulV2", "y", weights, v, **F)
-    unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["q:0", "k:0", "v:0"])
 
 
 def test_nothing_without_a_kernel_or_where_roundings_must_stay(
@@ -282,6 +290,6 @@ def test_nothing_without_a_kernel_or_where_roundings_must_stay(
 ) -> None:
     m = Heads()
     by_einsum(m, scaled)
-    unchanged(m, NAME, ["y:0"], list(m.feeds), numeric="exact")
+    assert_unchanged(m, NAME, ["y:0"], list(m.feeds), numeric="exact")
     monkeypatch.setattr(attention, "of_plugins", dict)
-    unchanged(m, NAME, ["y:0"], list(m.feeds))
+    assert_unchanged(m, NAME, ["y:0"], list(m.feeds))

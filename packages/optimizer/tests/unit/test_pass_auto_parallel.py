@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, told, unchanged
+from pass_checks import Maker, as_lines, assert_unchanged, run_pass, told
 
 from drystone_abi.protos import RewriterConfig
 from drystone_base.dtypes import FLOAT32
@@ -94,27 +94,27 @@ def test_c17_each_replica_reads_on_in_a_queue() -> None:
     [({}, "there is one replica"), ({"numeric": "exact"} | TWO, "the session is to be exact")],
 )
 def test_c17_why_not(more: dict[str, Any], why: str) -> None:
-    report = unchanged(step(), PASS, ["train"], ["x:0"], **more)
+    report = assert_unchanged(step(), PASS, ["train"], ["x:0"], **more)
     assert why in told(report, PASS)
 
 
 def test_c17_steps_that_cannot_be_repeated_stay() -> None:
     plain = Maker()
     plain.op("Neg", "train", plain.x(), **F)
-    report = unchanged(plain, PASS, ["train"], ["x:0"], **TWO)
+    report = assert_unchanged(plain, PASS, ["train"], ["x:0"], **TWO)
     assert told(report, PASS) == "no op that applies a gradient"
     m = step()
     m.op("Identity", "seen", "update", **F)
-    report = unchanged(m, PASS, ["train", "seen"], ["x:0"], **TWO)
+    report = assert_unchanged(m, PASS, ["train", "seen"], ["x:0"], **TWO)
     assert told(report, PASS) == "the value of an update is read"
     m = step()
     m.op("AssignAdd", "counted", "v", m.const("one", [1.0] * 3), **F)
     m.graph.add_control(m.graph["grad"], m.graph["counted"])
-    report = unchanged(m, PASS, ["train"], ["x:0"], **TWO)
+    report = assert_unchanged(m, PASS, ["train"], ["x:0"], **TWO)
     assert told(report, PASS) == "counted (AssignAdd) has an effect that would be repeated"
     m = step()
     m.op("ApplyGradientDescent", "second", "v", "rate", "grad", controls=["update"], **F)
-    report = unchanged(m, PASS, ["train", "second"], ["x:0"], **TWO)
+    report = assert_unchanged(m, PASS, ["train", "second"], ["x:0"], **TWO)
     assert told(report, PASS) == "an update waits for another one"
 
 
@@ -122,7 +122,7 @@ def test_c17_another_write_of_the_step_must_come_after_all_updates() -> None:
     m = step()
     m.op("AssignAdd", "decay", "v", m.const("less", [-0.1] * 3), **F)
     m.graph.add_control(m.graph["train"], m.graph["decay"])
-    report = unchanged(m, PASS, ["train"], ["x:0"], **TWO)
+    report = assert_unchanged(m, PASS, ["train"], ["x:0"], **TWO)
     assert told(report, PASS) == "decay (AssignAdd) writes what a replica may not have read yet"
     m.graph.add_control(m.graph["decay"], m.graph["update"])
     after, _ = run_pass(m.graph, PASS, ["train"], ["x:0"], **TWO)

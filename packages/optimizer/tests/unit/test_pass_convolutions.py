@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, run_pass, same_values
+from pass_checks import Maker, assert_same_values, run_pass
 
 from drystone_base.dtypes import FLOAT32
 from drystone_base.ops.own import FUSED_CONVOLUTION
@@ -90,7 +90,7 @@ def test_a_layer_takes_in_what_follows(name: str, flip: bool, bias: bool) -> Non
     assert made["y"].attrs["fused_ops"] == [*(["BiasAdd"] if bias else []), name]
     assert {node.op for node in made} <= {FUSED_CONVOLUTION, "Const", "Placeholder", "Tanh"}
     assert report.steps[-1].numeric == "reassociates"
-    same_values(m.graph, made, ["y:0"], given, exact=False)
+    assert_same_values(m.graph, made, ["y:0"], given, exact=False)
     again, _ = run_pass(made, NAME, ["y:0"], list(given))
     assert again is made
 
@@ -101,7 +101,7 @@ def test_one_activation_after_the_other() -> None:
     m.op("AddV2", "s", "y", m.x("z", (1, 5, 6, 4)), **F)
     made, _ = run_pass(m.graph, NAME, ["s:0"], ["x:0", "z:0"])
     assert made["s"].attrs["fused_ops"] == ["BiasAdd", "Swish", "Add"]
-    same_values(m.graph, made, ["s:0"], feeds(m), exact=False)
+    assert_same_values(m.graph, made, ["s:0"], feeds(m), exact=False)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -113,7 +113,7 @@ def test_a_depthwise_layer_pads_by_itself(bias: bool) -> None:
     made, _ = run_pass(m.graph, NAME, ["c:0"], ["x:0"])
     assert "p" not in made
     assert made["c"].attrs["explicit_paddings"] == [0, 0, 0, 1, 2, 1, 0, 0]
-    same_values(m.graph, made, ["c:0"], feeds(m), exact=False)
+    assert_same_values(m.graph, made, ["c:0"], feeds(m), exact=False)
 
 
 def infinite(m: Maker) -> None:
@@ -160,4 +160,4 @@ def test_a_fetched_layer_stays(name: str) -> None:
     AFTER[name](m, layer(m), False)
     made, _ = run_pass(m.graph, NAME, ["y:0", "c:0"], list(feeds(m)))
     assert made["c"].op == "Conv2D"
-    same_values(m.graph, made, ["y:0", "c:0"], feeds(m), exact=False)
+    assert_same_values(m.graph, made, ["y:0", "c:0"], feeds(m), exact=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pass_checks import Maker, as_lines, check, run_pass, unchanged
+from pass_checks import Maker, as_lines, assert_unchanged, check, run_pass
 
 from drystone_base.dtypes import BOOL, FLOAT32
 
@@ -34,7 +34,7 @@ def test_control_edges_that_order_nothing_go() -> None:
 def test_edges_from_effects_stay() -> None:
     m = assigned()
     m.op("ReadVariableOp", "y", "v", controls=["put"], dtype=FLOAT32)
-    unchanged(m, DEP, ["y:0"], ["x:0"])
+    assert_unchanged(m, DEP, ["y:0"], ["x:0"])
 
 
 def test_edges_from_reads_of_what_is_written_stay() -> None:
@@ -43,7 +43,7 @@ def test_edges_from_reads_of_what_is_written_stay() -> None:
     m.op("Neg", "n", "r", **F)
     m.op("AssignVariableOp", "again", "v", "x", controls=["n"], dtype=FLOAT32)
     m.op("AddV2", "y", "n", m.const("c", 1.0, controls=["again"]), **F)
-    unchanged(m, DEP, ["y:0"], ["x:0"])
+    assert_unchanged(m, DEP, ["y:0"], ["x:0"])
 
 
 def test_a_node_that_only_orders_is_joined_with_its_neighbours() -> None:
@@ -76,14 +76,14 @@ def test_a_no_op_between_many_stays() -> None:
     for k in range(3):
         m.op("ReadVariableOp", f"r{k}", f"v{k}", controls=["group"], dtype=FLOAT32)
     m.op("AddN", "y", "r0", "r1", "r2", N=3, **F)
-    unchanged(m, DEP, ["y:0"], ["x:0"])
+    assert_unchanged(m, DEP, ["y:0"], ["x:0"])
 
 
 def test_fetched_and_fed_nodes_stay() -> None:
     m = assigned()
     m.op("Identity", "i", "x", controls=["put"], **F)
     m.op("NoOp", "train", controls=["i"])
-    unchanged(m, DEP, ["train", "i:0"], ["x:0"])
+    assert_unchanged(m, DEP, ["train", "i:0"], ["x:0"])
 
 
 def test_an_edge_beside_another_path_goes() -> None:
@@ -103,7 +103,7 @@ def test_what_runs_in_a_branch_only_goes_on_waiting_for_it() -> None:
     m.const("a", 1.0, controls=["no"])
     m.const("b", 2.0, controls=["yes"])
     m.op("Merge", "y", "a", "b", N=2, **F)
-    unchanged(m, DEP, ["y:0"], ["x:0", "p:0"])
+    assert_unchanged(m, DEP, ["y:0"], ["x:0", "p:0"])
 
 
 def test_a_path_through_a_fed_node_implies_nothing() -> None:
@@ -111,4 +111,4 @@ def test_a_path_through_a_fed_node_implies_nothing() -> None:
     m = assigned()
     m.op("ReadVariableOp", "r", "v", controls=["put"], dtype=FLOAT32)
     m.op("ReadVariableOp", "y", "v", controls=["put", "r"], dtype=FLOAT32)
-    unchanged(m, DEP, ["y:0"], ["x:0", "r:0"])
+    assert_unchanged(m, DEP, ["y:0"], ["x:0", "r:0"])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import random_arithmetic
-from pass_checks import Maker, as_lines, check, run_pass, same_values, told, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, check, run_pass, told
 
 from drystone_base.dtypes import BOOL, FLOAT16, FLOAT32, INT32, STRING
 from drystone_base.ops.own import FUSED_ELEMENTWISE
@@ -119,14 +119,14 @@ def test_two_regions() -> None:
     m.op("Floor", "z", "r", **F)
     after, _ = run_pass(m.graph, NAME, ["y:0", "z:0"], ["x:0"])
     assert [n.op for n in after if n.op == FUSED_ELEMENTWISE] == [FUSED_ELEMENTWISE] * 2
-    same_values(m.graph, after, ["y:0", "z:0"], FEEDS, exact=True)
+    assert_same_values(m.graph, after, ["y:0", "z:0"], FEEDS, exact=True)
 
 
 def partly(m: Maker, fetches: list[str], ops: list[str]) -> None:
     """What is left out is not fused; the values stay."""
     after, _ = run_pass(m.graph, NAME, fetches, ["x:0"])
     assert [n.attrs["ops"] for n in after if n.op == FUSED_ELEMENTWISE] == ([ops] if ops else [])
-    same_values(m.graph, after, fetches, FEEDS, exact=True)
+    assert_same_values(m.graph, after, fetches, FEEDS, exact=True)
 
 
 def test_not_what_is_fetched() -> None:
@@ -145,7 +145,7 @@ def test_not_what_waits_or_is_waited_for() -> None:
     m.op("NoOp", "n", controls=["e"])
     m.op("Neg", "p", "e", **F, controls=["n"])
     m.op("Abs", "y", "p", **F)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 def test_not_across_devices() -> None:
@@ -163,7 +163,7 @@ def test_not_across_dtypes() -> None:
     m = Maker()
     m.op("Neg", "i", m.x(shape=(3,), dtype=INT32), T=INT32)
     m.op("Exp", "e", m.op("Cast", "c", "i", SrcT=INT32, DstT=FLOAT32), **F)
-    unchanged(m, NAME, ["e:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["e:0"], ["x:0"])
 
 
 def test_not_what_rounds_elsewhere() -> None:
@@ -171,7 +171,7 @@ def test_not_what_rounds_elsewhere() -> None:
     m = Maker()
     x = m.x(shape=(3,), dtype=FLOAT16)
     m.op("Neg", "y", m.op("AddN", "s", x, x, N=2, T=FLOAT16), T=FLOAT16)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("shape", [None, (-1, 3)])
@@ -179,14 +179,14 @@ def test_not_without_knowing_that_shapes_are_equal(shape: Any) -> None:
     m = Maker()
     first = m.op("Exp", "e", m.x(shape=shape), **F)
     m.op("AddV2", "y", first, m.x("z", shape), **F)
-    unchanged(m, NAME, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0", "z:0"])
 
 
 def test_not_ops_of_strings() -> None:
     m = Maker()
     x = m.x(shape=(3,), dtype=STRING)
     m.op("Add", "y", m.op("Add", "a", x, x, T=STRING), x, T=STRING)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 def test_not_more_results_than_the_kernel_has_room_for() -> None:
@@ -199,12 +199,12 @@ def test_not_more_results_than_the_kernel_has_room_for() -> None:
 
 def test_nothing_without_two_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elementwise_fusion, "_MOST_RESULTS", 0)
-    unchanged(chain(), NAME, ["y:0"], ["x:0"])
+    assert_unchanged(chain(), NAME, ["y:0"], ["x:0"])
 
 
 def test_without_a_kernel_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elementwise_fusion, "of_plugins", dict)
-    report = unchanged(chain(), NAME, ["y:0"], ["x:0"])
+    report = assert_unchanged(chain(), NAME, ["y:0"], ["x:0"])
     assert told(report, NAME) == "no plugin has a kernel for fused element-wise ops"
 
 
@@ -233,7 +233,9 @@ def long_chain(count: int) -> Maker:
 def regions(m: Maker, fetch: str, shape: tuple[int, ...] = (3,)) -> list[int]:
     """How many ops each region holds; the values stay."""
     after, _ = run_pass(m.graph, NAME, [fetch], ["x:0"])
-    same_values(m.graph, after, [fetch], {"x:0": np.full(shape, 0.5, np.float32)}, exact=True)
+    assert_same_values(
+        m.graph, after, [fetch], {"x:0": np.full(shape, 0.5, np.float32)}, exact=True
+    )
     return [len(n.attrs["ops"]) for n in after if n.op == FUSED_ELEMENTWISE]
 
 

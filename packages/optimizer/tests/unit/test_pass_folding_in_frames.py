@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    run_pass,
+)
 
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, QINT32, QUINT8
 from drystone_base.session import Session, SessionConfig
@@ -51,16 +59,16 @@ def test_a_constant_goes_into_the_loop_and_is_folded_there() -> None:
     assert "squared = Const(4.0, ^factor/inside)" in lines
     assert "less = Less(k, end)" in lines
     assert report.steps[0].rewrites["constant into a loop"] == 1
-    same_values(m.graph, after, ["y:0"], X, exact=True)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"])
     assert again is after
 
 
 def test_what_enters_anew_or_as_a_variable_stays() -> None:
-    unchanged(loop(is_constant=False), FOLD, ["y:0"], ["x:0"])
-    unchanged(loop(), FOLD, ["y:0"], ["x:0", "two:0"])
-    unchanged(loop(), FOLD, ["y:0"], ["x:0", "factor:0"])
+    assert_unchanged(loop(is_constant=False), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(loop(), FOLD, ["y:0"], ["x:0", "two:0"])
+    assert_unchanged(loop(), FOLD, ["y:0"], ["x:0", "factor:0"])
 
 
 def test_a_variable_enters_by_reference_as_it_did() -> None:
@@ -68,7 +76,7 @@ def test_a_variable_enters_by_reference_as_it_did() -> None:
     m.op("VariableV2", "v", dtype=FLOAT32, shape=(2,))
     m.op("RefEnter", "e", "v", frame_name="f", is_constant=True, **F)
     m.op("Exit", "y", m.op("Identity", "i", "e", **F), **F)
-    unchanged(m, FOLD, ["y:0"])
+    assert_unchanged(m, FOLD, ["y:0"])
 
 
 # ---- branches ------------------------------------------------------------------------------------
@@ -93,16 +101,16 @@ def test_a_bool_switched_by_itself_is_known_on_both_sides() -> None:
     )
     for value in (False, True):
         feeds = {"p:0": value, "q:0": True}
-        same_values(m.graph, after, ["y:0", "y:1"], feeds, exact=True)
+        assert_same_values(m.graph, after, ["y:0", "y:1"], feeds, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0", "y:1"], ["p:0", "q:0"])
     assert again is after
 
 
 def test_a_bool_switched_by_another_or_fetched_stays() -> None:
-    unchanged(switched(same=False), FOLD, ["y:0"], ["p:0", "q:0"])
+    assert_unchanged(switched(same=False), FOLD, ["y:0"], ["p:0", "q:0"])
     m = switched()
     m.graph.set_attr(m.graph["s"], "_grappler_do_not_remove", True)
-    unchanged(m, FOLD, ["y:0"], ["p:0", "q:0"])
+    assert_unchanged(m, FOLD, ["y:0"], ["p:0", "q:0"])
 
 
 def merged(**more: Any) -> Maker:
@@ -119,14 +127,14 @@ def test_a_merge_of_a_constant_is_that_constant() -> None:
     m = merged()
     after, _ = run_pass(m.graph, FOLD, ["y:0", "which:0"], ["x:0", "p:0"])
     assert {"y = Const(-7.0, ^m/known_0)", "m/known_1 = Const(1, ^m)"} <= set(as_lines(after))
-    same_values(m.graph, after, ["y:0", "which:0"], X | {"p:0": False}, exact=True)
+    assert_same_values(m.graph, after, ["y:0", "which:0"], X | {"p:0": False}, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0", "which:0"], ["x:0", "p:0"])
     assert again is after
 
 
 def test_a_merge_of_a_constant_of_one_branch_stays() -> None:
-    unchanged(merged(controls=["p"]), FOLD, ["y:0", "which:0"], ["x:0", "p:0"])
-    unchanged(merged(), FOLD, ["y:0"], ["x:0", "p:0", "c:0"])
+    assert_unchanged(merged(controls=["p"]), FOLD, ["y:0", "which:0"], ["x:0", "p:0"])
+    assert_unchanged(merged(), FOLD, ["y:0"], ["x:0", "p:0", "c:0"])
 
 
 # ---- several constants ---------------------------------------------------------------------------
@@ -147,7 +155,7 @@ def test_identities_that_wait_are_waited_for() -> None:
     m.op("Mul", "y", "i:0", "i:1", **F)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "i/known_1 = Const(2.0, ^i)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 def test_constant_terms_of_an_accumulation() -> None:
@@ -157,7 +165,7 @@ def test_constant_terms_of_an_accumulation() -> None:
     m.op("AccumulateNV2", "y", ones[0], "x", ones[1], N=3, shape=(2, 3), **F)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "y = AccumulateNV2(x, y/constants)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
 def biases(first: str, second: str, **more: Any) -> Maker:
@@ -183,10 +191,10 @@ def test_biases_of_two_layouts_or_read_twice_stay() -> None:
     m.x(shape=(2, 3, 3, 3))
     m.op("BiasAdd", "s", "x", m.const("a", [1.0, 2.0, 3.0]), data_format="NCHW", **F)
     m.op("BiasAdd", "y", "s", m.const("b", [0.5, 0.25, 4.0]), **F)
-    unchanged(m, FOLD, ["y:0"], ["x:0"])
-    unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0", "s:0"], ["x:0"])
-    unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0"], ["x:0", "a:0"])
-    unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(m, FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0", "s:0"], ["x:0"])
+    assert_unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0"], ["x:0", "a:0"])
+    assert_unchanged(biases("BiasAdd", "BiasAdd"), FOLD, ["y:0"], ["x:0"], numeric="exact")
 
 
 def long_chain(constants: list[Any], op: str = "AddV2") -> Maker:
@@ -206,14 +214,14 @@ def test_a_long_chain_is_joined_at_once() -> None:
     )
     assert len(after) == 3
     assert report.steps[0].rewrites == {"constants together": 1}
-    same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
 def test_a_chain_ends_at_what_is_larger_kept_fed_or_not_finite() -> None:
     larger = long_chain([1.0, 2.0, np.ones((4, 1, 3))])
     after, _ = run_pass(larger.graph, FOLD, ["y:0"], ["x:0"])
     assert {"n1 = AddV2(x, n1/joined)", "y = AddV2(n1, c2)"} <= set(as_lines(after))
-    same_values(larger.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(larger.graph, after, ["y:0"], X, exact=False)
     m = long_chain([1.0, 2.0, 3.0, 4.0])
     after, _ = run_pass(m.graph, FOLD, ["y:0", "n1:0"], ["x:0"])
     assert {"n1 = AddV2(x, n1/joined)", "y = AddV2(n1, y/joined)"} <= set(as_lines(after))
@@ -245,18 +253,18 @@ def test_an_operand_that_only_broadcasts(op: str, value: float) -> None:
     ("op", "value"), [("Mul", 2), ("AddV2", 0.0), ("Sub", -0.0), ("Maximum", 0), ("AddV2", 1)]
 )
 def test_an_operand_that_does_more_than_broadcast_stays(op: str, value: float) -> None:
-    unchanged(grown(op, value), FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(grown(op, value), FOLD, ["y:0"], ["x:0"], numeric="exact")
 
 
 def test_zeros_absorb_floats_only_if_asked_to() -> None:
     m = grown("Mul", 0.0)
-    unchanged(m, FOLD, ["y:0"], ["x:0"])
-    unchanged(m, FOLD, ["y:0"], ["x:0"], numeric="approximate")
-    unchanged(m, FOLD, ["y:0"], ["x:0"], constant_folding="aggressive")
+    assert_unchanged(m, FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(m, FOLD, ["y:0"], ["x:0"], numeric="approximate")
+    assert_unchanged(m, FOLD, ["y:0"], ["x:0"], constant_folding="aggressive")
     asked = {"constant_folding": "aggressive", "numeric": "approximate"}
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"], **asked)
     assert "y = Const([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])" in as_lines(after)
-    unchanged(grown("Mul", 1e-30), FOLD, ["y:0"], ["x:0"], **asked)
+    assert_unchanged(grown("Mul", 1e-30), FOLD, ["y:0"], ["x:0"], **asked)
 
 
 # ---- reductions and sizes ------------------------------------------------------------------------
@@ -273,13 +281,15 @@ def test_as_many_axes_as_there_are_are_all() -> None:
     m = reduced(2)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "k:0"])
     assert "y = Sum(x, y/axes)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], X | {"k:0": np.array([-1, 0], np.int32)}, exact=True)
+    assert_same_values(
+        m.graph, after, ["y:0"], X | {"k:0": np.array([-1, 0], np.int32)}, exact=True
+    )
 
 
 def test_fewer_axes_or_an_unknown_rank_stay() -> None:
-    unchanged(reduced(1), FOLD, ["y:0"], ["x:0", "k:0"])
-    unchanged(reduced(-1), FOLD, ["y:0"], ["x:0", "k:0"])
-    unchanged(reduced(2, None), FOLD, ["y:0"], ["x:0", "k:0"])
+    assert_unchanged(reduced(1), FOLD, ["y:0"], ["x:0", "k:0"])
+    assert_unchanged(reduced(-1), FOLD, ["y:0"], ["x:0", "k:0"])
+    assert_unchanged(reduced(2, None), FOLD, ["y:0"], ["x:0", "k:0"])
 
 
 def array(**more: Any) -> Maker:
@@ -292,9 +302,9 @@ def array(**more: Any) -> Maker:
 def test_the_size_of_an_array_that_does_not_grow() -> None:
     after, _ = run_pass(array().graph, FOLD, ["y:0"])
     assert after["y"].op == "Const"
-    same_values(array().graph, after, ["y:0"], {}, exact=True)
-    unchanged(array(dynamic_size=True), FOLD, ["y:0"])
-    unchanged(array(), FOLD, ["y:0"], ["n:0"])
+    assert_same_values(array().graph, after, ["y:0"], {}, exact=True)
+    assert_unchanged(array(dynamic_size=True), FOLD, ["y:0"])
+    assert_unchanged(array(), FOLD, ["y:0"], ["n:0"])
 
 
 def quantized(fed: bool = False) -> tuple[Maker, dict[str, Any]]:
@@ -314,9 +324,9 @@ def test_the_range_of_a_quantized_product() -> None:
     m, feeds = quantized()
     after, report = run_pass(m.graph, FOLD, ["low:0", "high:0"], list(feeds))
     assert report.steps[0].rewrites["range of a product"] == 1
-    same_values(m.graph, after, ["low:0", "high:0"], feeds, exact=True)
-    unchanged(m, FOLD, ["low:0", "high:0"], [*feeds, "r1:0"])
-    unchanged(m, FOLD, ["q:0", "q:1", "q:2"], list(feeds))
+    assert_same_values(m.graph, after, ["low:0", "high:0"], feeds, exact=True)
+    assert_unchanged(m, FOLD, ["low:0", "high:0"], [*feeds, "r1:0"])
+    assert_unchanged(m, FOLD, ["q:0", "q:1", "q:2"], list(feeds))
 
 
 # ---- updates -------------------------------------------------------------------------------------
@@ -346,7 +356,7 @@ def test_an_update_that_changes_nothing_only_waits(op: str, value: Any) -> None:
     m = updated(op, value)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], numeric="exact")
     assert "u = NoOp(^set)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {}, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0"], numeric="exact")
     assert again is after
 
@@ -358,7 +368,7 @@ def test_an_update_that_changes_nothing_only_waits(op: str, value: Any) -> None:
      ("ResourceScatterAdd", [1.0, 1.0]), ("AssignVariableOp", [0.0] * 3)],
 )  # fmt: skip
 def test_an_update_that_changes_something_stays(op: str, value: Any) -> None:
-    unchanged(updated(op, value), FOLD, ["y:0"], numeric="exact")
+    assert_unchanged(updated(op, value), FOLD, ["y:0"], numeric="exact")
 
 
 def test_by_default_a_zero_of_either_sign_is_nothing() -> None:
@@ -366,7 +376,7 @@ def test_by_default_a_zero_of_either_sign_is_nothing() -> None:
     after, report = run_pass(m.graph, FOLD, ["y:0"])
     assert after["u"].op == "NoOp"
     assert report.steps[0].numeric == "reassociates"
-    unchanged(m, FOLD, ["y:0"], ["d:0"])
+    assert_unchanged(m, FOLD, ["y:0"], ["d:0"])
 
 
 def test_a_variable_by_reference_is_updated_as_before() -> None:
@@ -375,6 +385,6 @@ def test_a_variable_by_reference_is_updated_as_before() -> None:
     m.op("Assign", "set", "v", m.const("c", [1.0, 2.0, 4.0]), **F)
     m.op("AssignAdd", "u", "v", m.const("d", [-0.0] * 3), controls=["set"], **F)
     m.op("Identity", "y", "u", **F)
-    unchanged(m, FOLD, ["y:0"])
+    assert_unchanged(m, FOLD, ["y:0"])
     off = SessionConfig(executor="reference", optimizer="off")
     assert np.asarray(Session(m.graph, off).run("y:0")).tolist() == [1, 2, 4]

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, define, node, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    define,
+    node,
+    run_pass,
+)
 
 from drystone_abi.protos import NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
@@ -69,7 +78,7 @@ def test_effects_run_whenever_the_call_does() -> None:
     after, _ = run_pass(m.graph, FUN, ["y:0"])
     assert "call/bump = AssignAddVariableOp(v, call/c, ^call/start)" in as_lines(after)
     assert "call/done = NoOp(^call/start, ^call/bump)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {}, exact=True)
 
 
 def test_what_waits_for_a_call_waits_for_its_reads() -> None:
@@ -87,14 +96,14 @@ def test_what_waits_for_a_call_waits_for_its_reads() -> None:
     lines = as_lines(after)
     assert "again = AssignVariableOp(v, one, ^call/done)" in lines
     assert "call/done = NoOp(^call/start, ^call/v)" in lines
-    same_values(m.graph, after, ["y:0"], {}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {}, exact=True)
 
 
 @pytest.mark.parametrize("mark", ["_noinline", "_XlaMustCompile", "_tf_data_function"])
 def test_marked_functions_stay_calls(mark: str) -> None:
     attrs: Any = {mark: True}
     m = calling(NEG, **attrs)
-    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+    assert_unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
 
 
 def test_aggressive_inlines_what_asks_not_to_be() -> None:
@@ -112,11 +121,11 @@ def test_aggressive_inlines_what_asks_not_to_be() -> None:
 def test_bodies_whose_state_goes_by_their_nodes_names_stay(body: Any) -> None:
     out = "n:value:0" if body[1].op == "ReadVariableOp" else "n:output:0"
     m = calling(*body, result=out, op="StatefulPartitionedCall")
-    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+    assert_unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
 
 
 def test_a_fed_call_stays() -> None:
-    unchanged(calling(NEG), FUN, ["y:0"], ["call:0"], optimize_functions=False)
+    assert_unchanged(calling(NEG), FUN, ["y:0"], ["call:0"], optimize_functions=False)
 
 
 def test_a_function_that_calls_itself_is_inlined_once() -> None:
@@ -155,7 +164,7 @@ def test_loops_of_two_calls_keep_their_frames_apart() -> None:
     m.op("AddV2", "y", "one", "two", **F)
     after, _ = run_pass(m.graph, FUN, ["y:0"], ["x:0"])
     assert {n.attrs["frame_name"] for n in after if n.op == "Enter"} == {"one/loop", "two/loop"}
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 def test_a_body_with_effects_in_a_branch_stays_a_call() -> None:
@@ -167,7 +176,7 @@ def test_a_body_with_effects_in_a_branch_stays_a_call() -> None:
         node("Merge", "m", "s:output_false:0", "yes:output:0", N=2, **F),
     ]
     m = calling(*nodes, result="m:output:0", op="StatefulPartitionedCall")
-    unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
+    assert_unchanged(m, FUN, ["y:0"], ["x:0"], optimize_functions=False)
 
 
 def test_an_argument_out_of_a_branch_is_waited_for_without_a_circle() -> None:
@@ -179,4 +188,4 @@ def test_an_argument_out_of_a_branch_is_waited_for_without_a_circle() -> None:
     m.op("Merge", "m", "s:0", m.op("AddV2", "sum", "y", "later", **F), N=2, **F)
     after, _ = run_pass(m.graph, FUN, ["m:0"], ["x:0", "p:0"])
     for choice in (True, False):
-        same_values(m.graph, after, ["m:0"], {**X, "p:0": choice}, exact=True)
+        assert_same_values(m.graph, after, ["m:0"], {**X, "p:0": choice}, exact=True)

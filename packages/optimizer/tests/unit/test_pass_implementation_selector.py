@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, natively, run_pass, same_values, told, unary_function, unchanged
+from pass_checks import (
+    Maker,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    run_pass,
+    told,
+    unary_function,
+)
 
 from drystone_abi.protos import DataType
 from drystone_base.dtypes import FLOAT32, INT32
@@ -40,8 +48,8 @@ def test_c2_a_call_goes_to_the_function_for_its_device(op: str) -> None:
     assert after["y"].attrs["f"].name == "fast"
     assert m.graph["y"].attrs["f"].name == "slow"
     assert report.steps[0].rewrites == {"implementation for the device": 1}
-    same_values(m.graph, after, ["y:0"], X, exact=True)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])
     assert again is after
 
@@ -54,7 +62,7 @@ def test_c2_a_node_of_a_function_becomes_one_of_the_other() -> None:
 
 @pytest.mark.parametrize("device", ["", "/device:CPU:0", "/job:a/cpu:1"])
 def test_c2_the_right_function_stays(device: str) -> None:
-    unchanged(calls(device), PASS, ["y:0"], ["x:0"])
+    assert_unchanged(calls(device), PASS, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize(
@@ -66,7 +74,7 @@ def test_c2_the_right_function_stays(device: str) -> None:
     ],
 )
 def test_c2_functions_that_do_not_fit_stay(more: dict[str, str], why: str) -> None:
-    report = unchanged(calls(**more), PASS, ["y:0"], ["x:0"])
+    report = assert_unchanged(calls(**more), PASS, ["y:0"], ["x:0"])
     assert why in told(report, PASS)
 
 
@@ -74,18 +82,18 @@ def test_c2_of_several_for_one_device_none_is_taken() -> None:
     m = calls()
     third = unary_function("third", "Abs", api_implements="f", api_preferred_device="GPU")
     m.graph.functions.add(third)
-    report = unchanged(m, PASS, ["y:0"], ["x:0"])
+    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"])
     assert told(report, PASS) == "several implementations prefer the device of a call"
 
 
 def test_c2_functions_of_other_interfaces_or_types_are_not_taken() -> None:
-    unchanged(calls(api_implements="g"), PASS, ["y:0"], ["x:0"])
+    assert_unchanged(calls(api_implements="g"), PASS, ["y:0"], ["x:0"])
     m = calls()
     other = unary_function("fast", "Neg", api_implements="f", api_preferred_device="GPU")
     del other.signature.input_arg[:]
     other.signature.input_arg.add(name="a", type=DataType.DT_DOUBLE)
     m.graph.functions.add(other, replace=True)
-    report = unchanged(m, PASS, ["y:0"], ["x:0"])
+    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"])
     assert told(report, PASS) == "implementations differ in arguments or results"
 
 
@@ -122,10 +130,10 @@ def test_c2_an_index_of_a_device_becomes_a_constant(
 
 
 def test_c2_an_index_stays_where_the_device_is_open_or_something_else_reads_it() -> None:
-    report = unchanged(cases("", ["CPU", "GPU"]), PASS, ["y:0"], ["x:0"])
+    report = assert_unchanged(cases("", ["CPU", "GPU"]), PASS, ["y:0"], ["x:0"])
     assert told(report, PASS) == "the Case of a DeviceIndex states no device"
     m = cases(GPU, ["CPU", "GPU"])
     m.op("Neg", "other", "i", T=INT32)
-    report = unchanged(m, PASS, ["y:0", "other:0"], ["x:0"])
+    report = assert_unchanged(m, PASS, ["y:0", "other:0"], ["x:0"])
     assert "something else than a Case" in told(report, PASS)
-    unchanged(cases(GPU, ["CPU", "GPU"]), PASS, ["y:0"], ["x:0", "i:0"])
+    assert_unchanged(cases(GPU, ["CPU", "GPU"]), PASS, ["y:0"], ["x:0", "i:0"])

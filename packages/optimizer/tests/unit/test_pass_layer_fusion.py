@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    run_pass,
+)
 
 from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
@@ -137,7 +145,7 @@ def test_layer_norm(form: Callable[[Layer], None], squares: str) -> None:
     assert step.numeric == "reassociates"
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert after["y"].attrs["epsilon"] == pytest.approx(1e-3)
-    natively(m.graph, after, ["y:0"], FEEDS)
+    assert_same_natively(m.graph, after, ["y:0"], FEEDS)
 
 
 def without_offset(m: Layer) -> None:
@@ -168,8 +176,8 @@ def test_layer_norm_with_less(form: Callable[[Layer], None], args: list[str]) ->
     assert f"y = {LAYER_NORM}({', '.join(['x', *args])})" in as_lines(after)
     assert after["y"].attrs["has_scale"] is ("scale" in args)
     assert after["y"].attrs["has_offset"] is ("offset" in args)
-    same_values(m.graph, after, ["y:0"], FEEDS, exact=False)
-    natively(m.graph, after, ["y:0"], FEEDS)
+    assert_same_values(m.graph, after, ["y:0"], FEEDS, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], FEEDS)
 
 
 def test_what_follows_stays() -> None:
@@ -230,7 +238,7 @@ def _deviation_twice(m: Layer) -> None:
 def test_what_is_no_layer_norm(form: Callable[[Layer], None]) -> None:
     m = Layer()
     form(m)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize(
@@ -246,16 +254,16 @@ def test_what_is_no_layer_norm(form: Callable[[Layer], None]) -> None:
 def test_layers_that_the_kernel_does_not_do(more: dict[str, Any]) -> None:
     m = Layer(**more)
     with_neither(m)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("inner", ["mean", "squares", "variance", "shifted", "r", "centered"])
 def test_layer_norm_of_which_more_is_read(inner: str) -> None:
     m = Layer()
     with_neither(m)
-    unchanged(m, NAME, ["y:0", f"{inner}:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0", f"{inner}:0"], ["x:0"])
     m.op("NoOp", "after", controls=[inner])
-    unchanged(m, NAME, ["y:0", "after"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0", "after"], ["x:0"])
 
 
 def test_layer_norm_that_waits_inside() -> None:
@@ -263,13 +271,13 @@ def test_layer_norm_that_waits_inside() -> None:
     wait = m.op("NoOp", "wait")
     centered = m.f("Sub", "centered", m.input, m.mean, controls=[wait])
     m.f("Mul", "y", m.rsqrt(), centered)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 def test_deviation_squared_normalizes_once() -> None:
     m = Layer()
     _deviation_twice(m)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 # ---- gelu --------------------------------------------------------------------------------------
@@ -342,7 +350,7 @@ def test_gelu(form: Callable[[Maker, Output], None], op: str) -> None:
     check(m, NAME, ["y:0"], [f"y = {op}(x)", "x = Placeholder()"], {"x:0": NUMBERS}, exact=False)
     after, report = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert [dict(s.rewrites) for s in report.steps if s.outcome == "changed"] == [{"gelu": 1}]
-    natively(m.graph, after, ["y:0"], {"x:0": NUMBERS})
+    assert_same_natively(m.graph, after, ["y:0"], {"x:0": NUMBERS})
 
 
 W = np.random.default_rng(3).normal(size=(6, 5)).astype(np.float32)
@@ -367,8 +375,8 @@ def test_gelu_after_a_product(biased: bool) -> None:
     name = "GeluApproximate"
     assert after["y"].attrs["fused_ops"] == (["BiasAdd", name] if biased else [name])
     feeds = {"x:0": np.random.default_rng(1).normal(size=(3, 6)).astype(np.float32)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=False)
-    natively(m.graph, after, ["y:0"], feeds)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], feeds)
 
 
 def test_gelu_after_a_product_and_a_reshape() -> None:
@@ -379,7 +387,7 @@ def test_gelu_after_a_product_and_a_reshape() -> None:
     lines = as_lines(after)
     assert {"y = Reshape(wide, shape)", "wide = _FusedMatMul(x, w, bias)"} <= set(lines)
     feeds = {"x:0": np.random.default_rng(1).normal(size=(4, 6)).astype(np.float32)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
     again, _ = run_pass(after, NAME, ["y:0"], ["x:0"])
     assert again is after
 
@@ -427,14 +435,14 @@ def _grows(m: Maker, x: Output) -> None:
 def test_what_is_no_gelu(form: Callable[[Maker, Output], None]) -> None:
     m = Maker()
     form(m, m.x(shape=(-1, 6)))
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("inner", ["d", "e", "one_more", "h"])
 def test_gelu_of_which_more_is_read(inner: str) -> None:
     m = Maker()
     by_erf(m, m.x(shape=(-1, 6)))
-    unchanged(m, NAME, ["y:0", f"{inner}:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0", f"{inner}:0"], ["x:0"])
 
 
 # ---- both --------------------------------------------------------------------------------------
@@ -445,16 +453,16 @@ def test_nothing_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "of_plugins", dict)
     m = Layer()
     by_hand(m)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
     other = Maker()
     by_erf(other, other.x(shape=(-1, 6)))
-    unchanged(other, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(other, NAME, ["y:0"], ["x:0"])
 
 
 def test_nothing_where_roundings_must_stay() -> None:
     m = Layer()
     by_hand(m)
-    unchanged(m, NAME, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"], numeric="exact")
     other = Maker()
     by_erf(other, other.x(shape=(-1, 6)))
-    unchanged(other, NAME, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(other, NAME, ["y:0"], ["x:0"], numeric="exact")

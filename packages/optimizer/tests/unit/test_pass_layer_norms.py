@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    run_pass,
+)
 
 from drystone_base.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, DType
 from drystone_base.graph import Output
@@ -78,7 +86,7 @@ def test_rows_of_keras_2() -> None:
     assert step.numeric == "reassociates"
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert after["y"].attrs["epsilon"] == pytest.approx(1e-3)
-    natively(m.graph, after, ["y:0"], FEEDS)
+    assert_same_natively(m.graph, after, ["y:0"], FEEDS)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16], ids=lambda d: d.label)
@@ -105,7 +113,7 @@ def test_rows_without_parameters_of_a_shape_that_is_constant() -> None:
     m.op("Identity", "y", "back", **m.f)
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert f"y = {LAYER_NORM}(x)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], FEEDS, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], FEEDS, exact=False)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ def test_rows_without_parameters_of_a_shape_that_is_constant() -> None:
 def test_what_are_no_rows(more: dict[str, Any]) -> None:
     m = Keras2(**more)
     m.op("Identity", "y", "back", **m.f)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("inner", ["rows:0", "norm:0", "norm:1", "back:0"])
@@ -138,7 +146,7 @@ def test_inference_is_no_normalization_of_rows() -> None:
     for k in (3, 4):
         m.graph.set_input(m.graph["norm"], k, m.graph.output(("ones", "zeros")[k - 3] + ":0"))
     m.op("Identity", "y", "back", **m.f)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 # ---- over several dimensions -------------------------------------------------------------------
@@ -174,8 +182,8 @@ def test_over_the_last_two_dimensions(axes: list[int]) -> None:
     assert len(after) == 8
     assert report.steps[-1].rewrites == {"layer normalization": 1}
     feeds = {"x:0": numbers(2, 3, 4)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=False)
-    natively(m.graph, after, ["y:0"], feeds)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], feeds)
     again, _ = run_pass(after, NAME, ["y:0"], ["x:0"])
     assert again is after
 
@@ -191,14 +199,14 @@ def test_between_other_reshapes_it_reads_and_gives_what_those_do() -> None:
     after, _ = run_pass(m.graph, NAME, ["z:0"], ["wide:0"])
     assert {"y/flat = Reshape(wide, y/rows)", "z = Reshape(y/normal, t)"} < set(as_lines(after))
     assert {"before", "y"}.isdisjoint(node.name for node in after)
-    same_values(m.graph, after, ["z:0"], {"wide:0": numbers(2, 12)}, exact=False)
+    assert_same_values(m.graph, after, ["z:0"], {"wide:0": numbers(2, 12)}, exact=False)
 
 
 def test_dimensions_of_one_element_make_no_reshapes() -> None:
     m, _ = moments([1, 2], shape=(-1, 1, 4), scale=(1, 4))
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert f"y = {LAYER_NORM}(x, scale, offset)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": numbers(2, 1, 4)}, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": numbers(2, 1, 4)}, exact=False)
 
 
 def test_two_of_them_have_their_sizes_in_common() -> None:
@@ -226,7 +234,7 @@ def test_two_of_them_have_their_sizes_in_common() -> None:
 )  # fmt: skip
 def test_over_dimensions_that_the_kernel_does_not_do(axes: Any, more: dict[str, Any]) -> None:
     m, _ = moments(axes, **more)
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
 @pytest.mark.parametrize("scale", [(1, 4), (4,), (3, 1)], ids=str)
@@ -236,7 +244,7 @@ def test_a_scale_that_is_repeated_stays_behind_it(scale: Any) -> None:
     assert {"scaled = Mul(normal, scale)", "normal = Reshape(normal/normal, normal/shape)"} < set(
         as_lines(after)
     )
-    same_values(m.graph, after, ["y:0"], {"x:0": numbers(2, 3, 4)}, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": numbers(2, 3, 4)}, exact=False)
 
 
 # ---- short floats ------------------------------------------------------------------------------
@@ -254,12 +262,12 @@ def test_of_bfloat16() -> None:
 
 def test_of_float16_over_the_first_dimension_stays() -> None:
     m, _ = moments([0], dtype=FLOAT16, scale=(4,))
-    unchanged(m, NAME, ["y:0"], ["x:0"], numeric="approximate")
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"], numeric="approximate")
 
 
 def test_of_float16_where_squares_may_overflow_only_if_that_is_allowed() -> None:
     m, _ = moments([-1], dtype=FLOAT16, scale=(4,))
-    unchanged(m, NAME, ["y:0"], ["x:0"])
+    assert_unchanged(m, NAME, ["y:0"], ["x:0"])
     after, report = run_pass(m.graph, NAME, ["y:0"], ["x:0"], numeric="approximate")
     assert f"y = {LAYER_NORM}(x, scale, offset)" in as_lines(after)
     assert report.steps[-1].rewrites == {"layer normalization of float16": 1}

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, natively, only, run_pass, same_values, told, unchanged
+from pass_checks import (
+    Maker,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    only,
+    run_pass,
+    told,
+)
 from random_images import draw_images
 
 from drystone_abi.protos import RewriterConfig
@@ -53,8 +61,8 @@ def test_c12_a_network_of_the_gpu_has_one_transpose_at_its_beginning() -> None:
     assert [after[n].device for n in ("a", "r", "mean", "a/to_layout")] == [GPU] * 4
     assert report.steps[0].rewrites == {"data format": 2, "moved behind a transpose": 2}
     assert report.steps[0].numeric == "reassociates"
-    same_values(m.graph, after, ["y:0"], X, exact=False)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])
     assert again is after
 
@@ -65,7 +73,7 @@ def test_c12_what_is_fetched_is_in_its_format() -> None:
     after, _ = run_pass(m.graph, PASS, fetches, ["x:0"])
     assert after["a"].attr("data_format") == "NHWC"
     assert after["b"].attr("data_format") == "NCHW"
-    same_values(m.graph, after, fetches, X, exact=False)
+    assert_same_values(m.graph, after, fetches, X, exact=False)
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -83,14 +91,14 @@ def test_c12_the_cpu_changes_when_it_is_told_to(last: bool) -> None:
     m = network("", last=last)
     feeds = X if last else {"x:0": X["x:0"].transpose(0, 3, 1, 2)}
     way = {True: "NHWC_TO_NCHW", False: "NCHW_TO_NHWC"}
-    report = unchanged(m, PASS, ["y:0"], ["x:0"])
+    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"])
     assert "no node asks for a GPU" in told(report, PASS)
-    unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[not last])
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[not last])
     after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[last])
     assert after["a"].attrs["data_format"] == ("NCHW" if last else "NHWC")
     assert count(after, "Transpose") == 1
-    same_values(m.graph, after, ["y:0"], feeds, exact=False)
-    natively(m.graph, after, ["y:0"], feeds)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], feeds)
 
 
 def test_c12_layers_of_integers_exact_sessions_and_fed_layers_stay() -> None:
@@ -98,12 +106,12 @@ def test_c12_layers_of_integers_exact_sessions_and_fed_layers_stay() -> None:
     ints.op("MaxPool", "y", ints.x(shape=(1, 4, 4, 1), dtype=INT32), T=INT32, ksize=[1, 2, 2, 1],
             strides=[1, 2, 2, 1], padding="SAME", device=GPU)  # fmt: skip
     ints.op("Neg", "z", "y", T=INT32)
-    report = unchanged(ints, PASS, ["z:0"], ["x:0"])
+    report = assert_unchanged(ints, PASS, ["z:0"], ["x:0"])
     assert told(report, PASS) == "a layer of integers"
-    report = unchanged(network(), PASS, ["y:0"], ["x:0"], numeric="exact")
+    report = assert_unchanged(network(), PASS, ["y:0"], ["x:0"], numeric="exact")
     assert "another order" in told(report, PASS)
-    unchanged(network(), PASS, ["y:0"], ["a:0", "b:0"])
-    unchanged(network(), PASS, ["a:0", "b:0"], ["x:0"])
+    assert_unchanged(network(), PASS, ["y:0"], ["a:0", "b:0"])
+    assert_unchanged(network(), PASS, ["a:0", "b:0"], ["x:0"])
 
 
 def behind(op: str, *more: Any, fetch: str = "z:0", **attrs: Any) -> Graph:
@@ -115,7 +123,7 @@ def behind(op: str, *more: Any, fetch: str = "z:0", **attrs: Any) -> Graph:
     m.op(op, "z", "a", *args, device=GPU, **{**F, **attrs})
     m.op("Square", "end", "z", device=GPU, **F)
     after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0"])
-    same_values(m.graph, after, ["end:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["end:0"], X, exact=False)
     return after
 
 
@@ -154,7 +162,7 @@ def test_c12_a_squeeze_must_leave_dimensions_in_order() -> None:
     x = {"x:0": X["x:0"][:, :3]}
     m.graph.set_attr(m.graph["x"], "shape", (-1, 3, 6, 3))
     after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0"])
-    same_values(m.graph, after, ["end:0"], x, exact=False)
+    assert_same_values(m.graph, after, ["end:0"], x, exact=False)
     assert after["s"].inputs[0][0].op == "Transpose"
 
 
@@ -173,7 +181,7 @@ def test_c12_branches_that_both_end_in_the_new_format() -> None:
     after, _ = run_pass(m.graph, PASS, ["end:0"], ["x:0", "p:0"])
     assert after["m"].inputs == ((after["no"], 0), (after["yes"], 0))
     for choice in (True, False):
-        same_values(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, exact=False)
+        assert_same_values(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, exact=False)
 
 
 def test_c12_gradients_take_the_format_of_their_layers() -> None:
@@ -194,7 +202,7 @@ def test_c12_gradients_take_the_format_of_their_layers() -> None:
     after, _ = run_pass(m.graph, PASS, fetches, ["x:0"])
     assert {n.attr("data_format") for n in after if n.states("data_format")} == {"NCHW"}
     assert count(after, "Transpose") == 2, "one to the images, one back from their gradient"
-    same_values(m.graph, after, fetches, X, exact=False)
+    assert_same_values(m.graph, after, fetches, X, exact=False)
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -202,9 +210,9 @@ def test_c12_random_images_agree(seed: int) -> None:
     made, fetches = draw_images(seed, last=seed % 2 == 0, device="" if seed % 3 else GPU)
     way = "NHWC_TO_NCHW" if seed % 2 == 0 else "NCHW_TO_NHWC"
     after, _ = run_pass(made.m.graph, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
-    same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+    assert_same_values(made.m.graph, after, fetches, made.feeds, exact=False)
     if after is not made.m.graph and seed % 4 == 0:
-        natively(made.m.graph, after, fetches, made.feeds)
+        assert_same_natively(made.m.graph, after, fetches, made.feeds)
     again, _ = run_pass(after, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
     assert again is after
 
@@ -215,7 +223,7 @@ def test_c12_random_images_agree_with_all_passes(seed: int) -> None:
     config = OptimizerConfig(cpu_layout_conversion="NHWC_TO_NCHW", min_graph_nodes=-1,
                              fail_on_optimizer_errors=True)  # fmt: skip
     after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config)
-    same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+    assert_same_values(made.m.graph, after, fetches, made.feeds, exact=False)
 
 
 def test_c12_a_session_of_several_devices_gives_the_same() -> None:

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, define, natively, node, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    define,
+    node,
+    run_pass,
+)
 
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
 from drystone_base.graph import Graph
@@ -86,8 +94,8 @@ def test_products_go_before_the_loop(flips: bool) -> None:
     [products] = [n for n in after if n.op == "BatchMatMulV2"]
     assert [source.name for source, _ in products.inputs] == ["x", "w"]
     for given in (fed(flips=flips), fed(flips=flips, times=0), fed(flips=flips, times=2, batch=1)):
-        same_values(m.graph, after, ["y:0"], given, exact=False)
-    natively(m.graph, after, ["y:0"], fed(flips=flips))
+        assert_same_values(m.graph, after, ["y:0"], given, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], fed(flips=flips))
 
 
 def test_lists_without_elements_or_rows() -> None:
@@ -95,8 +103,8 @@ def test_lists_without_elements_or_rows() -> None:
     after, report = run_pass(m.graph, LOOP, ["y:0"], FEEDS)
     assert report.steps[0].rewrites == MOVED
     for given in (fed(times=0, length=0), fed(batch=0)):
-        same_values(m.graph, after, ["y:0"], given, exact=True)
-        natively(m.graph, after, ["y:0"], given)
+        assert_same_values(m.graph, after, ["y:0"], given, exact=True)
+        assert_same_natively(m.graph, after, ["y:0"], given)
 
 
 def test_nan_and_infinity_stay() -> None:
@@ -105,7 +113,7 @@ def test_nan_and_infinity_stay() -> None:
     assert report.steps[0].rewrites == MOVED
     given = fed()
     given["x:0"][1, 0, 1], given["x:0"][2, 1, 0] = np.nan, np.inf
-    same_values(m.graph, after, ["y:0"], given, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], given, exact=False)
 
 
 def test_two_loops_with_one_body_each_get_one() -> None:
@@ -117,7 +125,7 @@ def test_two_loops_with_one_body_each_get_one() -> None:
     assert report.steps[0].rewrites == {"products before the loop": 2}
     bodies = {after[name].attrs["body"].name for name in ("loop", "other")}
     assert bodies == {"body_products", "body_products_1"}
-    same_values(m.graph, after, ["y:0", "z:0"], fed(), exact=False)
+    assert_same_values(m.graph, after, ["y:0", "z:0"], fed(), exact=False)
 
 
 READ = node("Neg", "again", "read:item:0", T=FLOAT32)
@@ -147,30 +155,30 @@ ELSEWHERE = node("TensorListLength", "length", "list")
 )
 def test_other_bodies_stay(made: dict[str, Any]) -> None:
     more = [made.pop("more")] if "more" in made else []
-    unchanged(recurrent(*more, **made), LOOP, ["y:0"], FEEDS)
+    assert_unchanged(recurrent(*more, **made), LOOP, ["y:0"], FEEDS)
 
 
 def test_a_list_that_is_read_after_the_loop_stays() -> None:
     m = recurrent()
     m.op("TensorListLength", "length", "loop:3")
-    unchanged(m, LOOP, ["y:0", "length:0"], FEEDS)
+    assert_unchanged(m, LOOP, ["y:0", "length:0"], FEEDS)
 
 
 def test_fetched_loops_and_functions_that_are_not_there_stay() -> None:
-    unchanged(recurrent(), LOOP, ["loop:2"], FEEDS)
+    assert_unchanged(recurrent(), LOOP, ["loop:2"], FEEDS)
     m = recurrent()
     m.graph.set_attr(m.graph["loop"], "body", FunctionRef("nowhere"))
-    unchanged(m, LOOP, ["y:0"], FEEDS)
+    assert_unchanged(m, LOOP, ["y:0"], FEEDS)
 
 
 def test_float64_goes_out_and_other_dtypes_stay() -> None:
     after, _ = run_pass(recurrent(dtype=FLOAT64).graph, LOOP, ["y:0"], FEEDS)
     assert "BatchMatMulV2" in {n.op for n in after}
-    unchanged(recurrent(dtype=INT32), LOOP, ["y:0"], FEEDS)
+    assert_unchanged(recurrent(dtype=INT32), LOOP, ["y:0"], FEEDS)
 
 
 def test_exact_sessions_leave_it() -> None:
-    unchanged(recurrent(), LOOP, ["y:0"], FEEDS, numeric="exact")
+    assert_unchanged(recurrent(), LOOP, ["y:0"], FEEDS, numeric="exact")
 
 
 def reshaped(name: str, source: str, shape: list[int]) -> list[Any]:
@@ -213,4 +221,4 @@ def test_loops_inside_of_functions(verified: bool) -> None:
     assert len(names) == 2
     assert "body" not in names
     assert len(m.graph.functions) == 4, "the graph that was given stays as it is"
-    same_values(m.graph, after, ["y:0"], fed(), exact=False)
+    assert_same_values(m.graph, after, ["y:0"], fed(), exact=False)

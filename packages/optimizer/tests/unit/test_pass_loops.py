@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    run_pass,
+)
 
 from drystone_base.dtypes import BOOL, FLOAT32, INT32
 
@@ -63,7 +70,7 @@ def test_a_loop_that_is_never_entered_goes(effect: str) -> None:
     assert {"left = Identity(x)", "y = Neg(left)"} <= set(as_lines(after))
     assert not {n.op for n in after} & {"Enter", "Merge", "Switch", "LoopCond", "Exit", "Print"}
     assert report.steps[0].rewrites == {"loop never entered": 1}
-    same_values(m.graph, after, ["y:0"], fed(m), exact=True)
+    assert_same_values(m.graph, after, ["y:0"], fed(m), exact=True)
     again, _ = run_pass(after, LOOP, ["y:0"], list(fed(m)))
     assert again is after
 
@@ -72,17 +79,17 @@ def test_what_leaves_may_be_fetched() -> None:
     m = loop(0)
     after, _ = run_pass(m.graph, LOOP, ["left:0"], list(fed(m)))
     assert "left = Identity(x)" in as_lines(after)
-    same_values(m.graph, after, ["left:0"], fed(m), exact=True)
+    assert_same_values(m.graph, after, ["left:0"], fed(m), exact=True)
 
 
 def test_a_loop_that_is_entered_stays() -> None:
     for m in (loop(1), loop(0, limit="fed"), loop(0, effect="condition")):
-        unchanged(m, LOOP, ["y:0"], list(fed(m)))
+        assert_unchanged(m, LOOP, ["y:0"], list(fed(m)))
 
 
 @pytest.mark.parametrize("name", ["times:0", "less:0", "go:0", "k:0", "left:0", "end:0"])
 def test_a_loop_that_is_fed_inside_stays(name: str) -> None:
-    unchanged(loop(0), LOOP, ["y:0"], [*fed(loop(0)), name])
+    assert_unchanged(loop(0), LOOP, ["y:0"], [*fed(loop(0)), name])
 
 
 def test_a_loop_in_a_branch_stays() -> None:
@@ -90,7 +97,7 @@ def test_a_loop_in_a_branch_stays() -> None:
     m.op("Switch", "branch", "x", m.x("p", (), BOOL), **F)
     m.graph.set_input(m.graph["value"], 0, m.graph.output("branch:1"))
     m.op("Merge", "end_of_it", "branch:0", "y", N=2, **F)
-    unchanged(m, LOOP, ["end_of_it:0"], [*fed(m), "p:0"])
+    assert_unchanged(m, LOOP, ["end_of_it:0"], [*fed(m), "p:0"])
 
 
 def test_a_loop_with_a_loop_in_it_stays() -> None:
@@ -99,7 +106,7 @@ def test_a_loop_with_a_loop_in_it_stays() -> None:
     m.op("Enter", "in", "vs:1", **F, **inner)
     m.op("Exit", "out", "in", **F)
     m.graph.set_input(m.graph["step"], 0, m.graph.output("out"))
-    unchanged(m, LOOP, ["y:0"], list(fed(m)))
+    assert_unchanged(m, LOOP, ["y:0"], list(fed(m)))
 
 
 # ---- the same in all iterations ------------------------------------------------------------------
@@ -115,25 +122,25 @@ def test_what_is_the_same_in_all_iterations_comes_before() -> None:
     assert "factor" not in after
     assert report.steps[0].rewrites == {"same in all iterations": 2}
     assert report.steps[0].numeric == "exact"
-    same_values(m.graph, after, ["y:0"], fed(m), exact=True)
-    natively(m.graph, after, ["y:0"], fed(m))
+    assert_same_values(m.graph, after, ["y:0"], fed(m), exact=True)
+    assert_same_natively(m.graph, after, ["y:0"], fed(m))
     again, _ = run_pass(after, LOOP, ["y:0"], list(fed(m)), **HOIST)
     assert again is after
 
 
 def test_it_stays_unless_asked_for() -> None:
-    unchanged(loop(3), LOOP, ["y:0"], list(fed(loop(3))))
+    assert_unchanged(loop(3), LOOP, ["y:0"], list(fed(loop(3))))
 
 
 def test_what_changes_has_an_effect_or_is_fed_stays() -> None:
-    unchanged(loop(3, fixed=False), LOOP, ["y:0"], list(fed(loop(3))), **HOIST)
-    unchanged(loop(3), LOOP, ["y:0"], [*fed(loop(3)), "factor:0"], **HOIST)
+    assert_unchanged(loop(3, fixed=False), LOOP, ["y:0"], list(fed(loop(3))), **HOIST)
+    assert_unchanged(loop(3), LOOP, ["y:0"], [*fed(loop(3)), "factor:0"], **HOIST)
     m = loop(3)
     m.graph.set_op(m.graph["grown"], "RandomStandardNormal")
     m.graph.set_input(m.graph["grown"], 0, m.graph.output("end"))
     m.graph.set_attr(m.graph["grown"], "T", INT32)
     m.graph.set_attr(m.graph["grown"], "dtype", FLOAT32)
-    unchanged(m, LOOP, ["y:0"], list(fed(m)), **HOIST)
+    assert_unchanged(m, LOOP, ["y:0"], list(fed(m)), **HOIST)
 
 
 def test_it_leaves_two_loops() -> None:
@@ -150,4 +157,4 @@ def test_it_leaves_two_loops() -> None:
     assert {"deep/before = Enter(deep/before/before)", "deep/before/before = Square(z)"} <= set(
         as_lines(after)
     )
-    same_values(m.graph, after, ["y:0"], fed(m), exact=True)
+    assert_same_values(m.graph, after, ["y:0"], fed(m), exact=True)

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, natively, run_pass, same_values, told, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    run_pass,
+    told,
+)
 
 from drystone_abi.protos import RewriterConfig
 from drystone_base.dtypes import FLOAT32
@@ -54,8 +62,8 @@ def test_c16_cheap_values_are_computed_again_for_gradients() -> None:
     assert report.steps[-1].rewrites == {"computed again": 3}
     assert report.steps[-1].numeric == "exact"
     assert peak(after) < peak(m.graph)
-    same_values(m.graph, after, ["y:0"], X, exact=True)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"], **CHEAP)
     assert again is after
 
@@ -84,11 +92,11 @@ def test_c16_random_gradients_keep_every_bit(seed: int) -> None:
     m = there_and_back(seed)
     fetches = ["y:0", *(f"{n.name}:0" for n in m.graph if n.name.startswith("gradients/n"))]
     after, _ = run_pass(m.graph, PASS, fetches, ["x:0"], **CHEAP)
-    same_values(m.graph, after, fetches, X, exact=True)
+    assert_same_values(m.graph, after, fetches, X, exact=True)
     again, _ = run_pass(after, PASS, fetches, ["x:0"], **CHEAP)
     assert again is after
     if seed % 8 == 0:
-        natively(m.graph, after, fetches, X)
+        assert_same_natively(m.graph, after, fetches, X)
 
 
 def test_c16_random_gradients_have_something_to_do() -> None:
@@ -101,16 +109,16 @@ def test_c16_random_gradients_have_something_to_do() -> None:
 
 def test_c16_by_hand_only_what_has_a_hint() -> None:
     by_hand: dict[str, Any] = {"memory_mode": "manual"}
-    unchanged(network(), PASS, ["y:0"], ["x:0"], **by_hand)
+    assert_unchanged(network(), PASS, ["y:0"], ["x:0"], **by_hand)
     m = network(_recompute_hint=0)
     after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"], **by_hand)
     assert {f"Recomputed/s{k}" for k in range(3)} <= {node.name for node in after}
-    same_values(m.graph, after, ["y:0"], X, exact=True)
-    unchanged(m, PASS, ["y:0"], ["x:0"])
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"])
 
 
 def test_c16_the_scope_of_targets_is_an_option() -> None:
-    report = unchanged(network(), PASS, ["y:0"], ["x:0"], **CHEAP,
+    report = assert_unchanged(network(), PASS, ["y:0"], ["x:0"], **CHEAP,
                        memory_optimizer_target_node_name_scope="backward/")  # fmt: skip
     assert told(report, PASS) == "no node is below backward/"
 
@@ -124,12 +132,12 @@ def test_c16_what_must_not_be_computed_again_stays() -> None:
     m.op("Mul", "gradients/a", "gradients/late", "r", **F)
     m.op("Mul", "gradients/b", "gradients/late", "e", **F)
     fetches = ["gradients/a:0", "gradients/b:0"]
-    unchanged(m, PASS, fetches, ["x:0"], memory_mode="manual")
-    unchanged(m, PASS, fetches, ["x:0"], **CHEAP)
+    assert_unchanged(m, PASS, fetches, ["x:0"], memory_mode="manual")
+    assert_unchanged(m, PASS, fetches, ["x:0"], **CHEAP)
     early = Maker()
     early.op("Neg", "s", early.x(shape=(4,)), **F)
     early.op("Exp", "gradients/a", "s", **F)
-    report = unchanged(early, PASS, ["gradients/a:0"], ["x:0"], **CHEAP)
+    report = assert_unchanged(early, PASS, ["gradients/a:0"], ["x:0"], **CHEAP)
     assert told(report, PASS) == "nothing that comes late to wait for"
 
 
@@ -163,7 +171,7 @@ def test_c16_a_marked_input_waits_on_the_host() -> None:
     assert after["end/swapped_in_1"].device == GPU
     assert report.steps[-1].rewrites == {"waits on the host": 1}
     np.testing.assert_array_equal(on_gpu(m.graph), on_gpu(after))
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])
     assert again is after
 
@@ -175,9 +183,9 @@ def test_c16_a_short_device_swaps_by_itself() -> None:
     assert after["end"].inputs[1][0].name == "end/swapped_in_1"
     np.testing.assert_array_equal(on_gpu(m.graph), on_gpu(after))
     roomy: dict[str, Any] = {"device_memory": {"GPU": 1 << 30}}
-    report = unchanged(m, PASS, ["y:0"], ["x:0"], **roomy)
+    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"], **roomy)
     assert told(report, PASS) == "no device is short of memory"
-    unchanged(m, PASS, ["y:0"], ["x:0"])
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"])
 
 
 def test_c16_what_cannot_wait_on_the_host() -> None:
@@ -210,14 +218,14 @@ def test_c16_a_large_sum_is_taken_as_its_parts_come() -> None:
     assert "sum/add_1 = AssignAdd(sum/accumulator, b, ^sum/assign)" in lines
     assert "sum = DestroyTemporaryVariable(sum/accumulator, ^sum/add_2)" in lines
     assert report.steps[-1].numeric == "exact"
-    same_values(m.graph, after, ["y:0"], X, exact=True)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_natively(m.graph, after, ["y:0"], X)
     after, report = run_pass(total("cab").graph, PASS, ["y:0"], ["x:0"], **tight)
     assert report.steps[-1].numeric == "reassociates"
-    same_values(m.graph, after, ["y:0"], X, exact=False)
-    report = unchanged(total("cab"), PASS, ["y:0"], ["x:0"], numeric="exact", **tight)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
+    report = assert_unchanged(total("cab"), PASS, ["y:0"], ["x:0"], numeric="exact", **tight)
     assert "in another order" in told(report, PASS)
-    unchanged(total(), PASS, ["y:0"], ["x:0"])
+    assert_unchanged(total(), PASS, ["y:0"], ["x:0"])
 
 
 def test_c16_runs_last_and_other_passes_do_not_undo_it() -> None:
@@ -226,7 +234,7 @@ def test_c16_runs_last_and_other_passes_do_not_undo_it() -> None:
     after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config)
     assert any(node.name.startswith("Recomputed/") for node in after)
     assert [step.name for step in report.steps][-3:] == [PASS, "layer_fusion", "elementwise_fusion"]
-    same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
 @pytest.mark.parametrize("mode", ["MANUAL", "HEURISTICS", "SWAPPING_HEURISTICS"])

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, natively, only, run_pass, told, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_unchanged,
+    only,
+    run_pass,
+    told,
+)
 from random_images import draw_images
 
 from drystone_abi.protos import ConfigProto, DataType, FunctionDef, RewriterConfig
@@ -91,7 +99,7 @@ def test_c8_c9_layers_and_what_lies_between(
     changes = {f"computed in {label}": 4, "casts": 2, "constants rounded": 1}
     assert (found.rewrites, found.numeric) == (changes, "approximate")
     near(m.graph, after, ["y:0"], X, share)
-    natively(m.graph, after, ["y:0"], X, tolerance=0.2)
+    assert_same_natively(m.graph, after, ["y:0"], X, tolerance=0.2)
     again, _ = run_pass(after, name, ["y:0"], ["x:0"])
     assert again is after
 
@@ -127,19 +135,19 @@ def test_c9_sums_follow_in_bfloat16_only() -> None:
 @pytest.mark.parametrize("name", [F16, BF16, CPU16])
 def test_c8_c9_preconditions(name: str) -> None:
     device = GPU if name == F16 else ""
-    report = unchanged(layers(device="/device:XPU:0"), name, ["y:0"], ["x:0"])
+    report = assert_unchanged(layers(device="/device:XPU:0"), name, ["y:0"], ["x:0"])
     why = "no node is for a GPU" if name == F16 else "no op that 16 bits are worth for"
     assert told(report, name) == why
-    report = unchanged(layers(device=device), name, ["y:0"], ["x:0"], numeric="exact")
+    report = assert_unchanged(layers(device=device), name, ["y:0"], ["x:0"], numeric="exact")
     assert "is less precise, and the session is to be exact" in told(report, name)
-    report = unchanged(layers(device=device, dtype=FLOAT64), name, ["y:0"], ["x:0"])
+    report = assert_unchanged(layers(device=device, dtype=FLOAT64), name, ["y:0"], ["x:0"])
     assert told(report, name) == "no op that 16 bits are worth for"
-    unchanged(layers(device=device), name, ["a:0", "b:0"], ["x:0"])
-    unchanged(layers(device=device), name, ["y:0"], ["a:0", "b:0"])
+    assert_unchanged(layers(device=device), name, ["a:0", "b:0"], ["x:0"])
+    assert_unchanged(layers(device=device), name, ["y:0"], ["a:0", "b:0"])
     plain = Maker()
     plain.op("Tanh", "t", plain.x(), device=device, **F)
     plain.op("Neg", "y", "t", device=device, **F)
-    unchanged(plain, name, ["y:0"], ["x:0"])
+    assert_unchanged(plain, name, ["y:0"], ["x:0"])
 
 
 def test_c8_what_reads_a_variable_in_place_stays() -> None:
@@ -202,7 +210,7 @@ def test_c8_a_loop_goes_round_in_one_type(middle: str, around: bool) -> None:
     assert (("mid" in short(after)), after["mx"].inputs[1]) == (around, (after["nx"], 0))
     feeds = {"x:0": np.eye(3, dtype=np.float32) * 0.5}
     near(m.graph, after, ["y:0"], feeds, 0.02)
-    natively(m.graph, after, ["y:0"], feeds, tolerance=0.05)
+    assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=0.05)
 
 
 def lists(last: str) -> Maker:
@@ -264,7 +272,7 @@ def test_c8_overrides_by_environment_and_option(monkeypatch: pytest.MonkeyPatch)
     after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"], **more)
     assert short(after) == {"a", "b"}
     monkeypatch.setenv(f"{PREFIX}ALLOWLIST_REMOVE", "MatMul")
-    unchanged(m, F16, ["y:0"], ["x:0"])
+    assert_unchanged(m, F16, ["y:0"], ["x:0"])
 
 
 def test_c8_a_list_that_there_is_not() -> None:
@@ -289,7 +297,7 @@ def test_c8_levels_and_simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_c9_no_bfloat16_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{PREFIX}LEVEL", "UNSAFE_FORCE_ALL")
-    report = unchanged(layers("Exp"), BF16, ["y:0"], ["x:0"])
+    report = assert_unchanged(layers("Exp"), BF16, ["y:0"], ["x:0"])
     assert told(report, BF16) == "UNSAFE_FORCE_ALL is for float16: many ops have no bfloat16"
 
 
@@ -416,4 +424,4 @@ def test_c9_sixteen_bits_come_after_fusion(fuses: bool, monkeypatch: pytest.Monk
     assert len(casts) == 2, "at the two ends alone"
     feeds = {"x:0": np.random.default_rng(9).normal(size=(1, 6, 6, 3)).astype(np.float32)}
     near(m.graph, after, ["y:0"], feeds, 0.02)
-    natively(m.graph, after, ["y:0"], feeds, tolerance=0.2)
+    assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=0.2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, only, unchanged
+from pass_checks import Maker, as_lines, assert_unchanged, check, only
 
 from drystone_base.dtypes import BOOL, FLOAT32
 from drystone_base.errors import GraphError
@@ -38,24 +38,24 @@ def test_nodes_that_pass_on_go() -> None:
 
 
 def test_a_fetched_identity_stays() -> None:
-    unchanged(chain(), "model_pruning", ["i:0", "y:0"], ["x:0"])
+    assert_unchanged(chain(), "model_pruning", ["i:0", "y:0"], ["x:0"])
 
 
 def test_a_fed_identity_stays_and_what_it_read_goes_unread() -> None:
-    unchanged(chain(), "model_pruning", ["y:0"], ["i:0", "x:0"])
+    assert_unchanged(chain(), "model_pruning", ["y:0"], ["i:0", "x:0"])
 
 
 def test_kept_and_marked_nodes_stay() -> None:
-    unchanged(chain(), "model_pruning", ["y:0"], ["x:0"], keep=("i",))
+    assert_unchanged(chain(), "model_pruning", ["y:0"], ["x:0"], keep=("i",))
     m = chain()
     m.graph.set_attr(m.graph["i"], "_grappler_do_not_remove", True)
-    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+    assert_unchanged(m, "model_pruning", ["y:0"], ["x:0"])
 
 
 def test_identity_with_control_edges_stays() -> None:
     m = chain()
     m.op("Neg", "z", "y", controls=["i"], **F)
-    unchanged(m, "model_pruning", ["z:0"], ["x:0"])
+    assert_unchanged(m, "model_pruning", ["z:0"], ["x:0"])
 
 
 def test_identity_of_a_variable_is_a_read_and_stays() -> None:
@@ -63,14 +63,14 @@ def test_identity_of_a_variable_is_a_read_and_stays() -> None:
     m.op("VariableV2", "v", dtype=FLOAT32, shape=(2,))
     m.op("Identity", "read", "v", **F)
     m.op("Neg", "y", "read", **F)
-    unchanged(m, "model_pruning", ["y:0"])
+    assert_unchanged(m, "model_pruning", ["y:0"])
 
 
 def test_identity_between_devices_stays() -> None:
     m = Maker()
     m.op("Identity", "i", m.x(), device="/device:GPU:0", **F)
     m.op("Neg", "y", "i", **F)
-    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+    assert_unchanged(m, "model_pruning", ["y:0"], ["x:0"])
 
 
 def test_identity_of_a_switch_that_is_waited_for_stays() -> None:
@@ -79,7 +79,7 @@ def test_identity_of_a_switch_that_is_waited_for_stays() -> None:
     m.op("Identity", "anchor", "s:1", **F)
     m.const("one", 1.0, controls=["anchor"])
     m.op("Merge", "m", "s:0", "one", N=2, **F)
-    unchanged(m, "model_pruning", ["m:0"], ["x:0"])
+    assert_unchanged(m, "model_pruning", ["m:0"], ["x:0"])
 
 
 def test_an_effect_behind_an_unused_port_stays() -> None:
@@ -88,7 +88,7 @@ def test_an_effect_behind_an_unused_port_stays() -> None:
     m.op("Print", "p", m.x(), T=FLOAT32, U=[])
     m.op("IdentityN", "two", "x", "p", T=[FLOAT32, FLOAT32])
     m.op("Neg", "y", "two:0", **F)
-    unchanged(m, "model_pruning", ["y:0"], ["x:0"])
+    assert_unchanged(m, "model_pruning", ["y:0"], ["x:0"])
 
 
 def test_a_variable_that_nothing_needs_any_more_goes() -> None:

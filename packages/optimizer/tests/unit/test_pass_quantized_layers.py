@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, natively, run_pass, same_values, told, unchanged
+from pass_checks import (
+    Maker,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    run_pass,
+    told,
+)
 
 from drystone_base.dtypes import FLOAT32, INT32, QINT8, QUINT8
 from drystone_base.graph import Output
@@ -94,8 +101,8 @@ def test_a_network_of_integers() -> None:
         "moved integers": 2,
     }  # fmt: skip
     assert step.numeric == "approximate"
-    same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=1e-4)
-    natively(m.graph, after, ["y:0"], feeds, tolerance=1e-4)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=1e-4)
+    assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=1e-4)
 
 
 def product(m: Net, x: Output, w: Output, **more: Any) -> Output:
@@ -116,7 +123,7 @@ def equal(m: Net, expected: list[str], **more: Any) -> Any:
     """The pass leaves these ops, and equal values but for roundings; what it leaves."""
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"], **more)
     assert ops(after) == expected
-    same_values(m.graph, after, ["y:0"], ROWS, exact=False, tolerance=1e-4)
+    assert_same_values(m.graph, after, ["y:0"], ROWS, exact=False, tolerance=1e-4)
     return after
 
 
@@ -184,7 +191,7 @@ def test_a_pair_that_quantizes_and_dequantizes(mode: str, dtype: Any) -> None:
     after, _ = run_pass(m.graph, NAME, ["y:0", "other:0"], ["x:0"])
     found = ["Exp", "FromGrid", "Placeholder", *["QuantizedLayer"] * 2, "ToGrid"]
     assert ops(after) == found
-    same_values(m.graph, after, ["y:0", "other:0"], ROWS, exact=False, tolerance=1e-4)
+    assert_same_values(m.graph, after, ["y:0", "other:0"], ROWS, exact=False, tolerance=1e-4)
 
 
 def test_readers_beside_layers_get_floats_of_the_integers() -> None:
@@ -206,7 +213,7 @@ def test_what_is_kept_or_read_as_it_is_stays_in_floats() -> None:
     after, _ = run_pass(m.graph, NAME, ["y:0", "first:0"], ["x:0"])
     assert after["first"].op == QUANTIZED_LAYER
     assert after["first"].attrs["Tout"] is FLOAT32
-    same_values(m.graph, after, ["y:0", "first:0"], ROWS, exact=False, tolerance=1e-4)
+    assert_same_values(m.graph, after, ["y:0", "first:0"], ROWS, exact=False, tolerance=1e-4)
 
 
 def test_moved_floats_that_someone_reads_stay() -> None:
@@ -289,7 +296,7 @@ def test_stays_in_floats(make: Any) -> None:
     m = Net()
     make(m)
     feeds = ["x:0", "high:0"] if "high" in m.graph else ["x:0"]
-    unchanged(m, NAME, ["y:0"], feeds)
+    assert_unchanged(m, NAME, ["y:0"], feeds)
 
 
 def test_a_grid_of_its_own_is_no_integer_of_another() -> None:
@@ -305,7 +312,7 @@ def test_a_grid_of_its_own_is_no_integer_of_another() -> None:
 def test_exact_sessions_are_left_alone() -> None:
     m, x, w = one_layer()
     product(m, x, w)
-    report = unchanged(m, NAME, ["y:0"], ["x:0"], numeric="exact")
+    report = assert_unchanged(m, NAME, ["y:0"], ["x:0"], numeric="exact")
     assert "is to be exact" in told(report, NAME)
 
 
@@ -314,5 +321,5 @@ def test_off_by_default_and_left_out_without_kernels(monkeypatch: pytest.MonkeyP
     product(m, x, w)
     assert not OptimizerConfig().is_on(NAME)
     monkeypatch.setattr(quantized_layers, "of_plugins", dict)
-    report = unchanged(m, NAME, ["y:0"], ["x:0"])
+    report = assert_unchanged(m, NAME, ["y:0"], ["x:0"])
     assert "no plugin has kernels" in told(report, NAME)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
 from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 
@@ -48,7 +48,7 @@ def test_bias_and_activation(op: str, add: str) -> None:
     made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert [line for line in as_lines(made) if "Fused" in line] == [f"y = _Fused{op}(x, w, b)"]
     assert made["y"].attrs["fused_ops"] == ["BiasAdd", "Relu"]
-    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
     again, _ = run_pass(made, MAP, ["y:0"], ["x:0"])
     assert again is made
 
@@ -61,7 +61,7 @@ def test_slope_of_a_leaky_activation() -> None:
     m, feeds = layer("Conv2D", after)
     made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert made["y"].attrs["leakyrelu_alpha"] == pytest.approx(0.3)
-    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
 
 
 def test_sum_with_a_tensor_of_the_same_shape() -> None:
@@ -74,7 +74,7 @@ def test_sum_with_a_tensor_of_the_same_shape() -> None:
     feeds["z:0"] = np.ones((1, 2, 2, 2), np.float32)
     made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0", "z:0"])
     assert made["y"].attrs["fused_ops"] == ["BiasAdd", "Add", "Relu6"]
-    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
 
 
 def norm(m: Maker, training: bool = False, op: str = "FusedBatchNormV3", **more: Any) -> Any:
@@ -94,7 +94,7 @@ def test_batch_normalization(op: str) -> None:
     made, report = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert made["y"].attrs["fused_ops"] == ["FusedBatchNorm", "Relu"]
     assert report.steps[0].numeric == "reassociates"
-    same_values(m.graph, made, ["y:0"], feeds, exact=False)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=False)
 
 
 def with_bias(**more: Any) -> Any:
@@ -120,7 +120,7 @@ STAYS = {
 def test_stays(name: str) -> None:
     after, fetches, more = STAYS[name]
     m, _ = layer("Conv2D", after)
-    unchanged(m, MAP, fetches, ["x:0"], **more)
+    assert_unchanged(m, MAP, fetches, ["x:0"], **more)
 
 
 def test_a_layer_that_is_waited_for_or_read_twice_stays() -> None:
@@ -133,7 +133,7 @@ def test_a_layer_that_is_waited_for_or_read_twice_stays() -> None:
         m.op("Mul", "y", "s", "l", **F)
 
     for after in (waited, twice):
-        unchanged(layer("Conv2D", after)[0], MAP, ["y:0"], ["x:0"])
+        assert_unchanged(layer("Conv2D", after)[0], MAP, ["y:0"], ["x:0"])
 
 
 def test_types_without_a_fused_op_stay() -> None:
@@ -141,13 +141,13 @@ def test_types_without_a_fused_op_stay() -> None:
     m.x(shape=(2, 2), dtype=INT32)
     m.op("MatMul", "l", "x", m.const("w", np.ones((2, 2), int)), T=INT32)
     m.op("BiasAdd", "y", "l", m.const("b", [1, 2]), T=INT32)
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
 
 
 def test_explicit_padding_of_depthwise_layers_stays() -> None:
     attrs = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 1, 1, 1, 0, 0]}
     m, _ = layer("DepthwiseConv2dNative", with_bias(), **attrs)
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
 
 
 def test_doubles_are_fused() -> None:
@@ -157,13 +157,13 @@ def test_doubles_are_fused() -> None:
     m, feeds = layer("Conv2D", after, FLOAT64)
     made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert made["y"].op == "_FusedConv2D"
-    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
 
 
 def test_only_where_plugins_bring_kernels_for_the_fused_op(monkeypatch: pytest.MonkeyPatch) -> None:
     m, _ = layer("Conv2D", with_bias())
     monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: {"Conv2D": ()})
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
     monkeypatch.setattr(
         "drystone_optimizer.kernels_there.of_plugins", lambda: {"Conv2D": (), "_FusedConv2D": ()}
     )
@@ -184,7 +184,7 @@ def test_a_bias_with_dimensions_of_one(op: str) -> None:
     assert f"y = _Fused{op}(x, w, y/bias)" in as_lines(made)
     assert made["y/bias"].attrs["value"].array.tolist() == [0.5, -0.25]
     assert "b" not in made
-    same_values(m.graph, made, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
     again, _ = run_pass(made, MAP, ["y:0"], ["x:0"])
     assert again is made
 
@@ -197,7 +197,7 @@ def test_what_is_no_bias_stays(shape: Any) -> None:
         m.op("AddV2", "y", "l", m.const("b", np.reshape([0.5, -0.25], shape)), **F)
 
     m, _ = layer("Conv2D", after)
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
 
 
 def test_a_bias_that_may_run_anywhere_goes_where_its_layer_is() -> None:
@@ -208,4 +208,4 @@ def test_a_bias_that_may_run_anywhere_goes_where_its_layer_is() -> None:
 
 def test_a_layer_on_another_device_stays() -> None:
     m, _ = layer("Conv2D", lambda m: bias(m, device="/device:CPU:1"), device="/device:CPU:0")
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])

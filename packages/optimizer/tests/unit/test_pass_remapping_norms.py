@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, natively, run_pass, same_values, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    run_pass,
+)
 
 from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, STRING
 
@@ -50,8 +57,8 @@ def test_normalization_and_activation(op: str, side: Any, training: bool) -> Non
     assert [node.attrs["activation_mode"] for node in made] == ["Relu"]
     assert len(made[0].inputs) == (5 if side is None else 6)
     assert not {node.op for node in after} & {op, "Relu", "AddV2"}
-    same_values(m.graph, after, fetches, fed(m), exact=True)
-    natively(m.graph, after, fetches, fed(m))
+    assert_same_values(m.graph, after, fetches, fed(m), exact=True)
+    assert_same_natively(m.graph, after, fetches, fed(m))
     again, _ = run_pass(after, MAP, fetches, list(fed(m)), numeric="exact")
     assert again is after
 
@@ -70,19 +77,19 @@ NORMS_STAY: dict[str, tuple[Maker, list[str], list[str]]] = {
 @pytest.mark.parametrize("name", NORMS_STAY)
 def test_other_normalizations_stay(name: str) -> None:
     m, fetches, feeds = NORMS_STAY[name]
-    unchanged(m, MAP, fetches, [*fed(m), *feeds])
+    assert_unchanged(m, MAP, fetches, [*fed(m), *feeds])
 
 
 def test_a_normalization_that_others_read_stays() -> None:
     m = norm()
     m.op("Neg", "too", "n", **F)
-    unchanged(m, MAP, ["y:0", "too:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0", "too:0"], ["x:0"])
 
 
 def test_only_where_plugins_bring_a_kernel_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
     brought: dict[str, Any] = {"FusedBatchNormV3": ()}
     monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: brought)
-    unchanged(norm(), MAP, ["y:0"], ["x:0"])
+    assert_unchanged(norm(), MAP, ["y:0"], ["x:0"])
 
 
 def test_a_convolution_takes_its_normalization_first() -> None:
@@ -94,7 +101,7 @@ def test_a_convolution_takes_its_normalization_first() -> None:
     assert after["y"].op == "_FusedConv2D"
     exact, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"], numeric="exact")
     assert exact["n"].op == "_FusedBatchNormEx"
-    same_values(m.graph, exact, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, exact, ["y:0"], X, exact=True)
 
 
 GRADIENTS = {
@@ -129,7 +136,7 @@ def test_gradients_of_normalizations_stay(name: str) -> None:
         m.graph.set_device(node, device)
     ends = [f"dn:{k}" for k in range(3)] + (["dside:0"] if side is not None else [])
     # The forward pass is kept as it is, so that nothing but the gradients could be rewritten.
-    unchanged(m, MAP, [*ends, "y:0", "n:0"], feeds)
+    assert_unchanged(m, MAP, [*ends, "y:0", "n:0"], feeds)
 
 
 # ---- squeezed layers -----------------------------------------------------------------------------
@@ -150,16 +157,16 @@ def test_a_bias_behind_a_squeeze(dims: list[int]) -> None:
     m = squeezed(dims)
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert {"y = Squeeze(y/biased)", "y/biased = _FusedConv2D(x, w, b)"} <= set(as_lines(after))
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
     again, _ = run_pass(after, MAP, ["y:0"], ["x:0"])
     assert again is after
 
 
 def test_what_is_squeezed_otherwise_stays() -> None:
-    unchanged(squeezed([]), MAP, ["y:0"], ["x:0"])
-    unchanged(squeezed([2], data_format="NCHW"), MAP, ["y:0"], ["x:0"])
-    unchanged(squeezed([2]), MAP, ["y:0", "q:0"], ["x:0"])
-    unchanged(squeezed([2]), MAP, ["y:0", "l:0"], ["x:0"])
+    assert_unchanged(squeezed([]), MAP, ["y:0"], ["x:0"])
+    assert_unchanged(squeezed([2], data_format="NCHW"), MAP, ["y:0"], ["x:0"])
+    assert_unchanged(squeezed([2]), MAP, ["y:0", "q:0"], ["x:0"])
+    assert_unchanged(squeezed([2]), MAP, ["y:0", "l:0"], ["x:0"])
 
 
 # ---- numbers that are hashed ---------------------------------------------------------------------
@@ -176,7 +183,9 @@ def test_numbers_are_hashed_at_once() -> None:
     m = hashed()
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert "y = _TensorToHashBucketFast(x)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": np.array([-7, 0, 12], np.int32)}, exact=True)
+    assert_same_values(
+        m.graph, after, ["y:0"], {"x:0": np.array([-7, 0, 12], np.int32)}, exact=True
+    )
     again, _ = run_pass(after, MAP, ["y:0"], ["x:0"])
     assert again is after
 
@@ -186,11 +195,11 @@ def test_numbers_are_hashed_at_once() -> None:
     ids=["width", "fill", "floats", "strings"],
 )  # fmt: skip
 def test_other_texts_are_written_first(m: Maker) -> None:
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
 
 
 def test_texts_that_are_read_stay() -> None:
-    unchanged(hashed(), MAP, ["y:0", "s:0"], ["x:0"])
+    assert_unchanged(hashed(), MAP, ["y:0", "s:0"], ["x:0"])
 
 
 # ---- slopes --------------------------------------------------------------------------------------
@@ -212,7 +221,7 @@ def test_the_larger_of_all_and_a_part() -> None:
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert "y = _FusedMatMul(x, w, b)" in as_lines(after)
     assert after["y"].attrs["fused_ops"] == ["BiasAdd", "LeakyRelu"]
-    same_values(m.graph, after, ["y:0"], feeds, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=True)
     again, _ = run_pass(after, MAP, ["y:0"], ["x:0"])
     assert again is after
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
 from drystone_base.dtypes import FLOAT32
 
@@ -43,7 +43,7 @@ def test_zeros_around_an_image_become_padding(padding: dict[str, Any]) -> None:
     expected = [0, 0, 1, 1, 2, 3, 0, 0] if padding else [0, 0, 0, 1, 2, 1, 0, 0]
     assert made["y"].attrs["explicit_paddings"] == expected
     assert report.steps[0].numeric == "reassociates"
-    same_values(m.graph, made, ["y:0"], images((1, 5, 6, 2)), exact=False)
+    assert_same_values(m.graph, made, ["y:0"], images((1, 5, 6, 2)), exact=False)
 
 
 def test_who_else_reads_the_zeros_keeps_them() -> None:
@@ -54,7 +54,7 @@ def test_who_else_reads_the_zeros_keeps_them() -> None:
     made, _ = run_pass(m.graph, MAP, ["y:0", "z:0"], ["x:0"])
     assert "p" in made
     assert made["y"].inputs[0][0].name == "x"
-    same_values(m.graph, made, ["y:0", "z:0"], images((1, 4, 4, 2)), exact=False)
+    assert_same_values(m.graph, made, ["y:0", "z:0"], images((1, 4, 4, 2)), exact=False)
 
 
 def weights(value: float) -> Any:
@@ -89,7 +89,7 @@ STAYS: dict[str, Any] = {
 def test_other_zeros_stay(name: str) -> None:
     m = Maker()
     STAYS[name](m)
-    unchanged(m, MAP, ["y:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0"], ["x:0"])
 
 
 def block(m: Maker, size: int, kernel: int, pad: dict[str, Any], sums: bool) -> None:
@@ -122,7 +122,7 @@ def test_what_is_skipped_is_not_computed(
     assert made["r"].op == "_FusedConv2D"
     assert made["r"].attrs["strides"] == [1, 3, 3, 1]
     assert made["left"].attrs["strides"] == made["right"].attrs["strides"] == [1, 1, 1, 1]
-    same_values(m.graph, made, fetches, images((2, size, size, 3)), exact=False)
+    assert_same_values(m.graph, made, fetches, images((2, size, size, 3)), exact=False)
 
 
 def test_strides_are_taken_over_in_turn() -> None:
@@ -132,7 +132,7 @@ def test_strides_are_taken_over_in_turn() -> None:
     conv(m, "y", "b", (1, 1, 2, 2), 2)
     made, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert made["a"].attrs["strides"] == [1, 4, 4, 1]
-    same_values(m.graph, made, ["y:0"], images((1, 19, 17, 2)), exact=False)
+    assert_same_values(m.graph, made, ["y:0"], images((1, 19, 17, 2)), exact=False)
 
 
 def reader(window: tuple[int, ...] = (1, 1, 2, 2), stride: int = 2, op: str = "") -> Any:
@@ -158,7 +158,7 @@ WHOLE: dict[str, Any] = {
 def test_what_somebody_reads_is_computed(name: str) -> None:
     m = Maker()
     WHOLE[name](m)
-    unchanged(m, MAP, ["y:0", "z:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0", "z:0"], ["x:0"])
     m = Maker()
     reader()(m)
-    unchanged(m, MAP, ["y:0", "z:0", "a:0"], ["x:0"])
+    assert_unchanged(m, MAP, ["y:0", "z:0", "a:0"], ["x:0"])

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, natively, run_pass, same_values, told, unchanged
+from pass_checks import (
+    Maker,
+    as_lines,
+    assert_same_natively,
+    assert_same_values,
+    assert_unchanged,
+    check,
+    run_pass,
+    told,
+)
 
 from drystone_abi.protos import RewriterConfig
 from drystone_base.dtypes import FLOAT32
@@ -44,16 +53,16 @@ def test_c18_two_reductions_over_a_group_become_one() -> None:
     report = check(m, PASS, FETCHES, LINES, FEEDS)
     assert report.steps[-1].rewrites == {"CollectiveReduce together": 2}
     after, _ = run_pass(m.graph, PASS, FETCHES, list(FEEDS))
-    natively(m.graph, after, FETCHES, FEEDS)
+    assert_same_natively(m.graph, after, FETCHES, FEEDS)
 
 
 def test_c18_the_list_of_ops_is_an_option() -> None:
     m = reduced("Tanh")
-    unchanged(m, PASS, FETCHES, list(FEEDS))
+    assert_unchanged(m, PASS, FETCHES, list(FEEDS))
     after, _ = run_pass(m.graph, PASS, FETCHES, list(FEEDS), scoped_allocator_ops=("Tanh",))
     assert "a/together = Tanh(a/joined)" in as_lines(after)
-    natively(m.graph, after, FETCHES, FEEDS)
-    report = unchanged(m, PASS, FETCHES, list(FEEDS), scoped_allocator_ops=("Softmax",))
+    assert_same_natively(m.graph, after, FETCHES, FEEDS)
+    report = assert_unchanged(m, PASS, FETCHES, list(FEEDS), scoped_allocator_ops=("Softmax",))
     assert "Softmax does not work element by element" in told(report, PASS)
     proto = RewriterConfig(scoped_allocator_optimization=RewriterConfig.ON)
     proto.scoped_allocator_opts.enable_op.append("Tanh")
@@ -72,22 +81,22 @@ def test_c18_the_list_of_ops_is_an_option() -> None:
     ],
 )
 def test_c18_nodes_that_differ_stay_apart(more: dict[str, Any], why: str) -> None:
-    report = unchanged(reduced(**more), PASS, FETCHES, list(FEEDS))
+    report = assert_unchanged(reduced(**more), PASS, FETCHES, list(FEEDS))
     assert told(report, PASS) == why
 
 
 def test_c18_fetched_fed_and_dependent_nodes_stay() -> None:
-    report = unchanged(reduced(), PASS, [*FETCHES, "b:0"], list(FEEDS))
+    report = assert_unchanged(reduced(), PASS, [*FETCHES, "b:0"], list(FEEDS))
     assert told(report, PASS) == "a node must stay"
-    unchanged(reduced(), PASS, FETCHES, ["x:0", "b:0"])
+    assert_unchanged(reduced(), PASS, FETCHES, ["x:0", "b:0"])
     m = Maker()
     m.op("CollectiveReduce", "a", m.x(shape=(3,)), **KEYS, instance_key=1, **F)
     m.op("CollectiveReduce", "b", "a", **KEYS, instance_key=2, **F)
     m.op("Neg", "y", "b", **F)
-    unchanged(m, PASS, ["y:0"], ["x:0"])
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"])
     m = reduced()
     m.graph.add_control(m.graph["b"], m.graph["a"])
-    unchanged(m, PASS, FETCHES, list(FEEDS))
+    assert_unchanged(m, PASS, FETCHES, list(FEEDS))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -110,9 +119,9 @@ def test_c18_random_rows_of_equal_ops_keep_every_bit(seed: int) -> None:
         ends.append(f"{m.op('Neg', f'y{row}', last, **F)[0].name}:0")
     after, _ = run_pass(m.graph, PASS, ends, list(feeds), scoped_allocator_ops=ops)
     assert "_ScopedAllocatorSplit" in {node.op for node in after}
-    same_values(m.graph, after, ends, feeds, exact=True)
+    assert_same_values(m.graph, after, ends, feeds, exact=True)
     if seed % 6 == 0:
-        natively(m.graph, after, ends, feeds)
+        assert_same_natively(m.graph, after, ends, feeds)
 
 
 def test_c18_runs_once_after_the_last_iteration_and_only_when_asked_for() -> None:

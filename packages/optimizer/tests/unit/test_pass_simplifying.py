@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, check, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, check, run_pass
 
 from drystone_abi.protos import FunctionDef, NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32
@@ -138,7 +138,7 @@ def test_becomes_its_operand(name: str) -> None:
     value = np.resize(X["x:0"], [2 if d < 0 else d for d in shape])
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"], numeric="exact")
     assert "y = Identity(x)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"], numeric="exact")
     assert again is after
 
@@ -146,7 +146,7 @@ def test_becomes_its_operand(name: str) -> None:
 @pytest.mark.parametrize("name", STAYS)
 def test_stays(name: str) -> None:
     shape, make = STAYS[name]
-    unchanged(made(make, shape), FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(made(make, shape), FOLD, ["y:0"], ["x:0"], numeric="exact")
 
 
 @pytest.mark.parametrize(("make", "line"), [
@@ -161,7 +161,7 @@ def test_by_default_roundings_and_signs_of_zeros_may_differ(make: Make, line: st
     after, report = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert line in as_lines(after)
     assert report.steps[0].numeric == "reassociates"
-    same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
 @pytest.mark.parametrize(("make", "line"), [
@@ -173,14 +173,14 @@ def test_becomes_another_op_exactly(make: Make, line: str) -> None:
     m = made(make)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"], numeric="exact")
     assert line in as_lines(after)
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 def test_reduction_that_drops_axes_of_size_1_becomes_squeeze() -> None:
     m = made(one("Max", [0, -1], **FI), (1, 3, 1))
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert after["y"].op == "Squeeze"
-    same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3, 1), np.float32)}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3, 1), np.float32)}, exact=True)
 
 
 @pytest.mark.parametrize(("op", "value", "line"), [
@@ -221,7 +221,7 @@ def test_constants_of_a_chain_join(make: Make, line: str) -> None:
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert line in as_lines(after)
     assert "i" not in after
-    same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
 @pytest.mark.parametrize("make", [
@@ -232,13 +232,15 @@ def test_constants_of_a_chain_join(make: Make, line: str) -> None:
     chain("AddV2", [[1.0], [2.0]], "AddV2", 1.0),
 ])  # fmt: skip
 def test_constants_that_do_not_go_together(make: Make) -> None:
-    unchanged(made(make), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(made(make), FOLD, ["y:0"], ["x:0"])
 
 
 def test_constants_of_a_chain_that_is_read_elsewhere_stay() -> None:
     m = made(chain("AddV2", 1.0, "AddV2", 4.0))
-    unchanged(m, FOLD, ["y:0", "i:0"], ["x:0"])
-    unchanged(made(chain("AddV2", 1.0, "AddV2", 4.0)), FOLD, ["y:0"], ["x:0"], numeric="exact")
+    assert_unchanged(m, FOLD, ["y:0", "i:0"], ["x:0"])
+    assert_unchanged(
+        made(chain("AddV2", 1.0, "AddV2", 4.0)), FOLD, ["y:0"], ["x:0"], numeric="exact"
+    )
 
 
 def layer(
@@ -267,7 +269,7 @@ def test_a_factor_goes_into_weights(op: str, c: Any, shape: Any, weights: Any, m
     assert after["y"].op == op
     assert sorted(n.op for n in after) == sorted(["Placeholder", "Const", op])
     feeds = {"x:0": np.random.default_rng(1).normal(size=shape).astype(np.float32)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
 
 
 @pytest.mark.parametrize(("op", "c", "shape", "weights", "more"), [
@@ -279,14 +281,14 @@ def test_a_factor_goes_into_weights(op: str, c: Any, shape: Any, weights: Any, m
 def test_factors_that_weights_cannot_take(
     op: str, c: Any, shape: Any, weights: Any, more: Any
 ) -> None:
-    unchanged(made(layer(op, c, weights, **more), shape), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(made(layer(op, c, weights, **more), shape), FOLD, ["y:0"], ["x:0"])
 
 
 def test_weights_that_others_use_stay() -> None:
     m = made(layer("MatMul", 2.0, (3, 2)), (2, 3))
     m.op("MatMul", "z", "x", "w", **F)
-    unchanged(m, FOLD, ["y:0", "z:0"], ["x:0"])
-    unchanged(made(layer("MatMul", 2.0, (3, 2)), (2, 3)), FOLD, ["y:0", "l:0"], ["x:0"])
+    assert_unchanged(m, FOLD, ["y:0", "z:0"], ["x:0"])
+    assert_unchanged(made(layer("MatMul", 2.0, (3, 2)), (2, 3)), FOLD, ["y:0", "l:0"], ["x:0"])
 
 
 def test_constant_terms_join() -> None:
@@ -294,7 +296,7 @@ def test_constant_terms_join() -> None:
                             N=3, **F), (1, 3))  # fmt: skip
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "y = AddN(x, y/constants)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=False)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=False)
 
 
 def concat(inner_axis: int, outer_axis: int) -> Maker:
@@ -310,7 +312,7 @@ def test_concatenations_join_and_so_do_their_constants() -> None:
     m = concat(0, -2)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "y = ConcatV2(b, x, y/constants, j)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": X["x:0"][:1]}, exact=True)
 
 
 def test_concatenations_along_other_axes_stay() -> None:
@@ -318,7 +320,7 @@ def test_concatenations_along_other_axes_stay() -> None:
         m.op("ConcatV2", "i", "x", "x", m.const("k", 1), N=2, **FI)
         m.op("ConcatV2", "y", "i", "i", m.const("j", 0), N=2, **FI)
 
-    unchanged(made(make), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(made(make), FOLD, ["y:0"], ["x:0"])
 
 
 def negation(m: Maker, name: str, op: str) -> FunctionRef:
@@ -343,7 +345,7 @@ def test_a_constant_condition_calls_its_branch(value: Any, op: str) -> None:
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "y = StatefulPartitionedCall(x)" in as_lines(after)
     assert after["y"].attrs["f"].name == ("t" if op == "Neg" else "e")
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 @pytest.mark.parametrize(("index", "name"), [(0, "a"), (1, "b"), (7, "b"), (-1, "b")])
@@ -354,7 +356,7 @@ def test_a_constant_case_calls_its_branch(index: int, name: str) -> None:
          branches=branches)  # fmt: skip
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert after["y"].attrs["f"].name == name
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 def choice(condition: Any, a: Any = (2, 3), b: Any = (2, 3)) -> Maker:
@@ -371,17 +373,19 @@ def test_a_constant_choice_is_made() -> None:
 
 
 def test_a_mixed_choice_and_one_that_would_change_the_shape_stay() -> None:
-    unchanged(choice([True, False, True]), FOLD, ["y:0"], ["a:0", "b:0"])
-    unchanged(choice([True] * 3, a=(1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
-    unchanged(choice([True] * 3, a=(-1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
+    assert_unchanged(choice([True, False, True]), FOLD, ["y:0"], ["a:0", "b:0"])
+    assert_unchanged(choice([True] * 3, a=(1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
+    assert_unchanged(choice([True] * 3, a=(-1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
 
 
 def test_zeros_of_a_known_shape() -> None:
     m = made(lambda m: m.op("ZerosLike", "y", "x", **F), (2,))
     check(m, FOLD, ["y:0"], ["x = Placeholder()", "y = Const([0.0, 0.0])"],
           {"x:0": np.ones(2, np.float32)})  # fmt: skip
-    unchanged(made(lambda m: m.op("ZerosLike", "y", "x", **F)), FOLD, ["y:0"], ["x:0"])
-    unchanged(made(lambda m: m.op("ZerosLike", "y", "x", **F), (99, 999)), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(made(lambda m: m.op("ZerosLike", "y", "x", **F)), FOLD, ["y:0"], ["x:0"])
+    assert_unchanged(
+        made(lambda m: m.op("ZerosLike", "y", "x", **F), (99, 999)), FOLD, ["y:0"], ["x:0"]
+    )
 
 
 def test_what_a_branch_decides_is_still_waited_for() -> None:
@@ -411,7 +415,7 @@ def test_gradients_of_the_same_shape_reduce_nothing() -> None:
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "z:0"])
     assert after["y"].op == "Const"
     assert "g" not in after
-    same_values(m.graph, after, ["y:0"], {**X, "z:0": X["x:0"]}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {**X, "z:0": X["x:0"]}, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0"], ["x:0", "z:0"])
     assert again is after
 
@@ -421,17 +425,17 @@ def test_a_fetched_gradient_of_the_same_shape_stays_under_its_name() -> None:
     fetches = ["g:0", "g:1"]
     after, _ = run_pass(m.graph, FOLD, fetches, ["x:0", "z:0"])
     assert "g = IdentityN(g/nothing, g/nothing)" in as_lines(after)
-    same_values(m.graph, after, fetches, {**X, "z:0": X["x:0"]}, exact=True)
+    assert_same_values(m.graph, after, fetches, {**X, "z:0": X["x:0"]}, exact=True)
 
 
 @pytest.mark.parametrize("other", [(-1, 3), None])
 def test_gradients_of_shapes_that_may_differ_stay(other: Any) -> None:
     m = gradient("z", other)
-    unchanged(m, FOLD, ["y:0"], ["x:0", "z:0"])
+    assert_unchanged(m, FOLD, ["y:0"], ["x:0", "z:0"])
 
 
 def test_gradients_of_shapes_that_are_fed_stay() -> None:
-    unchanged(gradient("n", (-1, 3)), FOLD, ["y:0"], ["x:0", "z:0", "sn:0"])
+    assert_unchanged(gradient("n", (-1, 3)), FOLD, ["y:0"], ["x:0", "z:0", "sn:0"])
 
 
 def reshape(data: Any, *sizes: Any, of: str = "x", op: str = "AddV2") -> Maker:
@@ -460,7 +464,7 @@ def test_a_reshape_to_one_size_that_is_not_constant(data: Any, sizes: Any, expec
     assert not {"to", "first", "shape"} & {node.name for node in after}
     shape = [4 if k == 0 else 1 if d < 0 else d for k, d in enumerate(data)]
     value = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-    same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": value}, exact=True)
     again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"])
     assert again is after
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, as_lines, run_pass, same_values, unchanged
+from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
 from drystone_optimizer import OptimizerConfig, optimize_with_report
@@ -32,7 +32,7 @@ def test_assertions_prints_and_checks_go() -> None:
     after, _ = run_pass(checked().graph, "debug_stripper", ["y:0"], ["x:0"])
     assert [n.op for n in after if n.op in ("Assert", "Print", "CheckNumerics")] == []
     assert {"c = Identity(x)", "a = NoOp(^ok, ^x)"} <= set(as_lines(after)) & set(expected)
-    same_values(checked().graph, after, ["y:0"], X, exact=True)
+    assert_same_values(checked().graph, after, ["y:0"], X, exact=True)
 
 
 def test_nothing_is_stripped_by_default() -> None:
@@ -50,7 +50,7 @@ def test_an_assertion_in_a_branch_stays_in_it() -> None:
     after, _ = run_pass(m.graph, "debug_stripper", ["y:0"], ["x:0", "p:0"])
     assert "a = NoOp(^ok, ^s/anchor_1)" in as_lines(after)
     for choice in (True, False):
-        same_values(m.graph, after, ["y:0"], {**X, "p:0": choice}, exact=True)
+        assert_same_values(m.graph, after, ["y:0"], {**X, "p:0": choice}, exact=True)
 
 
 # ---- shape optimization --------------------------------------------------------------------------
@@ -67,12 +67,12 @@ def test_product_of_a_shape_is_the_size() -> None:
     expected = ["x = Placeholder()", "y = Size(x)"]
     after, _ = run_pass(count().graph, "shape_optimization", ["y:0"], ["x:0"])
     assert set(expected) <= set(as_lines(after))
-    same_values(count().graph, after, ["y:0"], X, exact=True)
+    assert_same_values(count().graph, after, ["y:0"], X, exact=True)
 
 
 def test_product_that_keeps_its_axis_stays() -> None:
-    unchanged(count(keep_dims=True), "shape_optimization", ["y:0"], ["x:0"])
-    unchanged(count(), "shape_optimization", ["y:0"], ["x:0", "s:0"])
+    assert_unchanged(count(keep_dims=True), "shape_optimization", ["y:0"], ["x:0"])
+    assert_unchanged(count(), "shape_optimization", ["y:0"], ["x:0", "s:0"])
 
 
 def quotient(reshaped: list[int]) -> Maker:
@@ -92,11 +92,11 @@ def test_sizes_whose_unknown_dimensions_cancel() -> None:
     m.op("FloorDiv", "y", "a", "c", T=INT32)
     after, _ = run_pass(m.graph, "shape_optimization", ["y:0"], ["x:0"])
     assert "y = Const(6)" in as_lines(after)
-    same_values(m.graph, after, ["y:0"], {"x:0": np.ones((4, 6), np.float32)}, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": np.ones((4, 6), np.float32)}, exact=True)
 
 
 def test_sizes_that_may_differ_stay() -> None:
-    unchanged(quotient([2, 3]), "shape_optimization", ["y:0"], ["x:0"])
+    assert_unchanged(quotient([2, 3]), "shape_optimization", ["y:0"], ["x:0"])
 
 
 # ---- loop optimization ---------------------------------------------------------------------------
@@ -120,14 +120,14 @@ def test_a_branch_that_is_never_taken_goes(value: bool, taken: str, left: str) -
     assert taken in after
     assert left not in after
     assert not {n.op for n in after} & {"Switch", "Merge"}
-    same_values(m.graph, after, ["y:0", "which:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0", "which:0"], X, exact=True)
 
 
 def test_a_fetched_merge_keeps_both_outputs() -> None:
     m = branches()
     after, _ = run_pass(m.graph, "loop_optimization", ["m:0", "m:1"], ["x:0"])
     assert after["m"].op == "IdentityN"
-    same_values(m.graph, after, ["m:0", "m:1"], X, exact=True)
+    assert_same_values(m.graph, after, ["m:0", "m:1"], X, exact=True)
 
 
 def test_a_dead_branch_inside_a_live_one() -> None:
@@ -141,14 +141,14 @@ def test_a_dead_branch_inside_a_live_one() -> None:
     after, _ = run_pass(m.graph, "loop_optimization", ["z:0"], ["x:0", "q:0"])
     assert [n.name for n in after if n.op == "Switch"] == ["outer"]
     for choice in (True, False):
-        same_values(m.graph, after, ["z:0"], {**X, "q:0": choice}, exact=True)
+        assert_same_values(m.graph, after, ["z:0"], {**X, "q:0": choice}, exact=True)
 
 
 def test_fed_predicates_and_fetched_branches_stay() -> None:
-    unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "p:0"])
-    unchanged(branches(), "loop_optimization", ["y:0", "no:0"], ["x:0"])
-    unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "no:0"])
-    unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "m:1"])
+    assert_unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "p:0"])
+    assert_unchanged(branches(), "loop_optimization", ["y:0", "no:0"], ["x:0"])
+    assert_unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "no:0"])
+    assert_unchanged(branches(), "loop_optimization", ["y:0"], ["x:0", "m:1"])
 
 
 def pushed(pop: bool) -> Maker:
@@ -166,11 +166,11 @@ def test_a_push_without_pop_passes_its_element_on() -> None:
     after, _ = run_pass(m.graph, "loop_optimization", ["y:0"], ["x:0"])
     assert after["push"].op == "Identity"
     assert after["push"].inputs == ((after["x"], 0),)
-    same_values(m.graph, after, ["y:0"], X, exact=True)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
 def test_a_stack_that_is_popped_or_fetched_stays() -> None:
-    unchanged(pushed(True), "loop_optimization", ["y:0", "pop:0"], ["x:0"])
+    assert_unchanged(pushed(True), "loop_optimization", ["y:0", "pop:0"], ["x:0"])
     m = pushed(False)
     m.op("Identity", "handle", "stack", T=RESOURCE)
-    unchanged(m, "loop_optimization", ["y:0", "handle:0"], ["x:0"])
+    assert_unchanged(m, "loop_optimization", ["y:0", "handle:0"], ["x:0"])

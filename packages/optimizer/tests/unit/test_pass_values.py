@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pass_checks import Maker, natively, run_pass, same_values, unchanged
+from pass_checks import Maker, assert_same_natively, assert_same_values, assert_unchanged, run_pass
 
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.dtypes import BOOL, FLOAT32
@@ -88,28 +88,28 @@ def test_values_stay(name: str) -> None:
     make(m)
     after, report = run_pass(m.graph, run, ["y:0"], ["x:0"], **more)
     assert name in {rule for step in report.steps for rule in step.rewrites}
-    same_values(m.graph, after, ["y:0"], X, exact=False)
-    natively(m.graph, after, ["y:0"], X)
+    assert_same_values(m.graph, after, ["y:0"], X, exact=False)
+    assert_same_natively(m.graph, after, ["y:0"], X)
 
 
 def test_a_softmax_that_is_read_otherwise_stays() -> None:
     m = Maker()
     log_of_softmax(m)
     more = {"numeric": "approximate"}
-    unchanged(m, "arithmetic_optimization", ["y:0", "s:0"], ["x:0"], **more)
-    unchanged(m, "arithmetic_optimization", ["y:0"], ["x:0"], numeric="reassociates")
+    assert_unchanged(m, "arithmetic_optimization", ["y:0", "s:0"], ["x:0"], **more)
+    assert_unchanged(m, "arithmetic_optimization", ["y:0"], ["x:0"], numeric="reassociates")
 
 
 def test_a_reciprocal_of_something_else_stays() -> None:
     m = Maker()
     m.op("Reciprocal", "y", m.op("Neg", "n", m.x(), **F), **F)
-    unchanged(m, "arithmetic_optimization", ["y:0"], ["x:0"], numeric="approximate")
+    assert_unchanged(m, "arithmetic_optimization", ["y:0"], ["x:0"], numeric="approximate")
 
 
 def test_a_branch_that_is_not_known_stays() -> None:
     m = Maker()
     branch(m, None)
-    unchanged(m, "constant_folding", ["y:0"], ["x:0", "which:0"])
+    assert_unchanged(m, "constant_folding", ["y:0"], ["x:0", "which:0"])
 
 
 def test_float16_normalizes_as_far_as_it_goes() -> None:
@@ -131,4 +131,4 @@ def test_float16_normalizes_as_far_as_it_goes() -> None:
         after, _ = run_pass(m.graph, "layer_fusion", ["y:0"], ["x:0"], numeric="approximate")
     assert after["y"].op == LAYER_NORM
     feeds = {"x:0": np.array([[1, 2, 3, 4], [0, 0, 0, 0]], np.float16)}
-    same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=2e-3)
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=2e-3)

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import random_arithmetic
-from pass_checks import same_values
+from pass_checks import assert_same_values
 from random_layers import draw_layers
 from random_programs import disagreement, draw
 from random_training import draw_training
@@ -60,7 +60,7 @@ def test_random_layers_agree_and_are_found(monkeypatch: pytest.MonkeyPatch) -> N
         made, fetches = draw_layers(seed)
         graph = made.m.graph
         after, report = optimize_with_report(graph, fetches, list(made.feeds), config, available=())
-        same_values(graph, after, fetches, made.feeds, exact=False, tolerance=1e-3)
+        assert_same_values(graph, after, fetches, made.feeds, exact=False, tolerance=1e-3)
         again, _ = optimize_with_report(after, fetches, list(made.feeds), config, available=())
         assert again is after, seed
         fired.update(rule for step in report.steps for rule in step.rewrites)

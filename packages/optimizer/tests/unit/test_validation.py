@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from pass_checks import Maker, same_values
+from pass_checks import Maker, assert_same_values
 from wrong_passes import exchanges_operands, install, minus_tanh, reorders_sums
 
 from drystone_base.dtypes import FLOAT32
@@ -51,7 +51,9 @@ def test_wrong_pass_is_rejected_and_the_others_stay(monkeypatch: pytest.MonkeyPa
     after, report = verified(graph)
     assert report.rejected == ("remapping",)
     assert "one" not in after
-    same_values(graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True)
+    assert_same_values(
+        graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True
+    )
     (step,) = [s for s in report.steps if s.outcome == "rejected"]
     assert "remapping changed the result" in step.reason
     assert "sample 0 gives the same before and after" in step.reason
@@ -89,7 +91,9 @@ def test_wrong_rewrite_of_a_body_is_rejected(monkeypatch: pytest.MonkeyPatch) ->
     assert [(s.name, s.where) for s in report.steps if s.outcome == "rejected"] == [
         ("remapping", "f")
     ]
-    same_values(m.graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True)
+    assert_same_values(
+        m.graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True
+    )
 
 
 def test_wrong_plugin_is_rejected() -> None:
@@ -102,7 +106,9 @@ def test_wrong_plugin_is_rejected() -> None:
     with pytest.warns(OptimizerWarning, match="plugin wrong changed the result"):
         after, report = verified(graph, [wrong])
     assert report.rejected == ("plugin wrong",)
-    same_values(graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True)
+    assert_same_values(
+        graph, after, ["y:0"], {"x:0": np.array([[1, -2, 3]], np.float32)}, exact=True
+    )
 
 
 def test_graph_that_does_not_run_any_more_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
