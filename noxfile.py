@@ -27,9 +27,14 @@ WHEELS = WORK / "wheels"
 REPORTS = WORK / "reports"
 WITH_CPU = (
     "packages/cpu/tests/golden",
-    "packages/base/tests/golden/test_models.py",
-    "packages/base/tests/golden/test_training.py",
-    "packages/subgraph/tests/golden/test_cpu_backend.py",
+    *(
+        f"packages/base/tests/golden/test_{name}.py"
+        for name in (
+            "functional_scenarios", "lowered_scenarios", "models", "pipelines",
+            "scenarios_recorded", "training",
+        )
+    ),
+    "packages/subgraph/tests/golden",
     *(
         f"packages/base/tests/unit/test_{name}.py"
         for name in (
