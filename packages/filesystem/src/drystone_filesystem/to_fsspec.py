@@ -11,7 +11,7 @@ from fsspec.spec import AbstractFileSystem
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
-from drystone_base.host.streams import reader
+from drystone_base.host.streams import RawReader
 from drystone_base.uris import os_error
 from drystone_filesystem.gfile import GFile
 from drystone_filesystem.transfer import plan
@@ -86,8 +86,8 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
     ) -> bytes:
         """The bytes from ``start`` to ``end``, counted from the end of the file where negative."""
         if start is None and end is None:
-            with self._told(reader, path) as file:
-                whole: bytes = file.read()
+            with self._told(RawReader, path) as file:
+                whole: bytes = file.readall()
             return whole
         size = self._told(host.file_size, path)
         first, last, _ = slice(start, end).indices(size)

@@ -17,6 +17,8 @@ __all__ = ["BUFFER", "RawReader", "RawWriter", "reader"]
 
 BUFFER: Final = 1 << 16
 _SHORT: Final = 1 << 16
+_rooms: Final[list[bytearray]] = []
+"""What short files were read into, to be used again: clearing memory takes as long as a read."""
 
 
 class RawReader(io.RawIOBase):
@@ -43,11 +45,14 @@ class RawReader(io.RawIOBase):
 
     def readall(self) -> bytes:
         """All that is left; by one call where it is much, which may read parts at once."""
-        start = bytearray(_SHORT)
-        got = self._file.read_into(self._place, memoryview(start))
-        if got < _SHORT:
+        room = _rooms.pop() if _rooms else bytearray(_SHORT)
+        start = memoryview(room)
+        got = self._file.read_into(self._place, start)
+        short = bytes(start[:got]) if got < _SHORT else None
+        _rooms.append(room)
+        if short is not None:
             self._place += got
-            return bytes(memoryview(start)[:got])
+            return short
         size = max(host.file_size(self._path) - self._place, got)
         rest = filled_bytes(size, lambda room: self._file.read_into(self._place, room))
         self._place += len(rest)
