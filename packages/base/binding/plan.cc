@@ -313,7 +313,9 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 PyObject* describe(PyObject* object, PyObject*) {
   TF_Buffer buffer{};
   const Status status;
+  PyThreadState* const thread = PyEval_SaveThread();  // a region that runs may be waited for
   host.DS_DescribePlan(self_of(object)->plan, &buffer, status.status);
+  PyEval_RestoreThread(thread);
   if (!status.ok()) return raise_status(self_of(object)->raise, status);
   return bytes_of(buffer);
 }

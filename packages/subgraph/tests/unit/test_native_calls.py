@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,23 @@ def test_calls_do_without_python(backend: str, calls: list[int]) -> None:
     assert len(calls) == 1
     (found,) = executables(session)
     assert (found.state, found.runs, found.fallbacks, found.packs) == ("ready", 20, 0, 1)
+
+
+def test_a_plan_is_described_while_an_executable_runs(backend: str, path: Any) -> None:
+    library = ctypes.PyDLL(str(path[1]))  # whose calls give no other thread a turn
+    session, x = weighted(backend), np.full(3, 1e6, np.float32)
+    session.run("init", {"x:0": x - x})
+    session.run("y:0", {"x:0": x - x})  # compiled
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(session.run, "y:0", {"x:0": x})
+        while not library.waits() and not running.done():
+            time.sleep(0.001)
+        described = session.describe(["y:0"], ["x:0"])
+        library.go_on()
+        np.testing.assert_array_equal(running.result(), x)
+    arenas = [i["arena"] for b in described["blocks"] for i in b["instructions"] if "arena" in i]
+    assert arenas == [0]
+    assert executables(session)[0].fallbacks == 0
 
 
 @pytest.mark.parametrize("executor", ["native", "reference"])

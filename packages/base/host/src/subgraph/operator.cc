@@ -135,6 +135,7 @@ void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
 }
 
 std::int64_t Executable::arena() const {
+  if (!is_plan_) return 0;  // and may hold its lock for as long as it runs
   const std::shared_lock lock(mutex_);
   return arena_unlocked();
 }
