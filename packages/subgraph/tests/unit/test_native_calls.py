@@ -12,10 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.cli._app import app
+from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
+from drystone_base.loaders import write_graph
+from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import load_library
 from drystone_subgraph import PartitionConfig, SubgraphWarning, executables
 from drystone_subgraph.compiled import CompiledOperator
@@ -100,6 +104,36 @@ def test_a_plan_is_described_while_an_executable_runs(backend: str, path: Any) -
     arenas = [i["arena"] for b in described["blocks"] for i in b["instructions"] if "arena" in i]
     assert arenas == [0]
     assert executables(session)[0].fallbacks == 0
+
+
+def test_explain_shows_a_model_that_runs_once(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arenas are known after several runs, of which a later one may fail."""
+    graph, dtype = Graph(), {"dtype": FLOAT32}
+    small = graph.add(
+        "Const", "small", attrs=dtype | {"value": TensorAttr(array=np.ones(4, np.float32))}
+    )
+    x = graph.add("Placeholder", "x", attrs=dtype | {"shape": (4,)})
+    seeds = {"T": INT32, "seed": 1, "seed2": 2}
+    nothing = TensorAttr(array=np.zeros(0, np.int32))
+    size = graph.add("Const", "size", attrs={"dtype": INT32, "value": nothing})
+    drawn = graph.add("RandomUniform", "drawn", [size], attrs=dtype | seeds)
+    session = ds.Session(graph, ds.SessionConfig(optimizer="off"))
+    first, *later = (float(session.run("drawn:0")) for _ in range(5))
+    assert first != later[0]
+    value = TensorAttr(array=np.float32(first).reshape(()))
+    wanted = graph.add("Const", "wanted", attrs=dtype | {"value": value})
+    same = graph.add("Equal", "same", [drawn, wanted], attrs={"T": FLOAT32})
+    check = graph.add("Assert", "check", [same, drawn], attrs={"T": [FLOAT32], "summarize": 1})
+    total = graph.add("AddV2", "total", [x, small], attrs={"T": FLOAT32})
+    graph.add("Identity", "y", [total], attrs={"T": FLOAT32}, controls=[check])
+    write_graph(graph, tmp_path / "model.pb")
+    monkeypatch.setenv("DRYSTONE_SUBGRAPH_BACKEND", backend)
+    words = ["explain", str(tmp_path / "model.pb"), "--fetch", "y:0", "--nodes", "--json"]
+    done = CliRunner().invoke(app, words, prog_name="drystone")
+    assert done.exit_code == 0, done.output
+    assert '"arena"' in done.output
 
 
 @pytest.mark.parametrize("executor", ["native", "reference"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,9 +137,15 @@ def _memory(model: Model, wanted: Request, described: dict[str, Any]) -> Memory 
 
 
 def _settled(model: Model, wanted: Request, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
-    """The description after so many runs that compiled regions have laid out their arenas."""
-    for _ in range(RUNS_TO_SETTLE):
-        wanted.run(model)
+    """The description after so many runs that compiled regions have laid out their arenas.
+
+    Or as far as it comes: a model may run once only, as what it reads has an end.
+    """
+    from drystone_base.errors import DrystoneError
+
+    with suppress(DrystoneError):
+        for _ in range(RUNS_TO_SETTLE):
+            wanted.run(model)
     return model.session.describe(fetches, feeds)
 
 
