@@ -25,7 +25,12 @@ struct Pool {
 
   std::int64_t windows() const { return out[0] * out[1] * out[2]; }
   std::int64_t places() const { return in[0] * in[1] * in[2]; }
-  std::int64_t taps() const { return size[0] * size[1] * size[2]; }
+  // How much of the input a window covers at most: it may be far larger.
+  std::int64_t taps() const {
+    std::int64_t out = 1;
+    for (std::size_t k = 0; k < 3; ++k) out *= std::min(size[k], in[k]);
+    return out;
+  }
 
   // The part of a window that lies in the input, per axis, for window `at` of [0, windows()).
   struct Part {

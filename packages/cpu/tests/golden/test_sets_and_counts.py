@@ -9,6 +9,7 @@ import pytest
 from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_ops import run_native
 
 from drystone_base.dtypes import as_dtype
 
@@ -60,6 +61,8 @@ def test_sets_that_do_not_fit_are_refused() -> None:
     row = np.zeros((2, 3), np.int32)
     assert_agrees("DenseToDenseSetOperation", row, row[:1], **attrs)
     assert_agrees("DenseToDenseSetOperation", row[0, 0], row[0, 0], **attrs)
+    none = np.zeros((1 << 40, 0), np.int32)
+    assert_agrees("DenseToDenseSetOperation", none, none, **attrs)
     far = [np.array([[0, 9]]), np.zeros(1, np.int32), np.array([2, 3])]
     assert_agrees("DenseToSparseSetOperation", row, *far, **attrs)
     assert_agrees(
@@ -159,3 +162,13 @@ def test_pooling_with_places(dtype: str, seed: int) -> None:
         assert_agrees("MaxPoolGradWithArgmax", x, grad, given_places, **attrs)
         assert_agrees("MaxPoolGradGradWithArgmax", x, x, given_places, **attrs)
         assert_agrees("MaxPoolGradGradWithArgmax", x, grad, given_places, **attrs)
+
+
+def test_windows_far_larger_than_the_image_see_all_of_it() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 4, 5, 3)).astype(np.float32)
+    same: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    for op in ("MaxPoolWithArgmax", "MaxPool"):
+        found = run_native(op, x, ksize=[1, 1 << 39, 1 << 39, 1], **same)
+        want = run_native(op, x, ksize=[1, 9, 9, 1], **same)
+        for got, expected in zip(found, want, strict=True):
+            np.testing.assert_array_equal(got, expected)

@@ -23,7 +23,7 @@ def _dense(call: Call, x: Array) -> tuple[Groups, tuple[int, ...]]:
         x.ndim >= 1, "a tensor of sets must not be a scalar", found=[], needed="rank 1 or more"
     )
     lead = x.shape[:-1]
-    places = itertools.product(*map(range, lead))
+    places = itertools.product(*map(range, lead if x.size else (0,)))  # they may be very many
     return {place: set(x[place].tolist()) for place in places}, lead
 
 
