@@ -18,7 +18,7 @@ constexpr std::size_t kAlignment = 64;
 
 PyArray_Descr* descriptions[kDtypes];  // by TF_DataType; NULL: no such array
 
-PyObject* resolver = nullptr;          // (dtype, address of a tensor) -> value
+PyObject* resolver = nullptr;          // (dtype, address of a tensor) -> value, or raises
 
 // Objects to give back, from threads that do not hold the GIL.
 struct Waiting {
@@ -224,10 +224,18 @@ struct Tensor {
   ~Tensor() { host.TF_DeleteTensor(tensor); }
 };
 
+// Raises what says that NumPy has no array of the tensor's shape, in place of its ValueError; NULL.
+PyObject* without_array(int number, TF_Tensor* tensor) {
+  if (resolver == nullptr || PyErr_ExceptionMatches(PyExc_ValueError) == 0) return nullptr;
+  PyErr_Clear();
+  const Ref address(PyLong_FromVoidPtr(tensor));
+  return address ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
+}
+
 PyObject* object_of_strings(TF_Tensor* tensor, int rank, const npy_intp* dims) {
   const Tensor guard{tensor};
   Ref out(PyArray_SimpleNew(rank, dims, NPY_OBJECT));
-  if (!out) return nullptr;
+  if (!out) return without_array(TF_STRING, tensor);
   auto* array = reinterpret_cast<PyArrayObject*>(out.get());
   const auto* strings = static_cast<const TF_TString*>(host.TF_TensorData(tensor));
   auto** items = static_cast<PyObject**>(PyArray_DATA(array));
@@ -283,7 +291,8 @@ PyObject* array_of(TF_Tensor* tensor) {
   npy_intp dims[NPY_MAXDIMS];
   if (rank > NPY_MAXDIMS) {
     const Tensor guard{tensor};
-    return PyErr_Format(PyExc_ValueError, "NumPy has no arrays of %d dimensions", rank);
+    PyErr_Format(PyExc_ValueError, "NumPy has no arrays of %d dimensions", rank);
+    return without_array(number, tensor);
   }
   for (int k = 0; k < rank; ++k) dims[k] = host.TF_Dim(tensor, k);
   if (number == TF_STRING) return object_of_strings(tensor, rank, dims);
@@ -308,7 +317,8 @@ PyObject* array_of(TF_Tensor* tensor) {
   const Tensor guard{tensor};
   Py_INCREF(reinterpret_cast<PyObject*>(description));
   PyObject* out = PyArray_NewFromDescr(&PyArray_Type, description, rank, dims, nullptr, nullptr, 0, nullptr);
-  if (out != nullptr && bytes != 0) {
+  if (out == nullptr) return without_array(number, tensor);
+  if (bytes != 0) {
     std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(out)), host.TF_TensorData(tensor), bytes);
   }
   return out;

@@ -160,6 +160,16 @@ def test_handles_of_objects_do_not_cross(label: str) -> None:
         adopt(handle)
 
 
+@pytest.mark.parametrize("label", ["float32", "bfloat16", "string"])
+@pytest.mark.parametrize("shape", [(0, 1 << 62, 4), (1,) * 65])
+def test_shapes_that_arrays_cannot_have_are_refused(label: str, shape: tuple[int, ...]) -> None:
+    dims = (ctypes.c_int64 * len(shape))(*shape)
+    handle = _allocate(as_dtype(label).number, dims, len(shape), 24)
+    with pytest.raises(HostError, match=f"a {label} tensor cannot become an array") as caught:
+        adopt(handle)
+    assert (caught.value.code, caught.value.found) == ("bad-host-tensor", f"shape {list(shape)}")
+
+
 def test_empty_aligned_is_aligned_for_every_shape() -> None:
     for size in range(1, 40):
         assert empty_aligned((size,), ml_dtypes.bfloat16).ctypes.data % tensors.ALIGNMENT == 0

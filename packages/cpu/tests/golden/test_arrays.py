@@ -128,3 +128,11 @@ def test_blocks_move_between_space_depth_and_batch() -> None:
     block, pads = np.array([3, 4]), np.array([[1, 2], [0, 2]])
     assert_agrees("SpaceToBatchND", x, block, pads)
     assert_agrees("BatchToSpaceND", np.tile(x, (3, 1, 1, 1)), block, pads)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "string"])
+def test_results_that_numpy_has_no_arrays_for_are_refused(dtype: str) -> None:
+    """Tensors without elements may have any dimensions, and more of them than arrays."""
+    value = np.array(b"a", object) if dtype == "string" else np.float32(1)
+    assert_agrees("Fill", np.array([0, 1 << 62, 1]), value)
+    assert_agrees("Fill", np.ones(65, np.int64), value)

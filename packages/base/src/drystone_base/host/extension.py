@@ -136,7 +136,14 @@ def adapt(value: Any, number: int) -> int:
 
 
 def _resolve(number: int, address: int) -> np.ndarray[Any, Any]:
-    """What a resource or variant tensor of the host's stands for, for kernels in Python."""
+    """What a resource or variant tensor of the host's stands for, for kernels in Python.
+
+    Raises ``HostError`` (``bad-host-tensor``) for any other: NumPy has no array of its shape.
+    """
+    if number not in (dtypes.RESOURCE.number, dtypes.VARIANT.number):
+        from drystone_base.host.tensors import shape_of, without_array
+
+        raise without_array(from_number(number), shape_of(address))
     from drystone_base.host.handles import value_of
     from drystone_base.state import ResourceHandle, handle_array
 

@@ -49,6 +49,7 @@ __all__ = [
     "same",
     "settle",
     "shape_of",
+    "without_array",
 ]
 
 ALIGNMENT: Final = 64
@@ -309,6 +310,19 @@ def _refused(dtype: DType, found: object, needed: object) -> HostError:
 # ---- tensors to arrays -------------------------------------------------------------------------
 
 
+def without_array(dtype: DType, shape: tuple[int, ...]) -> HostError:
+    """What to raise for a tensor of whose shape NumPy has no arrays."""
+    return HostError(
+        f"a {dtype} tensor cannot become an array",
+        check="NumPy must have arrays of a tensor's shape",
+        found=f"shape {list(shape)}",
+        needed="at most 64 dimensions, and fewer than 2^63 bytes without the empty ones",
+        remedy="check the sizes that the graph is given; native kernels go on with such tensors",
+        code="bad-host-tensor",
+        status="INVALID_ARGUMENT",
+    )
+
+
 class _Memory:
     """The memory of a tensor, as NumPy takes it over: the handle is deleted with the last array."""
 
@@ -342,6 +356,15 @@ def adopt_as(
     handle: int, number: int, shape: tuple[int, ...], address: int, *, writeable: bool = True
 ) -> np.ndarray[Any, Any]:
     """The same for a tensor of which all is known."""
+    try:
+        return _adopted(handle, number, shape, address, writeable)
+    except ValueError:
+        raise without_array(from_number(number), shape) from None
+
+
+def _adopted(
+    handle: int, number: int, shape: tuple[int, ...], address: int, writeable: bool
+) -> np.ndarray[Any, Any]:
     if number == dtypes.STRING.number:
         return _adopt_strings(handle, shape, address)
     kind = _numpy_of(handle, number)
