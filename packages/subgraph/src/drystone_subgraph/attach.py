@@ -113,12 +113,16 @@ def read_variable_with_version(call: Call, resource: Array) -> list[Array]:
         return [target.read(), np.array(version, np.int64)]
 
 
-def attach(graph: Graph, config: PartitionConfig) -> None:
-    """Give every call of a region, also in bodies of functions, an operator of its backend's."""
+def attach(graph: Graph, config: PartitionConfig, feeds: Sequence[str] = ()) -> None:
+    """Give every call of a region, also in bodies of functions, an operator of its backend's.
+
+    ``feeds``: tensor names; what is fed is neither a constant nor the value of a variable.
+    """
     known = {name: b for name, b in backends().items() if b.compiles}
     if not known or (config.patience is not None and config.patience < 0):
         return
-    _Attaching(graph.functions, config, known).run(graph)
+    fed = frozenset(graph.output(name) for name in feeds)
+    _Attaching(graph.functions, config, known, fed).run(graph)
 
 
 class _Attaching:
@@ -127,8 +131,9 @@ class _Attaching:
         library: FunctionLibrary,
         config: PartitionConfig,
         known: Mapping[str, SubgraphBackend],
+        fed: frozenset[Output],
     ) -> None:
-        self.library, self.config, self.known = library, config, known
+        self.library, self.config, self.known, self.fed = library, config, known, fed
 
     def run(self, graph: Graph) -> None:
         for function in list(self.library):
@@ -179,9 +184,10 @@ class _Attaching:
 
     def source(self, node: Node, backend: SubgraphBackend) -> CompileSource:
         function = self.library[node.attrs["f"].name].proto
-        constants = frozenset(k for k, (s, _) in enumerate(node.inputs) if s.op == "Const")
-        reads = ((k, s) for k, (s, slot) in enumerate(node.inputs) if slot == 0)
-        weights = tuple(k for k, s in reads if s.op in _WEIGHTS)
+        own = [(k, s) for k, (s, slot) in enumerate(node.inputs)
+               if slot == 0 and (s, slot) not in self.fed]  # fmt: skip
+        constants = frozenset(k for k, s in own if s.op == "Const")
+        weights = tuple(k for k, s in own if s.op in _WEIGHTS)
         host = backend.operator(node.attrs["Tin"], weights, node.attrs["Tout"])
         library = weakref.ref(self.library)
         return CompileSource(

@@ -82,12 +82,21 @@ class ExecutableStatus:
     arena: int = 0
 
 
+class _StaleError(Exception):
+    """An executable was packed from other weights, and cannot pack new ones."""
+
+
+_TRIES: Final = 4
+"""How often a run has an executable compiled anew while other runs come with other weights."""
+
+
 @dataclass
 class _Entry:
     """One specialisation. Calls take turns by ``lock``. ``versions``: of the weights packed."""
 
     shapes: Shapes
     done: threading.Event = field(default_factory=threading.Event)
+    work: threading.Thread | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     executable: Executable | Handle | HostExecutable | None = None
     versions: tuple[int, ...] = ()
@@ -102,8 +111,9 @@ class _Entry:
 
     def facts(self) -> tuple[int, int, float]:
         """Runs, packs, and a number that is larger for what was used later."""
-        if isinstance(self.executable, HostExecutable):
-            state = self.executable.state()
+        held = self.executable  # another thread may let go of it
+        if isinstance(held, HostExecutable):
+            state = held.state()
             return self.runs + state.runs, self.packs + state.packs, state.used
         return self.runs, self.packs, self.used if self.done.is_set() else math.inf
 
@@ -111,6 +121,11 @@ class _Entry:
         """Bytes that the runs of a plan share."""
         held = self.executable
         return held.state().arena if isinstance(held, HostExecutable) else 0
+
+    def is_lost(self) -> bool:
+        """Whether nobody will end the compilation: a fork takes no threads along."""
+        work = self.work
+        return work is not None and not work.is_alive() and not self.done.is_set()
 
     def close(self) -> None:
         """Let go of the executable, and keep its numbers."""
@@ -142,19 +157,32 @@ class CompiledOperator:
         ``versions``: of the weights. ``patience``: how many seconds to wait for a compilation at
         most (None: until it is done).
         """
+        until = math.inf if patience is None else time.monotonic() + patience
         entry = self._entry(tuple(a.shape for a in args), args, versions)
-        if not entry.done.is_set():
-            entry.done.wait(patience)
+        outputs: list[Array] | None = None
+        for _ in range(_TRIES):
+            left = max(0.0, until - time.monotonic())
+            entry.done.wait(None if left == math.inf else left)
+            with entry.lock:
+                entry.used, ready = next(self._clock), entry.done.is_set()
+                try:
+                    outputs = self._compute(entry, args, versions) if ready else None
+                except _StaleError:
+                    self._start(entry, args, versions)
+                    continue
+            if ready or time.monotonic() >= until:
+                break
+        if outputs is None:
+            self._fell_back(entry)
+        return outputs
+
+    def _fell_back(self, entry: _Entry) -> None:
+        """Count a run that the host executor computes; why, is told once."""
         with entry.lock:
-            entry.used = next(self._clock)
-            outputs = self._compute(entry, args, versions) if entry.done.is_set() else None
-            if not isinstance(entry.executable, HostExecutable):
-                entry.runs += outputs is not None
-            entry.fallbacks += outputs is None
+            entry.fallbacks += 1
             news, entry.told = bool(entry.reason) and not entry.told, bool(entry.reason)
         if news:
             self._warn(entry)
-        return outputs
 
     def status(self) -> list[ExecutableStatus]:
         """Every executable that there is, the one used last at the end."""
@@ -184,24 +212,41 @@ class CompiledOperator:
         """The specialisation for these shapes; the one unused for longest goes where it is new."""
         with self._lock:
             entry = self._entries.get(shapes)
-            if entry is not None:
+            if entry is not None and not entry.is_lost():
                 return entry
+            if entry is not None:
+                del self._entries[shapes]
             if len(self._entries) >= self.source.config.specialisations:
                 oldest = min(self._entries.values(), key=lambda e: e.facts()[2])
                 del self._entries[oldest.shapes]
             entry = self._entries[shapes] = _Entry(shapes)
-        name = f"compile {self.source.name}"
-        given = list(args), tuple(versions)
-        work = threading.Thread(target=self._compile, args=(entry, *given), name=name, daemon=True)
-        work.start()
+            if not self._start(entry, args, versions):
+                del self._entries[shapes]  # the next run tries again
         return entry
+
+    def _start(self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]) -> bool:
+        """Whether an executable is now being compiled for these, in a thread of its own."""
+        entry.work = None  # until it has begun it looks as if it were lost
+        entry.done.clear()
+        name = f"compile {self.source.name}"
+        given = entry, list(args), tuple(versions)
+        work = threading.Thread(target=self._compile, args=given, name=name, daemon=True)
+        try:
+            work.start()
+        except RuntimeError as error:  # the system has no more threads
+            entry.close()
+            entry.reason = f"cannot compile it: {error}"
+            entry.done.set()
+            return False
+        entry.work = work
+        return True
 
     def _compile(self, entry: _Entry, args: Sequence[Array], versions: tuple[int, ...]) -> None:
         """Compile for these arguments, whatever comes of it."""
         begin = time.perf_counter()
         try:
             self._make(entry, args, versions)
-        except Exception as error:  # a compilation that fails never fails a run
+        except BaseException as error:  # a compilation that fails never fails a run
             entry.reason = f"cannot compile it: {type(error).__name__}: {error}"
         finally:
             entry.seconds = time.perf_counter() - begin
@@ -221,6 +266,8 @@ class CompiledOperator:
                 self.artefacts.keep(backend, key, request, made)
         if self.source.host is not None and isinstance(made, Handle):
             entry.executable = self.source.host.add(made.release(), entry.shapes, versions)
+        elif not callable(made):
+            raise TypeError(f"a backend gives an executable, and not {made!r}")
         else:
             entry.executable, entry.packs = made, entry.packs + 1
         entry.versions = tuple(versions)
@@ -258,11 +305,15 @@ class CompiledOperator:
             self._repack(entry, args, versions)
             assert callable(entry.executable)
             found = list(entry.executable(args))
-            return [_checked(*pair) for pair in zip(found, self.output_types, strict=True)]
+            outputs = [_checked(*pair) for pair in zip(found, self.output_types, strict=True)]
+        except _StaleError:
+            raise
         except Exception as error:  # the host executor knows what is wrong, or does better
             entry.close()
             entry.reason = f"failed while it ran: {type(error).__name__}: {error}"
             return None
+        entry.runs += 1
+        return outputs
 
     def _in_host(
         self, entry: _Entry, held: HostExecutable, args: Sequence[Array], versions: Sequence[int]
@@ -273,10 +324,7 @@ class CompiledOperator:
         if found is None and not failure:
             if entry.versions == tuple(versions):
                 return None  # of a plan: the host says what is wrong with these inputs
-            self._make(entry, args, versions)
-            found = held.operator.run(args, versions)
-            assert isinstance(entry.executable, HostExecutable)
-            failure = entry.executable.state().failure
+            raise _StaleError
         if found is None:
             raise RuntimeError(failure)
         return found
@@ -289,8 +337,7 @@ class CompiledOperator:
             return
         update = getattr(entry.executable, "update", None)
         if update is None:
-            self._make(entry, args, versions)
-            return
+            raise _StaleError
         update(new)
         entry.versions, entry.packs = tuple(versions), entry.packs + 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import Any, Final
 
 from drystone_base.dtypes import DType
@@ -38,6 +38,7 @@ def cut(
     types: Types,
     names: tuple[str, str, str],
     shape: Callable[[Output], Shape],
+    fed: Container[Output] = (),
 ) -> tuple[Subgraph, Region]:
     """The subgraph of ``members``, in the order of the graph, and the region that it is.
 
@@ -53,7 +54,7 @@ def cut(
     results = list(zip(region.outputs, region.types, strict=True))
     is_stateful = any(node.op in types.stateful for node in members)
     made = RegionFunction(function_name, members, sources, results, is_stateful, types)
-    return Subgraph(name, backend, made, graph.functions, shape), region
+    return Subgraph(name, backend, made, graph.functions, shape, fed), region
 
 
 def _sources(members: Sequence[Node], inside: frozenset[Node]) -> tuple[list[Output], list[Node]]:

@@ -68,11 +68,11 @@ def partition_with_report(
         return graph, report
     with no_cycle_collection():
         fetched = [graph.output(name)[0] for name in fetches]
-        fed = [graph.output(name)[0] for name in feeds]
-        needed = reachable([*fetched, *fed])
+        fed = [graph.output(name) for name in feeds]
+        needed = reachable([*fetched, *(node for node, _ in fed)])
         twin = graph.copy(only=needed)
         work = Partitioning(twin, "", chosen, config, report, placed)
-        changed = work.run({twin[n.name] for n in fetched}, {twin[n.name] for n in fed})
+        changed = work.run({twin[n.name] for n in fetched}, {(twin[n.name], k) for n, k in fed})
         if config.functions and len(twin.functions):
             changed = with_bodies(twin, chosen, config, report, placed) or changed
         del work  # before garbage is looked for again, in all that there is
@@ -109,14 +109,16 @@ class Partitioning:
     regions: list[Region] = field(default_factory=list)
     inference: Inference | None = None
 
-    def run(self, fetched: Collection[Node], fed: Collection[Node]) -> bool:
+    def run(self, fetched: Collection[Node], fed: Collection[Output]) -> bool:
         """Whether the graph was changed; fetched nodes keep their names, fed ones stay."""
         graph = self.graph
         wired = wiring(graph)
         order = wired.order
         self.types = Types(order)
-        fixed = fixed_reasons(order, fed, self.config.exclude, self.types.signatures)
-        self.fetched, self.field = fetched, Field(wired, fixed, self.placed)
+        ends = {node for node, _ in fed}
+        fixed = fixed_reasons(order, ends, self.config.exclude, self.types.signatures)
+        self.fetched, self.fed = fetched, fed
+        self.field = Field(wired, fixed, self.placed)
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
         for backend in self.backends:
@@ -161,7 +163,7 @@ class Partitioning:
         function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
         subgraph, region = cut(
             self.graph, members, self.fetched, self.types,
-            (name, function, backend.name), self._shape,
+            (name, function, backend.name), self._shape, self.fed,
         )  # fmt: skip
         names = subgraph.nodes
         if self.config.gate is not None and (text := self.config.gate(subgraph)):
@@ -188,7 +190,8 @@ class Partitioning:
     def _shape(self, output: Output) -> Shape:
         """The inferred shape of an output of the graph as it was; inference runs when asked for."""
         if self.inference is None:
-            self.inference = infer(self.graph)
+            fed = [o for o in self.fed if not o[0].op.startswith("Placeholder")]
+            self.inference = infer(self.graph, given=dict.fromkeys(fed))
         return self.inference.shape(output)
 
     def _explain(

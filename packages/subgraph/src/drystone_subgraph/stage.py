@@ -35,5 +35,5 @@ def partition_for_session(
     if parts is not graph:
         from drystone_subgraph.attach import attach
 
-        attach(parts, config)
+        attach(parts, config, feeds)
     return parts

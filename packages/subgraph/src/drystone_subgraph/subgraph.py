@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,8 @@ class SubgraphInput:
     """A value that goes in. ``source``: the tensor's name in the graph, ``op`` what computes it.
 
     ``shape``: None for an unknown rank; a dimension below 0 is unknown, and two such are equal
-    where their numbers are. ``value``: the array of a constant, None for any other input.
+    where their numbers are. ``value``: the array of a constant, None for any other input, and for a
+    constant in whose place another value is fed.
     ``device``: where it was asked to be computed.
     """
 
@@ -75,6 +76,7 @@ class Subgraph:
         function: RegionFunction,
         library: FunctionLibrary,
         shape: Callable[[Output], Shape],
+        fed: Container[Output] = (),
     ) -> None:
         self.name, self.backend = name, backend
         self.nodes = tuple([node.name for node in function.members])
@@ -82,16 +84,19 @@ class Subgraph:
         self.is_stateful = function.is_stateful
         self._function = Function(function.build, function.name)
         self._sources, self._results = function.sources, function.results
-        self._shape = shape
+        self._shape, self._fed = shape, fed
         self.refusal = ""
 
     @cached_property
     def inputs(self) -> tuple[SubgraphInput, ...]:
         """What goes in, each tensor once, in the order in which the region's nodes read it."""
         return tuple(
-            SubgraphInput(_spelled(o), o[0].op, dtype, self._shape(o), o[0].device, _constant(o[0]))
+            SubgraphInput(
+                _spelled(o), o[0].op, dtype, self._shape(o), o[0].device,
+                None if o in self._fed else _constant(o[0]),
+            )
             for o, dtype in self._sources
-        )
+        )  # fmt: skip
 
     @cached_property
     def outputs(self) -> tuple[SubgraphOutput, ...]:
