@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NoReturn
 
-from drystone_base.errors import BadModelFile, BadRequest, near_matches
+from drystone_base.errors import BadModelFile, BadRequest, DrystoneError, near_matches
 from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import Ranges, uri_of
 
@@ -67,14 +67,14 @@ def map_file(path: Path) -> memoryview:
         ) from error
 
 
-def missing_file(path: Path) -> NoReturn:
-    """Raise ``BadModelFile`` (``file-not-found``) with near matches from the folder."""
+def missing_file(path: Path, kind: type[DrystoneError] = BadModelFile) -> NoReturn:
+    """Raise ``kind`` (``file-not-found``) with near matches from the folder."""
     try:
         beside = sorted(p.name for p in path.parent.iterdir())
     except (OSError, ValueError):
         beside = []
     near = near_matches(path.name, beside)
-    raise BadModelFile(
+    raise kind(
         f"{path} does not exist",
         check="the path must exist",
         found=f"in {path.parent}: {', '.join(beside[:8])}"
@@ -129,6 +129,7 @@ def copy_file(source: Path, target: Path) -> None:
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write under another name, then move in place: no reader ever sees half a file.
 
+    Links are followed. Devices and pipes, such as ``/dev/stdout``, are written to as they are.
     What is behind a scheme is written by its filesystem's own means, which are as good where it
     shows files only when they are closed. Raises ``BadRequest`` (``cannot-write``).
     """
@@ -137,14 +138,22 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
         with writing(path):
             there.write_pieces(pieces)
         return
-    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
     with writing(path):
-        try:
-            with temporary.open("wb") as file:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            with path.open("wb") as file:  # a file in its place would end the device for all
                 file.writelines(pieces)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+            return
+        _replace(Path(os.path.realpath(path)), pieces)
+
+
+def _replace(path: Path, pieces: Iterable[bytes]) -> None:
+    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.writelines(pieces)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
