@@ -23,9 +23,15 @@ _DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 def write_events(folder: Path, graph: Graph, nodes: Sequence[NodeRun]) -> Path:
     """A new event file in ``folder`` with the graph and one run's statistics; gives its path."""
-    folder.mkdir(parents=True, exist_ok=True)
     moment = time.time()
     path = folder / f"events.out.tfevents.{int(moment):010d}.{platform.node()}.drystone"
+    with writing(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(path, graph, nodes, moment)
+    return path
+
+
+def _write(path: Path, graph: Graph, nodes: Sequence[NodeRun], moment: float) -> None:
     draft = draft_of(path)
     file = EventFile(draft, limit=100, seconds=1e9, moment=int(moment))
     file.add(Event(wall_time=moment, graph_def=graph.to_bytes()))
@@ -34,9 +40,7 @@ def write_events(folder: Path, graph: Graph, nodes: Sequence[NodeRun]) -> Path:
     event.tagged_run_metadata.run_metadata = _metadata(nodes).SerializeToString()
     file.add(event)
     file.flush()
-    with writing(path):
-        put_in_place(draft, path)
-    return path
+    put_in_place(draft, path)
 
 
 def _metadata(nodes: Sequence[NodeRun]) -> RunMetadata:

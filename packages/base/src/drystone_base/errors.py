@@ -128,6 +128,11 @@ class BadModelFile(DrystoneError):
     default_code = "bad-model-file"
     default_status = "DATA_LOSS"
 
+    def name_file(self, name: str) -> None:
+        """Say which file it was, where the text has only "the graph"."""
+        self.what = re.sub(r"^the graph\b", lambda _: name, self.what)
+        self.args = (self.render(),)
+
 
 class CheckpointError(BadModelFile):
     """A checkpoint is missing, truncated or fails its checksums."""

@@ -9,6 +9,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Entry point of the ``drystone`` command; ends the process with a documented exit code."""
+    from drystone_base.cli._streams import abandon_output, make_printable
+
+    make_printable()
     try:
         from drystone_base.cli._app import app
 
@@ -16,3 +19,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+    except OSError as error:  # of help and versions, which are printed before a command runs
+        print(f"error: the output cannot be written: {error}", file=sys.stderr)
+        abandon_output()
+        sys.exit(2)

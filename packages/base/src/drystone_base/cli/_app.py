@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ import click
 
 from drystone_base import __version__
 from drystone_base.cli._output import print_json, wants_json
+from drystone_base.cli._streams import abandon_output
 from drystone_base.cli.bench import bench
 from drystone_base.cli.diff import diff
 from drystone_base.cli.doctor import doctor
@@ -30,13 +32,14 @@ __all__ = ["EXIT_CODES", "app", "exit_code"]
 
 EXIT_CODES: Final = {
     0: "done",
-    1: "the results differ (diff), or a check failed (doctor)",
+    1: "the results differ (diff, bisect, optimize --verify), or a check failed (doctor)",
     2: "the request does not fit: usage, feeds, fetches, files of inputs",
     3: "the model cannot be read, or its graph is not valid",
     4: "a fetch reaches an op that is unknown or has no kernel",
     5: "a kernel refused its inputs, or the run failed",
     6: "a plugin was refused or failed",
     130: "interrupted by Ctrl-C",
+    141: "what reads the output stopped reading, as in drystone inspect MODEL | head -1",
 }
 
 EPILOG: Final = (
@@ -55,6 +58,8 @@ def exit_code(error: BaseException) -> int:
 
     if isinstance(error, KeyboardInterrupt):
         return 130
+    if isinstance(error, errors.DrystoneError) and error.code == "placeholder-not-fed":
+        return 2  # a kernel says so, but it is the request that lacks a feed
     by_kind = (
         (errors.BadRequest, 2),
         (errors.BadModelFile, 3),
@@ -86,17 +91,24 @@ class _Group(click.Group):
         return made
 
     def invoke(self, ctx: click.Context) -> Any:
+        as_json = "--json" in ctx.args  # options of commands have not been read so far
         try:
             with _plain_warnings():
                 return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.exceptions.Exit, click.Abort):
             raise
+        except click.ClickException as error:
+            if as_json:
+                print_json({"error": _usage(error).fields(), "exit": error.exit_code})
+            raise
+        except BrokenPipeError:
+            abandon_output()
+            ctx.exit(141)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(130)
         except Exception as error:
-            _report(ctx, error)
-            ctx.exit(exit_code(error))
+            ctx.exit(_report(ctx, error))
 
 
 @contextmanager
@@ -110,16 +122,50 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = usual
 
 
-def _report(ctx: click.Context, error: Exception) -> None:
-    """Print a failure: its five parts, and with ``--verbose`` where it came from."""
+def _report(ctx: click.Context, error: Exception) -> int:
+    """Print a failure: its five parts, and with ``--verbose`` where it came from; its exit code."""
     from drystone_base.errors import DrystoneError
 
     if ctx.meta.get("drystone.verbose"):
         traceback.print_exception(error, file=sys.stderr)
-    known = error if isinstance(error, DrystoneError) else _unexpected(error)
-    if wants_json(ctx):
-        print_json({"error": known.fields(), "exit": exit_code(known)})
+    known = error if isinstance(error, DrystoneError) else _full(error) or _unexpected(error)
+    with suppress(OSError):  # when the output is what failed, it takes no document
+        if wants_json(ctx):
+            print_json({"error": known.fields(), "exit": exit_code(known)})
     click.echo(f"error: {known.render()}", err=True)
+    return exit_code(known)
+
+
+def _usage(error: click.ClickException) -> DrystoneError:
+    from drystone_base.errors import BadRequest
+
+    context = getattr(error, "ctx", None)
+    return BadRequest(
+        error.format_message(),
+        check="arguments and options must be those of the command",
+        needed=context.command.get_short_help_str() if context else "",
+        remedy=f"{context.command_path if context else 'drystone'} --help",
+    )
+
+
+def _full(error: Exception) -> DrystoneError | None:
+    """The output could not be printed: of files that are opened, errors know the name."""
+    from drystone_base.errors import BadRequest
+
+    lacking = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    if not (isinstance(error, OSError) and error.filename is None and error.errno in lacking):
+        return None
+    abandon_output()
+    return BadRequest(
+        "the output cannot be written",
+        check="what a command prints must fit where it goes",
+        found=str(error),
+        needed="room there",
+        remedy="check the free space, and where the output goes",
+        code="cannot-write",
+        status="FAILED_PRECONDITION",
+        inner=error,
+    )
 
 
 def _unexpected(error: Exception) -> DrystoneError:

@@ -52,7 +52,8 @@ input_options = _options(
     click.option("--inputs", type=AnyPath(dir_okay=False), metavar="IN.NPZ",
                  help="Arrays by signature input name or tensor name."),
     click.option("--signature", metavar="NAME", help="Which signature; default serving_default."),
-    click.option("--seed", default=0, show_default=True, help="Seed of made-up inputs."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                 help="Seed of made-up inputs."),
     click.option("--shape", "shapes", multiple=True, metavar="NAME=SIZES",
                  help="Sizes of a made-up input, as in --shape image=1,224,224,3."),
 )  # fmt: skip
@@ -180,7 +181,7 @@ def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
 
     if name in graph or parse_tensor_name(name)[0] in graph:
         return name
-    near = near_matches(name, [*specs, *(n.name for n in graph)])
+    near = near_matches(name, list(dict.fromkeys([*specs, *(n.name for n in graph)])))
     raise BadRequest(
         f"the inputs hold {name!r}, which the model does not have",
         check="an array must be named after an input of the signature or after a tensor",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,8 +58,12 @@ def wants_json(ctx: click.Context | None = None) -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document; numbers that JSON does not know (NaN, infinities) become text."""
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+    """Print one JSON document; numbers that JSON does not know (NaN, infinities) become text.
+
+    What the output's encoding may lack is escaped as JSON has it.
+    """
+    encoding = codecs.lookup(getattr(sys.stdout, "encoding", None) or "utf-8").name
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=encoding != "utf-8"))
 
 
 def _plain(value: Any) -> Any:
@@ -78,7 +84,12 @@ def console() -> Console:
     """A console on standard output; wide when that is not a terminal, so that nothing is cut."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            """Let it pass: rich would end the process with 1, which here has a meaning."""
+            raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
+
+    return Plain(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
 def note(text: str) -> None:

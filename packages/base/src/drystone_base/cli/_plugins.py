@@ -50,7 +50,7 @@ def row(plugin: Plugin) -> tuple[str, str, str, str, str]:
     said = ", ".join(counts) if plugin.state == "loaded" else f"{plugin.reason}: {plugin.text}"
     if plugin.state == "loaded" and plugin.warnings():
         notes = [step.reason for step in plugin.steps if step.state == "passed" and step.reason]
-        said += f" ({', '.join(notes)})"
+        said += f" ({', '.join(notes)})" if notes else ""
     return plugin.name, plugin.version, plugin.state, said, plugin.path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drystone_base.errors import BadRequest, PluginError
+from drystone_base.loaders._files import writing
 from drystone_base.plugins import Plugin, _minisign
 from drystone_base.plugins._settings import Settings, trust_store
 from drystone_base.plugins._signature import check_signature, signature_file
@@ -32,7 +33,10 @@ def sign(
     parts += [comment.replace("\n", " ")] if comment else []
     made = _minisign.sign(secret, file, "\t".join(parts), hashed=not legacy)
     target = signature_file(str(file))
-    target.write_text(made.text(f"signature from drystone key {made.key_name}"), encoding="utf-8")
+    with writing(target):
+        target.write_text(
+            made.text(f"signature from drystone key {made.key_name}"), encoding="utf-8"
+        )
     return {"file": str(target), "key": made.key_name, "comment": made.comment}
 
 
@@ -64,7 +68,6 @@ def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
 def keygen(name: str, folder: Path, password: str, expires: str) -> dict[str, Any]:
     """Make a pair of keys; neither file may exist."""
     _need_pynacl()
-    folder.mkdir(parents=True, exist_ok=True)
     secret, public = folder / f"{name}.key", folder / f"{name}.pub"
     for file in (secret, public):
         if file.exists():
@@ -78,17 +81,21 @@ def keygen(name: str, folder: Path, password: str, expires: str) -> dict[str, An
             )
     key = _minisign.generate()
     comment = f"{name} expires:{_future(expires)}" if expires else name
-    descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(key.text(password))
-    public.write_text(key.public(comment).text(), encoding="utf-8")
+    with writing(secret):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(key.text(password))
+        public.write_text(key.public(comment).text(), encoding="utf-8")
     return {"secret": str(secret), "public": str(public), "key": key.public().name}
 
 
 def trust(key: Path | None, name: str, revoke: str | None) -> dict[str, Any]:
     """Add or revoke a key; then the whole trust store."""
     if key is not None:
-        add_key(_parsed(key, _minisign.parse_public_key), name or key.stem)
+        added = _parsed(key, _minisign.parse_public_key)
+        with writing(trust_store()):
+            add_key(added, name or key.stem)
     if revoke is not None and not revoke_key(revoke):
         known = [item.key.name for item in trusted_keys() if item.key]
         raise BadRequest(

@@ -30,15 +30,19 @@ def read_npz(path: Path) -> dict[str, Array]:
     """The arrays of a ``.npz`` file by name.
 
     Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects,
-    and ``BadModelFile`` (``file-not-found``).
+    and for one that is not there (``file-not-found``).
     """
     if not path.exists():
-        missing_file(path)
+        missing_file(path, BadRequest)
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                _bad_file(path, "one bare array", None)
-            return {name: file[name] for name in file.files}
+        with path.open("rb") as stream:
+            file = np.load(stream, allow_pickle=False)
+            if isinstance(file, np.ndarray):
+                _bad_file(path, "one array without a name, as numpy.save writes it", None)
+            with file:
+                return {name: file[name] for name in file.files}
+    except BadRequest:
+        raise
     except (OSError, ValueError, EOFError, KeyError, MemoryError, SyntaxError) as error:
         _bad_file(path, "what NumPy refuses", error)
     except Exception as error:  # zipfile and zlib have exceptions of their own

@@ -89,7 +89,7 @@ def report() -> None:
     epilog="\b\nExamples:\n  drystone plugins check libfoo.so\n  drystone plugins check libfoo.so "
     "--policy allow_unverified --json\n"
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--policy",
     type=click.Choice(["strict", "default", "allow_unverified"]),

@@ -31,7 +31,11 @@ def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
 def _parse(data: memoryview, what: str) -> Graph:
     if not data:
         raise _empty(f"{what} is empty", "0 bytes")
-    graph = from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+    try:
+        graph = from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+    except BadModelFile as error:  # who reads bytes does not know what file they are of
+        error.name_file(what)
+        raise
     # Protobuf takes much for unknown fields of a message: a graph that has nothing is no graph.
     if not (len(graph) or len(graph.functions) or graph.producer):
         raise _empty(f"{what} is not a graph", f"{len(data)} bytes without a node")
