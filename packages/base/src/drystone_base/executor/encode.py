@@ -15,6 +15,7 @@ import numpy as np
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
 from drystone_base.dtypes import VARIANT, DType
 from drystone_base.errors import DrystoneError, UnsupportedOp
+from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
 from drystone_base.executor.loops import with_loops
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
@@ -129,6 +130,7 @@ class _Encoder:
         self.blocks: dict[tuple[str, str], int] = {}
         self.waiting: list[tuple[str, Plan, int]] = []
         self.reads: list[InstructionDef] = []
+        self.calls: list[tuple[InstructionDef, tuple[int, ...]]] = []  # that take references
         self.changes_variables = False
 
     def run(self, plan: Plan, feed_types: Sequence[DType]) -> Encoded:
@@ -143,7 +145,11 @@ class _Encoder:
         while self.waiting:
             name, body, index = self.waiting.pop()
             self.out.plan.blocks[index].name = name
+            self.has_plugins = self.has_plugins or body.has_plugins
             self._block(self.out.plan.blocks[index], body)
+        if self.has_plugins:  # without them all kernels know a variable
+            for call, places in self.calls:
+                call.deref.extend(places)
         if self.alone and self.out.kernels:
             raise _needs_python(self.out.kernels)
         for read in self.reads:
@@ -163,7 +169,7 @@ class _Encoder:
     # ---- one block -----------------------------------------------------------------------------
 
     def _block(self, block: BlockDef, plan: Plan) -> None:
-        plan = with_loops(plan)
+        plan = with_loops(with_values(plan))
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:
@@ -185,7 +191,8 @@ class _Encoder:
     def _variables(self, out: InstructionDef, instruction: Instruction, reads: bool) -> None:
         """Note what reads variables and what may change them."""
         if instruction.op in _READERS or (reads and _takes_values_only(instruction)):
-            self.reads.append(out)
+            if instruction.kind not in _FRAME_KINDS:  # what is constant in a frame is another thing
+                self.reads.append(out)
         elif _may_change_variables(instruction):
             self.changes_variables = True
 
@@ -211,8 +218,8 @@ class _Encoder:
                 out.deref.extend(instruction.deref)
         elif not self._call(out, instruction):
             self._kernel(out, instruction, reads_reference)
-        elif reads_reference and self.has_plugins:  # without them all kernels know a variable
-            out.deref.extend(instruction.deref)
+        elif reads_reference:
+            self.calls.append((out, instruction.deref))
 
     def _loop(self, out: InstructionDef, loop: Loop) -> None:
         """A loop of frames: its condition and its body are blocks of its own."""
