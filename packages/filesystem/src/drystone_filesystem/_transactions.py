@@ -114,11 +114,15 @@ class Transactions:
         with self._lock:
             ended = self._open.pop(self._number(token))
         failures: list[Exception] = []
-        for file in ended.files:
-            try:
-                file.show()
-            except Exception as error:  # raised below; the others are to be shown as well
-                failures.append(error)
+        left = list(reversed(ended.files))
+        try:
+            while left:
+                try:
+                    left.pop().show()
+                except Exception as error:  # raised below; the others are to be shown as well
+                    failures.append(error)
+        finally:  # Ctrl-C: those that do not show yet never will
+            _forget(left)
         if failures:
             raise failures[0]
 
@@ -128,8 +132,7 @@ class Transactions:
             gone = self._open.pop(number, None)
         if gone is None:
             raise StoreFailure("NOT_FOUND", f"there is no transaction {number}")
-        for file in gone.files:
-            file.forget()
+        _forget(gone.files)
 
     def described(self, token: int) -> str:
         """One in words, with its number."""
@@ -139,6 +142,16 @@ class Transactions:
             return (
                 f"transaction {number}: {len(one.paths)} paths, {len(one.files)} files kept aside"
             )
+
+
+def _forget(files: list[_File]) -> None:
+    """Give up all, whatever comes in between."""
+    while files:
+        try:
+            files.pop().forget()
+        except BaseException:
+            _forget(files)
+            raise
 
 
 class Special:

@@ -64,7 +64,8 @@ class Blocks:
                 self._size -= len(self._parts.pop(name))
         if self._folder is not None:
             for path in self._folder.glob(f"{_digest(key)}-*{_SUFFIX}"):
-                path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
 
     # ---- on disk -------------------------------------------------------------------------------
 
@@ -77,12 +78,14 @@ class Blocks:
             return None
         try:
             raw = path.read_bytes()
-            if int.from_bytes(raw[:_SUM], "little") != crc32c(raw[_SUM:]):
+            # No part is empty, but a file is where the machine stopped before its bytes were there.
+            if len(raw) <= _SUM or int.from_bytes(raw[:_SUM], "little") != crc32c(raw[_SUM:]):
                 path.unlink(missing_ok=True)
                 return None
-            os.utime(path)
         except OSError:
             return None
+        with suppress(OSError):  # it may be another user's, or on a disk that is only read
+            os.utime(path)
         return raw[_SUM:]
 
     def _write(self, key: tuple[Any, ...], index: int, part: memoryview) -> None:
@@ -125,8 +128,9 @@ class Blocks:
             for _, size, path in sorted(found):
                 if self._on_disk <= self._limit:
                     break
-                path.unlink(missing_ok=True)
-                self._on_disk -= size
+                with suppress(OSError):  # another user's stays, and the next goes
+                    path.unlink(missing_ok=True)
+                    self._on_disk -= size
 
     @staticmethod
     def _delete_drafts(folder: Path) -> None:
@@ -148,6 +152,10 @@ def _blocks(memory: str, folder: str, limit: str) -> Blocks:
         Path(folder) if folder else None,
         int(float(limit or 1024) * (1 << 20)),
     )
+
+
+if hasattr(os, "register_at_fork"):  # another thread may have held its lock, which stays locked
+    os.register_at_fork(after_in_child=_blocks.cache_clear)
 
 
 def blocks() -> Blocks:

@@ -43,6 +43,8 @@ _EXPIRED: Final = re.compile(
 _SKEWED: Final = re.compile(
     "RequestTimeTooSkewed|[Rr]equest is not yet valid|Signature expired|Request date header too"
 )
+_TOO_LARGE: Final = re.compile("EntityTooLarge|larger than the maximum allowable size")
+"""What S3 says of copies of more than 5 GiB by one request."""
 _NOT_ITS_BYTES: Final = ("NOT_FOUND", "OUT_OF_RANGE", "INVALID_ARGUMENT")
 """What a store says of the first bytes of a directory, or of an empty object."""
 _CHANGED: Final = "was changed while it was read: open it again"
@@ -150,6 +152,13 @@ class ObjectStore(Store):
                 self._clients[bucket] = self._made(bucket)
             return self._clients[bucket], key
 
+    def _object(self, path: str) -> tuple[Any, str]:
+        """The same for what must be an object: asked to write or delete "", stores mean buckets."""
+        client, key = self._split(path)
+        if not key:
+            raise IsADirectoryError(f"{path} is a bucket: a file has a name in it")
+        return client, key
+
     def stat(self, path: str) -> Stat:
         """The object, else whether there are objects below it."""
         import obstore
@@ -236,7 +245,7 @@ class ObjectStore(Store):
         """Uploaded in parts while it is written, if it is large; it shows when all are there."""
         import obstore
 
-        self._split(path)
+        self._object(path)
 
         def send(sending: Sending) -> None:
             client, key = self._split(path)
@@ -267,18 +276,29 @@ class ObjectStore(Store):
         """The object."""
         import obstore
 
-        client, key = self._split(path)
+        client, key = self._object(path)
         with self._asking(path):
             obstore.delete(client, key)
 
     def copy(self, source: str, target: str) -> None:
-        """Inside the store; between two buckets by way of here."""
+        """Inside the store; between two buckets, and what is too large for it, by way of here."""
         import obstore
 
-        client, key = self._split(source)
-        other, new = self._split(target)
-        with self._asking(source):
-            if client is other:
-                obstore.copy(client, key, new)
-            else:
-                obstore.put(other, new, obstore.get(client, key))
+        (client, key), (other, new) = self._object(source), self._object(target)
+        if client is other:
+            try:
+                with self._asking(source):
+                    obstore.copy(client, key, new)
+                return
+            except StoreFailure as error:
+                if not _TOO_LARGE.search(str(error)):
+                    raise
+        file = self.write(target)
+        try:
+            with self._asking(source):
+                for piece in obstore.get(client, key).stream(min_chunk_size=_PIECE):
+                    file.append(memoryview(piece))
+        except BaseException:
+            file.abandon()
+            raise
+        file.close()

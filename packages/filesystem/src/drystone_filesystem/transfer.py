@@ -130,13 +130,15 @@ class Reader:
         if head:
             tell(path, len(head), stat.length)
         self._own: dict[int, Future[bytes]] = {}
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     def read_into(self, offset: int, buffer: memoryview) -> int:
         """Fill ``buffer`` from ``offset``; how many bytes, fewer only at the end of the file."""
         want = min(len(buffer), max(self._stat.length - offset, 0))
         if want == 0:
             return 0
+        if self._process != os.getpid():  # a forked child has none of the threads that read ahead
+            self._own, self._lock, self._process = {}, threading.Lock(), os.getpid()
         view = buffer[:want]
         part = self._how.part
         first, last = offset // part, (offset + want - 1) // part
@@ -167,9 +169,12 @@ class Reader:
             if part is not None:
                 view[start:end] = part
             fetch.add(start, end, there=part is not None)
-        fetch.arrived = lambda span, before: self._arrived(offset, view, span, before)
+        late: list[tuple[int, int]] = []
+        fetch.arrived = lambda span, before: self._arrived(offset, view, span, before, late)
         fetch.run(_pool(self._how.threads), total)
         self._store.confirm(self._path, self._stat.version)
+        for index, start in late:
+            self._keep(index, view[start : start + self._how.part])
 
     def _pieces(self, offset: int, size: int) -> Iterator[tuple[int, int, memoryview | None]]:
         """Ranges of a read in order: cached parts with their bytes, and what is between."""
@@ -188,8 +193,13 @@ class Reader:
         if start < size:
             yield start, size, None
 
-    def _arrived(self, offset: int, view: memoryview, span: Span, before: int) -> None:
-        """Keep the parts that are whole now, and tell who watches."""
+    def _arrived(
+        self, offset: int, view: memoryview, span: Span, before: int, late: list[tuple[int, int]]
+    ) -> None:
+        """Keep the parts that are whole now, and tell who watches.
+
+        Where only ``confirm`` tells whose bytes they were, they are put into ``late``.
+        """
         part = self._how.part
         tell(self._path, span.place - before, self._stat.length)
         if not self._shared:
@@ -197,8 +207,15 @@ class Reader:
         for index in range((offset + before) // part, (offset + span.place) // part + 1):
             start, end = index * part, min((index + 1) * part, self._stat.length)
             fresh = offset + before < end <= offset + span.place
-            if fresh and offset + span.start <= start < end:
-                blocks().keep(self._key, index, view[start - offset : end - offset], memory=False)
+            if not (fresh and offset + span.start <= start < end):
+                continue
+            if type(self._store).confirm is Store.confirm:
+                self._keep(index, view[start - offset : end - offset])
+            else:
+                late.append((index, start - offset))
+
+    def _keep(self, index: int, part: memoryview) -> None:
+        blocks().keep(self._key, index, part, memory=False)
 
     def _fetch(self, offset: int, view: memoryview) -> None:
         """Read a range; where it breaks off, only the rest is asked for again."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -109,8 +110,8 @@ def interruptible(call: Callable[[], T]) -> T:
 
     Then ``call`` ends by itself, in a thread: it must not write to what is its caller's.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return call()  # which hears of no Ctrl-C
+    if threading.current_thread() is not threading.main_thread() or sys.is_finalizing():
+        return call()  # which hears of no Ctrl-C; and at the end other threads run no more
     future = _helpers(os.getpid()).submit(call)
     try:
         return future.result()

@@ -5,6 +5,7 @@ S2-filesystems.
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -118,3 +119,69 @@ def test_a_full_disk_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == []
     cache.keep(FILES[0], 0, memoryview(part), memory=False)
     assert cache.find(FILES[0], 0) == part
+
+
+@pytest.mark.parametrize("left", [b"", b"\0\0", b"\0\0\0\0"])
+def test_a_file_without_bytes_is_no_part(tmp_path: Path, left: bytes) -> None:
+    """A machine that stopped may leave one; the sum of no bytes is 0."""
+    cache, part = Blocks(0, tmp_path, LIMIT), part_of(FILES[0], 0)
+    path = cache._path(FILES[0], 0)
+    assert path is not None
+    path.write_bytes(left)
+    assert cache.find(FILES[0], 0) is None
+    assert not path.exists()
+    cache.keep(FILES[0], 0, memoryview(part), memory=False)
+    assert cache.find(FILES[0], 0) == part
+
+
+def test_a_folder_that_is_only_read_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    cache, part = Blocks(0, tmp_path, LIMIT), part_of(FILES[0], 0)
+    cache.keep(FILES[0], 0, memoryview(part), memory=False)
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert cache.find(FILES[0], 0) == part
+    cache.forget(FILES[0])
+
+
+def test_what_cannot_be_deleted_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user's parts stay; of those that may be deleted the oldest go."""
+    cache, unlink = Blocks(0, tmp_path, LIMIT), Path.unlink
+    theirs = cache._path(FILES[0], 0)
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path == theirs:
+            raise PermissionError(path)
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    for key in FILES:
+        for index in range(5):
+            cache.keep(key, index, memoryview(part_of(key, index)), memory=False)
+            assert on_disk(tmp_path) <= LIMIT
+    assert theirs is not None
+    assert theirs.exists()
+    assert cache.find(FILES[3], 4) == part_of(FILES[3], 4)
+
+
+_FORKED = """
+import os, sys
+from drystone_filesystem.cache import blocks
+
+held = blocks()
+held._lock.acquire()  # as another thread may, while this one forks
+child = os.fork()
+if not child:
+    os._exit(0 if blocks().find(("a",), 0) is None else 1)
+_, state = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(state))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_forked_process_waits_for_no_thread_that_it_lacks() -> None:
+    assert subprocess.run([sys.executable, "-c", _FORKED], timeout=60, check=False).returncode == 0

@@ -130,6 +130,32 @@ def test_a_file_that_cannot_be_sent_hides_no_other(serve: Callable[[object], str
     gfile.rmtree(root)
 
 
+def test_ctrl_c_at_its_end_gives_up_what_does_not_show_yet() -> None:
+    """Who sends them ahead would wait for their end for ever."""
+    said: list[str] = []
+
+    class Told:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def show(self) -> None:
+            said.append(f"show {self.name}")
+            if self.name == "b":
+                raise KeyboardInterrupt
+
+        def forget(self) -> None:
+            said.append(f"forget {self.name}")
+
+    transactions = Transactions()
+    token = transactions.of_path_or_new("box", 0)
+    for name in "abcd":
+        assert transactions.keep(f"box/{name}", Told(name))
+    with pytest.raises(KeyboardInterrupt):
+        transactions.end(token)
+    assert said[:2] == ["show a", "show b"]
+    assert sorted(said[2:]) == ["forget c", "forget d"]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "status"),
     [

@@ -145,3 +145,36 @@ def test_a_command_ends_with_130(tmp_path: Path) -> None:
         rest = process.stderr.read()
         assert process.wait(30) == 130, rest
     assert "Traceback" not in rest
+
+
+_LEFT_OPEN = """
+import sys
+from drystone_filesystem import SpooledUpload, Stat, Store, gfile, register
+
+class Printing(Store):
+    def stat(self, path):
+        return Stat(3)
+    def children(self, path):
+        return []
+    def read_into(self, path, offset, buffer, version=""):
+        return 0
+    def write(self, path):
+        return SpooledUpload(path, lambda sending: print(path, sending.read(9), flush=True))
+
+register("printing", Printing)
+gfile.exists("printing://box/a")  # by a thread that then waits for more
+file = gfile.GFile("printing://box/a", "w")
+file.write("text")
+if sys.argv[1:]:
+    sys.exit()  # the file goes with the program, and its buffer maybe before what it is for
+del file
+"""
+
+
+def test_a_program_ends_with_a_file_open() -> None:
+    """Then no other thread runs any more; and what shows is never a part of the file."""
+    command = [sys.executable, "-c", _LEFT_OPEN]
+    at_once = subprocess.run(command, timeout=60, check=True, capture_output=True, text=True)
+    assert at_once.stdout == "box/a b'text'\n"
+    at_end = subprocess.run([*command, "x"], timeout=60, check=True, capture_output=True, text=True)
+    assert at_end.stdout in ("", at_once.stdout)

@@ -109,6 +109,11 @@ class RawWriter(io.RawIOBase):
         if not (self._ended or self.failed):
             self._file.flush()
 
+    def __del__(self) -> None:
+        """One that goes before its buffer lacks what is in there: it is abandoned."""
+        self.failed = True
+        super().__del__()
+
     def close(self) -> None:
         """Let go of the file; once."""
         if self.closed:
