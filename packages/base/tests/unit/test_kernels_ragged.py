@@ -84,3 +84,27 @@ def test_refusals_and_inference() -> None:
     assert infer_shapes(
         "RaggedTensorToTensor", [(), (-1, 3), (), (5,)], row_partition_types=["ROW_SPLITS"]
     ) == [(-1, -1, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_differences_that_wrap_around_are_refused(dtype: Any) -> None:
+    """Once they passed for lengths, whose sum was right: NumPy wrote beyond its array."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    splits = np.array([0, high, low, -1, 3], dtype)
+    values, none = np.array([1, 2, 3], np.int32), np.zeros(0, np.float32)
+    whole: dict[str, Any] = {"row_partition_types": ["ROW_SPLITS"]}
+    ids: dict[str, Any] = {"row_partition_types": ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]}
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("RaggedBincount", (splits.astype(np.int64), values, np.int32(4), none), {}),
+        ("RaggedTensorToSparse", (splits, values), {}),
+        ("RaggedTensorToTensor", (np.array([-1, -1]), values, np.int32(0), splits), whole),
+        (
+            "RaggedTensorToTensor",
+            (np.array([-1, -1]), values, np.int32(0), dtype(4), splits[:3]),
+            ids,
+        ),
+        ("SegmentSum", (values, splits[:3]), {}),
+    ]
+    for op, inputs, attrs in calls:
+        with pytest.raises(KernelError, match=r"must rise|must not decrease"):
+            run_op(op, *inputs, **attrs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call
 
-__all__ = ["at", "bad_rows", "check_below", "int_vector", "scalar_int", "wrap_axis"]
+__all__ = ["at", "bad_rows", "check_below", "int_vector", "is_rising", "scalar_int", "wrap_axis"]
 
 
 def at(x: Array, *index: Any) -> Array:
@@ -44,6 +44,11 @@ def int_vector(call: Call, value: Array, what: str) -> tuple[int, ...]:
         value.ndim == 1, f"{what} must be a vector", found=list(value.shape), needed="rank 1"
     )
     return tuple(value.tolist())
+
+
+def is_rising(values: Array) -> bool:
+    """Whether no number of a vector is below the one before; differences might wrap around."""
+    return bool((values[1:] >= values[:-1]).all())
 
 
 def check_below(call: Call, indices: Array, limit: int, what: str = "indices") -> None:

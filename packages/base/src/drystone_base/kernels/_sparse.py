@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone_base.kernels._indices import check_below
+from drystone_base.kernels._indices import check_below, is_rising
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 
@@ -89,7 +89,7 @@ def check_splits(call: Call, splits: Array, size: int) -> None:
         and splits.size
         and splits[0] == 0
         and splits[-1] == size
-        and bool((np.diff(splits) >= 0).all()),
+        and is_rising(splits),
         "row splits must rise from 0 to the number of values",
         found=splits.reshape(-1)[:10].tolist(),
         needed=f"0 ... {size}",

@@ -11,7 +11,7 @@ import numpy as np
 from drystone_base.kernels._indices import bad_rows, scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import check_sparse
+from drystone_base.kernels._sparse import check_sparse, check_splits
 from drystone_base.kernels._widen import quiet, widen
 
 
@@ -77,17 +77,8 @@ def ragged_bincount(call: Call, splits: Array, values: Array, size: Array, weigh
     """Occurrences (or summed weights) of 0 ... size-1 in each ragged row: [rows, size]."""
     count = _bin_count(call, size)
     _checked(call, values, weights)
-    lengths = np.diff(splits) if splits.ndim == 1 else splits
-    call.require(
-        splits.ndim == 1
-        and splits.size > 0
-        and splits[0] == 0
-        and splits[-1] == values.size
-        and (lengths >= 0).all(),
-        "splits must rise from 0 to the number of values",
-        found=splits.ravel()[:8].tolist(),
-        needed=f"0 ... {values.size}",
-    )
+    check_splits(call, splits, values.size)
+    lengths = np.diff(splits)
     rows = np.repeat(np.arange(lengths.size), lengths)
     return _count(call, rows, values.reshape(-1), weights, (lengths.size, count))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drystone_base.kernels._indices import check_below, int_vector
+from drystone_base.kernels._indices import check_below, int_vector, is_rising
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._sparse import check_splits, fill_order, repeated
@@ -114,7 +114,7 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
         rows = np.repeat(np.arange(lengths.size), lengths)
         return rows, np.arange(rows.size) - np.repeat(numbers[:-1], lengths)
     call.require(
-        not numbers.size or (numbers[0] >= 0 and (np.diff(numbers) >= 0).all()),
+        not numbers.size or (numbers[0] >= 0 and is_rising(numbers)),
         "row ids must rise from 0 or more",
         found=numbers.tolist()[:10],
         needed="rising numbers",
