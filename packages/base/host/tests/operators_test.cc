@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -21,12 +22,13 @@ int failures = 0;
     }                                                                     \
   } while (false)
 
-// x times a number that `update` sets from the weight; fails for x = 13.
+// x times a number that `update` sets from the weight; fails for x = 13, and gives its input for x = 17.
 struct Scale {
   float factor;
   bool busy = false;  // calls take turns, or the thread sanitizer says so
 };
 std::atomic<int> alive{0};
+constexpr float kThrows = 1000;  // destroying it throws
 
 Scale* made(float factor) {
   ++alive;
@@ -40,6 +42,11 @@ void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inpu
   scale->busy = true;
   const float x = *static_cast<const float*>(TF_TensorData(inputs[0]));
   if (x == 13) TF_SetStatus(status, TF_INTERNAL, "unlucky");
+  if (x == 17) {
+    outputs[0] = inputs[0];
+    scale->busy = false;
+    return;
+  }
   outputs[0] = TF_AllocateTensor(TF_FLOAT, nullptr, 0, sizeof x);
   *static_cast<float*>(TF_TensorData(outputs[0])) = x * scale->factor;
   scale->busy = false;
@@ -53,7 +60,9 @@ void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* input
 
 void destroy(const TP_SubgraphBackend*, void* executable) {
   --alive;
+  const bool throws = static_cast<Scale*>(executable)->factor == kThrows;
   delete static_cast<Scale*>(executable);
+  if (throws) throw std::runtime_error("cannot let go");
 }
 
 TP_SubgraphBackend backend{};
@@ -132,6 +141,47 @@ void one_after_another() {
   CHECK(add(number, 1, 1) == -1);
 }
 
+// What is not a new tensor is not the host's to delete.
+void inputs_given_back() {
+  const std::int64_t number = new_operator();
+  const std::int64_t one = add(number, 3, 1);
+  CHECK(call(number, 17, 3, 1) == -1);
+  CHECK(state_of(number, one, TF_INTERNAL).is_alive == 0 && alive == 0);
+  DS_DeleteOperator(number);
+}
+
+void twice(const TP_SubgraphBackend*, void*, TF_Tensor* const*, int32_t, TF_Tensor** outputs, int32_t,
+           TF_Status*) {
+  outputs[0] = outputs[1] = TF_AllocateTensor(TF_FLOAT, nullptr, 0, sizeof(float));
+}
+
+void outputs_given_twice() {
+  TP_SubgraphFns own = fns;
+  own.execute = twice;
+  const TF_DataType types[] = {TF_FLOAT, TF_FLOAT};
+  TF_Status* status = TF_NewStatus();
+  const std::int64_t number = DS_NewOperator(&backend, &own, 0, nullptr, 0, types, 2, status);
+  DS_AddExecutable(number, made(1), nullptr, 0, nullptr, status);
+  CHECK(TF_GetCode(status) == TF_OK);
+  TF_Tensor* outputs[2] = {nullptr, nullptr};
+  CHECK(DS_RunOperator(number, nullptr, 0, outputs, 2) == 0);
+  CHECK(outputs[0] == nullptr && outputs[1] == nullptr && alive == 0);
+  TF_DeleteStatus(status);
+  DS_DeleteOperator(number);
+}
+
+// Neither removing, nor failing, nor ending ends the process.
+void destructors_that_throw() {
+  const std::int64_t number = new_operator();
+  DS_RemoveExecutable(number, add(number, kThrows, 1));
+  add(number, kThrows, 1);
+  CHECK(call(number, 13, 1, 1) == -1);
+  add(number, kThrows, 1);
+  DS_DeleteOperator(number);
+  DS_DestroyExecutable(&backend, &fns, made(kThrows));
+  CHECK(alive == 0);
+}
+
 void at_once() {
   const std::int64_t number = new_operator();
   std::atomic<bool> stop{false};
@@ -166,7 +216,11 @@ int main() {
   fns.execute = execute;
   fns.update = update;
   fns.destroy_executable = destroy;
+  backend.name = "scale";
   one_after_another();
+  inputs_given_back();
+  outputs_given_twice();
+  destructors_that_throw();
   at_once();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

@@ -11,6 +11,14 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.errors import HostError, PluginError
 from drystone_base.graph import Node
+from drystone_base.host.backends import (
+    accept_region,
+    compile_region,
+    destroy_executable,
+    init_subgraph,
+    new_selector,
+    serialize_executable,
+)
 from drystone_base.host.buffer import answer, filled
 from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
@@ -26,7 +34,6 @@ from drystone_subgraph.subgraph import Subgraph, SubgraphNode
 __all__ = ["CBackend", "initialise", "offered"]
 
 Array = np.ndarray[Any, Any]
-_Init: Final = c.CFUNCTYPE(None, c.POINTER(Params), c.c_void_p)
 _OFFERED: Final[dict[str, list[str]]] = {}
 
 
@@ -55,13 +62,14 @@ class CBackend(SubgraphBackend):
         params.fns = c.pointer(self.fns)
         address = library.symbol(symbol)
         with Status(f"{symbol} of {library.path} failed") as status:
-            _Init(address or 0)(c.pointer(params), status.pointer)
+            init_subgraph(address, c.pointer(params), status.pointer)
         self._check(params)
         self.name = self.backend.name.decode("utf-8", "replace")
         self.compiles = bool(self.fns.compile)
         self.keeps = self.compiles and bool(self.fns.serialize)
         self.version = (self.backend.version or b"").decode("utf-8", "replace")
         self.itself = c.pointer(self.backend)
+        self.own = c.addressof(self.backend), c.addressof(self.fns)
 
     def _check(self, params: Params) -> None:
         """Look at what the plugin filled in; members beyond what it knows are null."""
@@ -103,15 +111,15 @@ class CBackend(SubgraphBackend):
         """What the library compiles; raises ``HostError`` where it does not."""
         view = _request_view(request)
         with Status(f"backend {self.name!r} cannot compile {request.name!r}") as status:
-            made = self.fns.compile(self.itself, view.pointer, status.pointer)
+            made = compile_region(*self.own, view.pointer, None, status.pointer)
         return self._executable(made, f"compiled {request.name!r}", "compile")
 
     def save(self, executable: Any) -> bytes:
         """What the library writes; raises ``HostError``."""
         return answer(
             f"backend {self.name!r} cannot write an executable",
-            lambda buffer, status: self.fns.serialize(
-                self.itself, executable.handle, buffer, status
+            lambda buffer, status: serialize_executable(
+                *self.own, executable.handle, buffer, status
             ),
         )
 
@@ -119,7 +127,7 @@ class CBackend(SubgraphBackend):
         """What the library reads; raises ``HostError`` where it does not."""
         view, what = _request_view(request), f"an executable of {request.name!r}"
         with filled(data) as buffer, Status(f"backend {self.name!r} cannot read {what}") as status:
-            made = self.fns.deserialize(self.itself, view.pointer, buffer, status.pointer)
+            made = compile_region(*self.own, view.pointer, buffer, status.pointer)
         return self._executable(made, f"read {what}", "deserialize")
 
     def _executable(self, made: int | None, done: str, by: str) -> Handle:
@@ -137,8 +145,7 @@ class CBackend(SubgraphBackend):
         self, inputs: Sequence[DType], weights: Sequence[int], outputs: Sequence[DType]
     ) -> HostOperator:
         """An operator in the host library for a region with these inputs and outputs."""
-        itself, fns = c.addressof(self.backend), c.addressof(self.fns)
-        return HostOperator(itself, fns, inputs, weights, outputs)
+        return HostOperator(*self.own, inputs, weights, outputs)
 
 
 def _request_view(request: CompileRequest) -> View:
@@ -157,7 +164,8 @@ class _CSelector(SubgraphSelector):
         self.handle: int | None = None
         if self.stateful:
             with Status(f"backend {backend.name!r} has no selector") as status:
-                self.handle = self.fns.create_selector(backend.itself, status.pointer)
+                fns = c.addressof(self.fns)
+                self.handle = new_selector(c.addressof(backend.backend), fns, status.pointer)
 
     def __del__(self) -> None:
         if self.handle and self.fns.destroy_selector:
@@ -215,7 +223,7 @@ class _CProperty(SubgraphProperty):
         view = region_view(subgraph.name, subgraph.body, inputs, outputs)
         try:
             with Status(f"backend {backend.name!r} refuses {subgraph.name!r}") as status:
-                accepted = backend.fns.accept(backend.itself, view.pointer, status.pointer)
+                accepted = accept_region(*backend.own, view.pointer, status.pointer)
         except HostError as error:
             return subgraph.refuse(error.found)
         return subgraph.node() if accepted else None
@@ -229,7 +237,7 @@ class _CExecutable:
 
     def __del__(self) -> None:
         if self.handle:
-            self.backend.fns.destroy_executable(self.backend.itself, self.handle)
+            destroy_executable(*self.backend.own, self.handle)
 
     def release(self) -> int:
         """Its address, which is the caller's from now on."""

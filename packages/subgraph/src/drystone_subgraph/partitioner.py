@@ -13,7 +13,7 @@ from functools import partial
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.errors import BadRequest, GraphError, PluginError
 from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
@@ -125,7 +125,7 @@ class Partitioning:
             try:
                 for rule in backend.properties():
                     self._one(backend, rule, fixed)
-            except DrystoneError:
+            except (BadRequest, GraphError, PluginError):
                 raise
             except Exception as error:
                 raise _failed(backend, self.where, error) from error

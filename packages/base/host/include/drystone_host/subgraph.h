@@ -23,6 +23,26 @@
 extern "C" {
 #endif
 
+/* Functions of a backend's, called for embedders that no C++ exception must reach: one that is thrown
+ * becomes the status, INTERNAL, or is logged. `fns` has what is called. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_InitSubgraph(void (*init)(TF_SubgraphRegistrationParams*, TF_Status*),
+                                           TF_SubgraphRegistrationParams* params, TF_Status* status);
+TF_CAPI_EXPORT extern void* DS_NewSelector(const TP_SubgraphBackend* backend,
+                                           const TP_SubgraphSelectorFns* fns, TF_Status* status);
+TF_CAPI_EXPORT extern TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend,
+                                              const TP_SubgraphFns* fns,
+                                              const TF_SubgraphRegion* region, TF_Status* status);
+/* `bytes`: NULL for `compile`, else what `deserialize` is given. */
+TF_CAPI_EXPORT extern void* DS_CompileRegion(const TP_SubgraphBackend* backend,
+                                             const TP_SubgraphFns* fns,
+                                             const TF_SubgraphRegion* region,
+                                             const TF_Buffer* bytes, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_SerializeExecutable(const TP_SubgraphBackend* backend,
+                                                  const TP_SubgraphFns* fns, void* executable,
+                                                  TF_Buffer* bytes, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_DestroyExecutable(const TP_SubgraphBackend* backend,
+                                                const TP_SubgraphFns* fns, void* executable);
+
 /* A new operator, by number; -1 on failure. `backend` and `fns` live as long as the backend's library.
  * The region has `num_inputs` inputs, of which `weights` are values of variables that may change, and
  * outputs of `output_types`. */

@@ -47,9 +47,7 @@ Shapes parse(const std::int64_t* shapes, std::size_t count, std::int32_t inputs)
 struct Taken {
   const Operator& owner;
   void* handle;
-  ~Taken() {
-    if (handle != nullptr) owner.backend().fns->destroy_executable(owner.backend().itself, handle);
-  }
+  ~Taken() { owner.backend().destroy(handle); }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/failure.h"
+#include "drystone/logging.h"
 
 namespace drystone::host::subgraph {
 namespace {
@@ -19,19 +20,31 @@ std::uint64_t now() {
 
 bool is_known(const TF_Tensor& tensor) { return tensor.memory != nullptr && !tensor.memory->opaque; }
 
-// Calls a function of the plugin's; what it throws becomes a status.
-template <class Call>
-void guard(TF_Status* status, Call&& call) {
-  try {
-    std::forward<Call>(call)();
-  } catch (const std::exception& error) {
-    set(status, TF_INTERNAL, "it threw a C++ exception", error.what());
-  } catch (...) {
-    set(status, TF_INTERNAL, "it threw a C++ exception", "of unknown type");
+// Takes out what is no new tensor: one of the inputs, or one that is there twice. Whether there was any.
+bool take_out_aliases(TF_Tensor* const* inputs, std::size_t num_inputs, TF_Tensor** outputs,
+                      std::size_t num_outputs) {
+  bool found = false;
+  for (std::size_t k = 0; k < num_outputs; ++k) {
+    TF_Tensor* const made = outputs[k];
+    if (made == nullptr) continue;
+    const bool is_input = std::find(inputs, inputs + num_inputs, made) != inputs + num_inputs;
+    if (!is_input && std::find(outputs, outputs + k, made) == outputs + k) continue;
+    outputs[k] = nullptr;
+    found = true;
   }
+  return found;
 }
 
 }  // namespace
+
+void Backend::destroy(void* executable) const noexcept {
+  if (executable == nullptr) return;
+  try {
+    fns->destroy_executable(itself, executable);
+  } catch (...) {
+    TF_Log(TF_ERROR, "destroying an executable of subgraph backend \"%s\" threw an exception", itself->name);
+  }
+}
 
 bool Executable::fits(TF_Tensor* const* inputs) const {
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
@@ -74,7 +87,7 @@ bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>&
     changed[place] = 1;
   }
   TF_Status status;
-  guard(&status, [&] {
+  calling(&status, [&] {
     backend_.fns->update(backend_.itself, handle_, given.data(),
                          static_cast<std::int32_t>(given.size()), changed.data(), &status);
   });
@@ -91,10 +104,13 @@ bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                          const std::vector<TF_DataType>& types) {
   const auto count = static_cast<std::int32_t>(types.size());
   TF_Status status;
-  guard(&status, [&] {
+  calling(&status, [&] {
     backend_.fns->execute(backend_.itself, handle_, inputs,
                           static_cast<std::int32_t>(shapes_.size()), outputs, count, &status);
   });
+  if (!is_plan_ && take_out_aliases(inputs, shapes_.size(), outputs, types.size()) && status.code == TF_OK) {
+    set(&status, TF_INTERNAL, "execute", "an output is one of the inputs, or there twice");
+  }
   for (std::size_t k = 0; status.code == TF_OK && k < types.size(); ++k) {
     if (outputs[k] == nullptr) {
       set(&status, TF_INTERNAL, "execute", "an output is NULL");
@@ -115,13 +131,12 @@ bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
 void Executable::fail_with(TF_Code code, const std::string& message) {
   failure_.code = code;
   failure_.message = message;
-  backend_.fns->destroy_executable(backend_.itself, std::exchange(handle_, nullptr));
+  backend_.destroy(std::exchange(handle_, nullptr));
 }
 
 void Executable::destroy() noexcept {
   const std::lock_guard lock(mutex_);
-  void* handle = std::exchange(handle_, nullptr);
-  if (handle != nullptr) backend_.fns->destroy_executable(backend_.itself, handle);
+  backend_.destroy(std::exchange(handle_, nullptr));
 }
 
 void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -23,7 +24,22 @@ namespace drystone::host::subgraph {
 struct Backend {
   const TP_SubgraphBackend* itself = nullptr;
   const TP_SubgraphFns* fns = nullptr;
+
+  // Nothing leaves it, whatever the plugin throws. NULL is ignored.
+  void destroy(void* executable) const noexcept;
 };
+
+// Calls a function of a plugin's; what it throws becomes a status.
+template <class Call>
+void calling(TF_Status* status, Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const std::exception& error) {
+    set(status, TF_INTERNAL, "it threw a C++ exception", error.what());
+  } catch (...) {
+    set(status, TF_INTERNAL, "it threw a C++ exception", "of unknown type");
+  }
+}
 
 // Whether executables are plans: calls may overlap, and a failure is the run's own.
 bool is_plan_backend(const TP_SubgraphFns* fns);
