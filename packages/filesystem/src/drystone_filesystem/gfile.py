@@ -39,6 +39,21 @@ Path = str | os.PathLike[str]
 _MODES: Final = ("r", "w", "a")
 
 
+def kind_of(name: Path, mode: str) -> str:
+    """``r``, ``w`` or ``a``. Raises ``BadRequest`` (``bad-file-mode``) for another mode."""
+    kind = mode.replace("b", "", 1)
+    if kind not in _MODES:
+        raise BadRequest(
+            f"{os.fspath(name)} cannot be opened",
+            check="a mode must be one that files have here",
+            found=repr(mode),
+            needed="r, w or a, or one of them with b",
+            remedy="open it once to read, and again to write",
+            code="bad-file-mode",
+        )
+    return kind
+
+
 class GFile:
     """A file open for reading, writing or appending: ``with GFile("s3://b/x", "w") as f``.
 
@@ -48,16 +63,7 @@ class GFile:
     """
 
     def __init__(self, name: Path, mode: str = "r") -> None:
-        kind = mode.replace("b", "", 1)
-        if kind not in _MODES:
-            raise BadRequest(
-                f"{os.fspath(name)} cannot be opened",
-                check="a mode must be one that files have here",
-                found=repr(mode),
-                needed="r, w or a, or one of them with b",
-                remedy="open it once to read, and again to write",
-                code="bad-file-mode",
-            )
+        kind = kind_of(name, mode)
         self.name, self.mode = os.fspath(name), mode
         self._raw: Any = RawReader(name) if kind == "r" else RawWriter(name, append=kind == "a")
         buffered = io.BufferedReader if kind == "r" else io.BufferedWriter

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, Final
 
 import fsspec
 from fsspec.spec import AbstractFileSystem
+from fsspec.utils import stringify_path
 
-from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.streams import RawReader
-from drystone_base.uris import os_error
-from drystone_filesystem.gfile import GFile
+from drystone_filesystem._fsspec_files import Aside, Reading, Writing, told
+from drystone_filesystem.gfile import kind_of
 from drystone_filesystem.transfer import plan
 from drystone_filesystem.waiting import Threads
 
 __all__ = ["DrystoneFileSystem", "offer_to_fsspec"]
+
+_ASKING: Final = "drystone-fsspec"
+
+
+@cache
+def _threads(_process: int, count: int) -> Threads:
+    """Those of this process; a forked child makes its own."""
+    return Threads(count, _ASKING)
 
 
 class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
@@ -34,6 +46,9 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         super().__init__(**options)
         self._scheme = scheme or type(self).scheme
 
+    def __reduce__(self) -> Any:
+        return _again, (type(self).scheme, self.storage_args, self.storage_options)
+
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
         if isinstance(path, list):
@@ -49,10 +64,8 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return self._uri(name)
 
     def _told(self, call: Any, path: str, *more: Any, **named: Any) -> Any:
-        try:
+        with told(self._uri(path)):
             return call(self._uri(path), *more, **named)
-        except HostError as error:
-            raise os_error(error, self._uri(path)) from error
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
         """Name, size in bytes, type, and the time of the last change in seconds."""
@@ -65,30 +78,48 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         }
 
     def ls(self, path: str, detail: bool = True, **_options: Any) -> list[Any]:
-        """What is in a directory; of a file, the file."""
+        """What is in a directory, but for what goes meanwhile; of a file, the file."""
         if not self._told(host.is_directory, path):
             found = self.info(path)
             return [found] if detail else [found["name"]]
         own = self._strip_protocol(path)
         paths = [f"{own}/{name}" for name in self._told(host.list_directory, path)]
-        return [self.info(one) for one in paths] if detail else paths
+        return [found for found in self._at_once(self._seen, paths) if found] if detail else paths
+
+    def _seen(self, path: str) -> dict[str, Any] | None:
+        try:
+            return self.info(path)
+        except FileNotFoundError:
+            return None
 
     def exists(self, path: str, **_options: Any) -> bool:
         """Whether there is a file or a directory."""
         found: bool = self._told(host.exists, path)
         return found
 
-    def _open(self, path: str, mode: str = "rb", *_rest: Any, **_options: Any) -> Any:
-        return self._told(GFile, path, mode)._file
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        autocommit: bool = True,
+        *_rest: Any,
+        **_options: Any,
+    ) -> Any:
+        del block_size
+        uri = self._uri(path)
+        kind = kind_of(uri, mode)
+        if kind == "r":
+            return Reading(uri)
+        return (Writing if autocommit else Aside)(uri, append=kind == "a")
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_options: Any
     ) -> bytes:
         """The bytes from ``start`` to ``end``, counted from the end of the file where negative."""
         if start is None and end is None:
-            with self._told(RawReader, path) as file:
-                whole: bytes = file.readall()
-            return whole
+            with told(self._uri(path)), RawReader(self._uri(path)) as file:
+                return file.readall()
         size = self._told(host.file_size, path)
         first, last, _ = slice(start, end).indices(size)
         part: bytes = self._told(host.read_range, path, first, max(last - first, 0))
@@ -126,8 +157,10 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _at_once(self, call: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """What the call answers for each, in order; the first failure is raised."""
-        with Threads(plan().threads) as pool:
-            return list(pool.map(call, items))
+        each = list(items)
+        if len(each) < 2 or threading.current_thread().name == _ASKING:  # which wait for no other
+            return [call(item) for item in each]
+        return list(_threads(os.getpid(), plan().threads).map(call, each))
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
         """Write a file; ``mode="create"`` refuses one that exists."""
@@ -162,6 +195,9 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
                 left = host.delete_tree(self._uri(one))
                 if left.failure:
                     raise OSError(f"{one}: {left.failure}")
+            elif glob.has_magic(str(one)) and not self.exists(one):
+                for found in self.expand_path(stringify_path(one)):
+                    self.rm(found, recursive, maxdepth)
             else:
                 self.rm_file(one)
 
@@ -175,10 +211,12 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def mv(self, path1: str, path2: str, recursive: bool = False, **_options: Any) -> None:
         """Move a file, or with ``recursive`` a directory, which is copied and deleted.
 
-        Both are names, not patterns. As with a copy, a directory goes into one that is there.
+        Both are names, not patterns. As with a copy, it goes into a directory that is there.
         """
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         if not self.isdir(source):
+            if str(path2).endswith("/") or self.isdir(target):
+                target = f"{target}/{source.rpartition('/')[2]}"
             self._told(host.rename, source, self._uri(target))
             return
         if not recursive:
@@ -208,10 +246,18 @@ def offer_to_fsspec(scheme: str) -> type[DrystoneFileSystem]:
 
     From then on ``pandas.read_csv("SCHEME://...")`` and the like read it through drystone.
     """
-    made = type(
-        f"{scheme.capitalize()}FileSystem",
-        (DrystoneFileSystem,),
-        {"protocol": scheme, "scheme": scheme},
-    )
+    made = _class_of(scheme)
     fsspec.register_implementation(scheme, made, clobber=True)
     return made
+
+
+@cache
+def _class_of(scheme: str) -> type[DrystoneFileSystem]:
+    members = {"protocol": scheme, "scheme": scheme}
+    return type(f"{scheme.capitalize()}FileSystem", (DrystoneFileSystem,), members)
+
+
+def _again(scheme: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """One that was pickled: its class is by the scheme, as no module has it."""
+    made = _class_of(scheme) if scheme else DrystoneFileSystem
+    return made(*arguments, **options)
