@@ -134,7 +134,8 @@ def main(arguments: "list[str]") -> int:
     if arguments[0] in ("-l", "--list"):
         return run(environment(), ["--list"])
     check_compiler()
-    return run(environment(), ["-s", arguments[0], "--", *arguments[1:]])
+    given = arguments[2:] if arguments[1:2] == ["--"] else arguments[1:]  # as nox wants it
+    return run(environment(), ["-s", arguments[0], "--", *given])
 
 
 if __name__ == "__main__":

@@ -108,6 +108,8 @@ def render(name: str, kind: str, folder: Path) -> list[Path]:
         )
     if kind not in KINDS:
         raise SystemExit(f"new_plugin: {kind!r} is no kind: choose one of {', '.join(KINDS)}")
+    if folder.exists() and not folder.is_dir():
+        raise SystemExit(f"new_plugin: {folder} is a file: give an empty folder, or none yet")
     if folder.exists() and any(folder.iterdir()):
         raise SystemExit(f"new_plugin: {folder} is not empty: give a folder that is, or none yet")
     chosen, words = KINDS[kind], _words(name, kind)

@@ -121,3 +121,20 @@ def test_closing_line_goes_to_the_file_asked_for(
     session.run("lint", lambda: None)
     assert session.close()
     assert (tmp_path / "line").read_text(encoding="utf-8") == "1 passed, 0 failed, 0 skipped\n"
+
+
+@pytest.mark.parametrize("given", [["--count", "9"], ["--", "--count", "9"]])
+def test_arguments_of_a_session_with_or_without_dashes(
+    given: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(bootstrap, "check_compiler", lambda: None)
+    monkeypatch.setattr(bootstrap, "environment", lambda: "python")
+
+    def run(_: str, arguments: list[str]) -> int:
+        asked.append(arguments)
+        return 0
+
+    monkeypatch.setattr(bootstrap, "run", run)
+    assert bootstrap.main(["random_plans", *given]) == 0
+    assert asked == [["-s", "random_plans", "--", "--count", "9"]]

@@ -63,3 +63,9 @@ def test_the_command_lists_files_and_the_next_step(
     printed = capsys.readouterr().out
     assert f"{tmp_path / 'acme' / 'acme.cc'}\n" in printed
     assert f"next: pip install {tmp_path / 'acme'}\n" in printed
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="is a file: give an empty folder"):
+        render("acme", "kernels", tmp_path / "file")

@@ -10,7 +10,7 @@ import pytest
 from plugin_files import VARIANTS, Compile, own_settings, plugin
 
 from drystone_base.errors import BadRequest
-from drystone_base.plugins import configure
+from drystone_base.plugins import _probe_child, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._settings import Settings, current
@@ -127,3 +127,19 @@ def test_who_is_not_probed(compile_library: Compile, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "executable", "/usr/sbin/server")
     why = probe(record, Settings()).facts["why"]
     assert why == "there is no Python program to run it in"
+
+
+def test_a_check_sees_what_loading_refuses_after_opening(compile_library: Compile) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Twice Named"'])
+    record = check_file(str(file), Settings(policy="allow_unverified"))
+    assert [step.step for step in record.steps][-3:] == ["probe", "open", "entry"]
+    assert (record.state, record.reason) == ("failed", "plugin-registered-nothing")
+    assert record.error is not None
+    assert "Twice Named" in record.error.found
+    assert record.error.path == str(file)
+
+
+def test_what_the_child_tells_fits_a_pipe() -> None:
+    long = {"step": "entry", "facts": {"errors": ["x" * 10**6]}, "error": {"found": "é" * 10**6}}
+    told = _probe_child._short([long])
+    assert told == [{"step": "entry", "error": {"found": "é" * 1000}}]

@@ -169,7 +169,10 @@ def check_file(path: str, settings: Settings) -> Plugin:
     for step in _CHECKS[:-1]:
         if not plugin.take(step(plugin, settings)):
             return plugin
-    if not plugin.take(probe(plugin, settings, fresh=True)):
+    tried: list[StepResult] = []
+    if not plugin.take(probe(plugin, settings, fresh=True, tried=tried)):
+        return plugin
+    if not all(plugin.take(step) for step in tried):
         return plugin
     plugin.state, plugin.reason = "skipped", "plugin-checked"
     plugin.text = "every check passed; a check does not open the plugin in this process"

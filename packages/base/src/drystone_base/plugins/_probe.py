@@ -26,8 +26,17 @@ _STALE_SECONDS: Final = 3600
 _IMPORT_SECONDS: Final = 60.0
 
 
-def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepResult:
-    """The step: open the plugin in a child; ``fresh`` ignores what is remembered."""
+def probe(
+    plugin: Plugin,
+    settings: Settings,
+    *,
+    fresh: bool = False,
+    tried: list[StepResult] | None = None,
+) -> StepResult:
+    """The step: open the plugin in a child; ``fresh`` ignores what is remembered.
+
+    The child's own steps, of opening the plugin and of its entry functions, are added to ``tried``.
+    """
     if plugin.fact("signature", "trusted") and not _beside():
         return passed("probe", probed=False, why="a trusted key has signed it")
     if isolated(plugin):
@@ -44,6 +53,8 @@ def probe(plugin: Plugin, settings: Settings, *, fresh: bool = False) -> StepRes
         seconds = settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0)
         found = run_child(plugin, seconds, _beside())
         _remember(file, found)
+    if tried is not None:
+        tried += [StepResult.from_json(one) for one in found.get("steps", ())]
     if found["outcome"] == "finished":
         return passed("probe", probed=True, seconds=found["seconds"])
     return _judge(plugin, settings, found)

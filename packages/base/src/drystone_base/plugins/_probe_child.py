@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._record import Plugin
 
 __all__ = ["main"]
+
+# Of each text: a pipe must hold all of them, for the parent reads when the child has ended.
+_LONGEST: Final = 1000
 
 
 def main(request: dict[str, Any]) -> None:
@@ -21,6 +25,16 @@ def main(request: dict[str, Any]) -> None:
         import_module(module)
     plugin = Plugin(request["name"], request["path"], "probe", modules=tuple(request["modules"]))
     if plugin.take(open_plugin(plugin)):
-        initialise(plugin)
-    os.write(request["answer"], b"finished")
+        plugin.take(initialise(plugin))
+    steps = [step.as_json() for step in plugin.steps]
+    os.write(request["answer"], b"finished" + json.dumps(_short(steps)).encode())
     os._exit(0)
+
+
+def _short(value: Any) -> Any:
+    """The value without facts, which have no bound, and with the beginnings of long texts."""
+    if isinstance(value, list):
+        return [_short(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _short(one) for name, one in value.items() if name != "facts"}
+    return value[:_LONGEST] if isinstance(value, str) else value

@@ -27,7 +27,10 @@ _TAIL: Final = 2000
 
 
 def run_child(plugin: Plugin, seconds: float, imports: Sequence[str]) -> dict[str, Any]:
-    """Run it, with modules to import first; ``outcome`` is finished, crashed, exited or hung."""
+    """Run it, with modules to import first; ``outcome`` is finished, crashed, exited or hung.
+
+    ``steps`` are those that a finished child took, as JSON-ready values.
+    """
     start = time.monotonic()
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb") as answer:
@@ -48,9 +51,10 @@ def run_child(plugin: Plugin, seconds: float, imports: Sequence[str]) -> dict[st
         os.close(writer)
         hung = not _wait(child, seconds)
         os.set_blocking(answer.fileno(), False)
-        finished = (answer.read() or b"").startswith(b"finished")
+        said = answer.read() or b""
         log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
         tail = log.read().decode("utf-8", "replace").strip()
+    finished = said.startswith(b"finished")
     outcome = "hung" if hung else "finished" if finished else _ending(child.returncode)
     taken = round(time.monotonic() - start, 3)
     return {
@@ -59,7 +63,17 @@ def run_child(plugin: Plugin, seconds: float, imports: Sequence[str]) -> dict[st
         "log": tail,
         "seconds": taken,
         "time": time.time(),
+        "steps": _steps(said) if outcome == "finished" else [],
     }
+
+
+def _steps(said: bytes) -> list[Any]:
+    """The steps that the child told; none if the plugin wrote into the pipe."""
+    try:
+        found = json.loads(said.removeprefix(b"finished"))
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _wait(child: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -45,6 +45,16 @@ class StepResult:
             found["error"] = self.error.fields()
         return found
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> StepResult:
+        """What :meth:`as_json` told of a step in another process."""
+        from drystone_base.errors import PluginError
+
+        of = found.get("error")
+        error = of and PluginError(**of)
+        texts = found.get("reason", ""), found.get("text", "")
+        return cls(found["step"], found["state"], *texts, found.get("facts", {}), error or None)
+
 
 def passed(step: str, *, reason: str = "", text: str = "", **facts: Any) -> StepResult:
     """A step that passed."""

@@ -1,0 +1,39 @@
+"""What pages say to type: packages that go together, and the sessions that there are."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ci.scripts.project import ROOT, load_toml
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def test_whoever_installs_the_metapackage_installs_what_it_pins() -> None:
+    """No index has the pinned packages of a checkout: pip gives up where a line lacks one."""
+    pins = load_toml(ROOT / "metapackage" / "pyproject.toml")["project"]["dependencies"]
+    table = load_toml(ROOT / "ci" / "packages.toml")["packages"].values()
+    folders = {one["distribution"]: one["dir"] for one in table}
+    needed = {folders[pin.partition("==")[0]] for pin in pins}
+    lines = [
+        (page.name, set(re.findall(r"(?:\./|-e )([\w/-]+)", line)))
+        for page in PAGES
+        for line in page.read_text("utf-8").splitlines()
+        if "pip install" in line and re.search(r"(\./|-e )metapackage", line)
+    ]
+    assert len(lines) >= 3
+    assert [(name, sorted(needed - given)) for name, given in lines if needed - given] == []
+
+
+def test_every_session_is_on_the_page_for_contributors() -> None:
+    tree = ast.parse((ROOT / "noxfile.py").read_text("utf-8"))
+    sessions = {
+        one.name
+        for one in tree.body
+        if isinstance(one, ast.FunctionDef)
+        and any("nox.session" in ast.unparse(decorator) for decorator in one.decorator_list)
+    }
+    page = (ROOT / "docs" / "contributing.md").read_text("utf-8").partition("## Checks")[0]
+    table = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert set(re.findall(r"`(\w+)`", table)) == sessions
