@@ -161,10 +161,10 @@ class Artefacts:
         key: str,
         request: CompileRequest,
         made: Executable | Handle,
-    ) -> None:
-        """Keep a new executable, where the backend can say what it is."""
+    ) -> bool:
+        """Keep a new executable, where the backend can say what it is; whether it is kept."""
         if self.target is None:
-            return
+            return False
         facts = _facts(backend)
         about = {
             "operator": request.name,
@@ -175,6 +175,8 @@ class Artefacts:
             self.target.write(_name(key, facts), facts | about, backend.save(made))
         except Exception as error:  # a run does without
             _warn(f"an executable of {request.name!r} is not kept: {type(error).__name__}: {error}")
+            return False
+        return True
 
 
 def _facts(backend: SubgraphBackend) -> dict[str, str]:

@@ -105,7 +105,7 @@ class DefaultBackend(SubgraphBackend):
 
 _BACKENDS: Final[Registry[SubgraphBackend]] = Registry("subgraph backend")
 _BACKENDS.register("default", DefaultBackend(), "drystone-subgraph")
-_LOCK: Final = threading.Lock()
+_LOCK: Final = threading.RLock()  # a package may ask for other backends while it is loaded
 _scanned = False
 
 

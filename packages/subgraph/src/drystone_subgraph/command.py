@@ -78,7 +78,8 @@ def partition(
 ) -> None:
     """Partition the graph of MODEL for its signature, and show who takes what.
 
-    Without --output nothing is written: a dry run.
+    Without --output nothing is written: a dry run. With --compile it exits with 1 when an
+    executable was not compiled, or not written, or there was none.
     """
     if compiles and output is None:
         raise click.UsageError("--compile needs --output, the folder of executables")
@@ -110,7 +111,10 @@ def partition(
         made = compile_ahead(model, fetches, feeds, config, size)
     elif output is not None:
         write_graph(after, output)
-    _show(found, len(after), report, output, made)
+    failed = made is not None and not (made and all(one.kept for one in made))
+    _show(found, len(after), report, None if failed else output, made)
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
 def _signature(signatures: Any, name: str | None) -> Any:
@@ -155,13 +159,17 @@ def _show(
         ]
         print_table("left", ("backend", "nodes", "why"), left, right=("nodes",))
     if made is not None:
-        states = [(e.operator, e.state, e.reason, f"{e.seconds:.2f} s") for e in made]
+        states = [(e.operator, e.state, _why(e), f"{e.seconds:.2f} s") for e in made]
         print_table("executables", ("operator", "state", "why", "time"), states)
     taken = sum(len(segment.nodes) for segment in report.taken)
     click.echo(
         f"{taken} of {report.nodes} nodes in {len(report.taken)} operators, "
         f"in {duration(report.seconds)}" + (f"; written to {output}" if output else "")
     )
+
+
+def _why(one: ExecutableStatus) -> str:
+    return one.reason or ("" if one.kept else "it is not written")
 
 
 def _row(segment: Segment) -> Sequence[Any]:

@@ -65,6 +65,7 @@ class ExecutableStatus:
 
     ``runs`` counts calls that it computed, ``fallbacks`` those that the host executor did, and
     ``packs`` how often weights were packed. ``loaded``: it was kept on disk, and not compiled.
+    ``kept``: it is on disk, for other processes.
     ``arena``: bytes in which its runs keep what they compute on the way, 0 where the host knows of
     no such memory.
     """
@@ -80,6 +81,7 @@ class ExecutableStatus:
     reason: str = ""
     loaded: bool = False
     arena: int = 0
+    kept: bool = False
 
 
 class _StaleError(Exception):
@@ -102,6 +104,7 @@ class _Entry:
     versions: tuple[int, ...] = ()
     reason: str = ""
     loaded: bool = False
+    kept: bool = False
     told: bool = False
     seconds: float = 0.0
     used: int = 0
@@ -206,6 +209,7 @@ class CompiledOperator:
             e.reason,
             e.loaded,
             e.arena(),
+            e.kept,
         )
 
     def _entry(self, shapes: Shapes, args: Sequence[Array], versions: Sequence[int]) -> _Entry:
@@ -258,12 +262,12 @@ class CompiledOperator:
         backend, request = self.source.backend, self._request(args)
         key = self._key(request) if backend.keeps else ""
         made = self.artefacts.load(backend, key, request) if key else None
-        entry.loaded = made is not None
+        entry.loaded = entry.kept = made is not None
         if made is None:
             request = self._request(args)  # that one may have been taken apart
             made = backend.compile(request)
             if key:
-                self.artefacts.keep(backend, key, request, made)
+                entry.kept = self.artefacts.keep(backend, key, request, made)
         if self.source.host is not None and isinstance(made, Handle):
             entry.executable = self.source.host.add(made.release(), entry.shapes, versions)
         elif not callable(made):

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ _MAGIC: Final = b"drystone executable 1\n"
 _SUFFIX: Final = ".executable"
 _LENGTH: Final = 8
 _MOST_HEADER: Final = 1 << 20
+_DRAFT: Final = ".draft-"
+_MOST_SECONDS: Final = 3600.0
+"""How long a file may be in the writing without a change."""
 
 
 class BadFile(Exception):
@@ -56,10 +60,11 @@ class Store:
 
         Raises ``OSError``.
         """
+        self._clean()
         stated = facts | {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         header = json.dumps(stated, sort_keys=True).encode()
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, draft = tempfile.mkstemp(prefix=".", dir=self.folder)
+        handle, draft = tempfile.mkstemp(prefix=_DRAFT, dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as file:
                 for part in (_MAGIC, len(header).to_bytes(_LENGTH, "little"), header, data):
@@ -86,6 +91,13 @@ class Store:
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"
+
+    def _clean(self) -> None:
+        """Remove what processes left that were killed while they wrote."""
+        for path in self.folder.glob(f"{_DRAFT}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _MOST_SECONDS:
+                    path.unlink()
 
     def _shrink(self, kept: str) -> None:
         if self.most_bytes is None:
@@ -115,7 +127,7 @@ def _parse(path: Path, data: bytes) -> tuple[dict[str, Any], bytes]:
             raise ValueError
         facts = json.loads(data[begin : begin + length])
         size, digest = int(facts["size"]), str(facts["sha256"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BadFile(f"{path} has a header that cannot be read") from error
     rest = data[begin + length :]
     if len(rest) != size or hashlib.sha256(rest).hexdigest() != digest:

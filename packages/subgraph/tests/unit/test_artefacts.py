@@ -216,6 +216,30 @@ def test_compiling_needs_shapes_and_a_folder(model: Path, tmp_path: Path) -> Non
     assert "feed 'x:0' has no shape to compile for" in done.output
 
 
+def _nothing(request: CompileRequest) -> Executable:
+    raise ValueError(f"no room for {request.name}")
+
+
+@pytest.mark.parametrize("case", ["fails", "is a file", "keeps nothing", "compiles nothing"])
+def test_what_is_not_written_is_no_success(model: Path, tmp_path: Path, case: str) -> None:
+    out = tmp_path / "out"
+    if case == "is a file":
+        out.write_text("a file", encoding="utf-8")
+    kind = Compiling if case == "keeps nothing" else Keeping
+    kind(ANY, _nothing) if case == "fails" else kind(ANY)
+    backend = "default" if case == "compiles nothing" else "fake"
+    words = ["partition", str(model), "--backend", backend, "--compile", "--output", str(out)]
+    done = CliRunner().invoke(app, words, prog_name="drystone")
+    assert done.exit_code == 1, done.output
+    assert "written to" not in done.output
+    assert case != "fails" or "no room for" in done.output
+    done = CliRunner().invoke(app, [*words, "--json"], prog_name="drystone")
+    assert done.exit_code == 1
+    printed = json.loads(done.stdout)
+    assert printed["output"] is None
+    assert not any(e["kept"] for e in printed["executables"])
+
+
 def test_other_constants_are_another_region() -> None:
     backend = Keeping({"AddV2"})
     for value in (1, 2, 1):

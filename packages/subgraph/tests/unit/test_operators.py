@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import numpy as np
 import pytest
 from partitions import Named, Rule, backend, chain, check, graph_of, only, partitioned, regions
@@ -15,10 +18,12 @@ from drystone_subgraph import (
     ContainOpProperty,
     PartitionConfig,
     Subgraph,
+    SubgraphBackend,
     SubgraphInput,
     SubgraphNode,
     SubgraphOutput,
     SubgraphWarning,
+    backends,
     find_backend,
     partition,
 )
@@ -196,3 +201,27 @@ def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = ds.SessionConfig(optimizer="off", executor="native", subgraphs="default")
     assert kinds(chosen) == {"", "__default_subgraph_0"}
     assert kinds(ds.SessionConfig(optimizer="off", executor="native", subgraphs="off")) == {""}
+
+
+def test_a_package_may_ask_for_other_backends_while_it_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from drystone_subgraph import backend as registry
+
+    class Point:
+        name, package, value = "wrapping", "a-package", "a_package:Wrapping"
+
+        def load(self) -> Any:
+            found.append(find_backend("default").name)
+            return type("Wrapping", (SubgraphBackend,), {"name": "wrapping", "properties": list})
+
+    found: list[str] = []
+    monkeypatch.setattr(registry, "points", lambda _: [Point()])
+    monkeypatch.setattr(registry, "_scanned", False)
+    for name in ("cpu", "openvino"):
+        registry._BACKENDS._items.pop(name)
+    looking = threading.Thread(target=lambda: found.extend(backends()), daemon=True)
+    looking.start()
+    looking.join(60)
+    assert found[0] == "default"
+    assert "wrapping" in found[1:]

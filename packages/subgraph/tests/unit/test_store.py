@@ -24,6 +24,11 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert store.read("ab-1") is None
 
 
+def _headed(data: bytes, header: bytes) -> bytes:
+    """The magic of a file with another header."""
+    return data[:22] + len(header).to_bytes(8, "little") + header
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -33,6 +38,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         (lambda data: data[:12], "is no file of an executable"),
         (lambda data: data[:22] + b"\xff" * 8 + data[30:], "has a header that cannot be read"),
         (lambda data: data[:30] + b"[1]" + data[33:], "has a header that cannot be read"),
+        (lambda data: _headed(data, b'{"size": Infinity, "sha256": ""}'), "has a header"),
+        (lambda data: _headed(data, b"[" * 200_000), "has a header that cannot be read"),
     ],
 )
 def test_a_corrupt_file_is_told(tmp_path: Path, change: object, text: str) -> None:
@@ -57,6 +64,17 @@ def test_what_was_used_least_goes(tmp_path: Path) -> None:
     assert [name for name in "abcd" if store.read(name)] == ["a", "c", "d"]
     Store(tmp_path, most_bytes=0).write("e", {}, b"larger than the bound")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_killed_processes_left_goes(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    old, new = (tmp_path / f".draft-{name}" for name in ("old", "new"))
+    for path in (old, new):
+        path.write_bytes(b"half an executable")
+    os.utime(old, (1, 1))
+    store.write("ab", {}, b"code")
+    assert not old.exists(), "nobody writes it any more"
+    assert new.exists()
 
 
 WRITER = """
