@@ -44,15 +44,17 @@ class DefaultVariable {
   bool set_;
 };
 
-// Opened once; it stays open. Threads of OpenMP that wait must sleep: they share the cores with the
-// host's, and the library reads these variables when it is opened.
+// Opened once; it stays open. Threads of OpenMP that wait long must sleep: they share the cores with
+// the host's. Those that wait for the next of a network's layers must not: where they sleep between
+// layers, Linux wakes them on the core of the thread that waits for them (decision 0054). OpenMP reads
+// both variables when it is opened.
 Find library() {
   static std::mutex mutex;
   static Find found = nullptr;
   const std::lock_guard lock(mutex);
   if (found != nullptr) return found;
   const DefaultVariable policy("OMP_WAIT_POLICY", "passive");
-  const DefaultVariable spins("GOMP_SPINCOUNT", "0");
+  const DefaultVariable spins("GOMP_SPINCOUNT", "5000");  // some 100 us
   void* handle = dlopen(library_file().c_str(), RTLD_NOW | RTLD_LOCAL);
   void* address = handle == nullptr ? nullptr : dlsym(handle, "drystone_cpu_dnnl_entry");
   if (address == nullptr) {
