@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
+from drystone_base.masking import masked
+
 __all__ = [
     "BadModelFile",
     "BadRequest",
@@ -73,10 +75,10 @@ class DrystoneError(Exception):
         status: str | None = None,
         inner: BaseException | None = None,
     ) -> None:
-        self.what = what
+        self.what = masked(what)
         self.check = check
-        self.found = str(found)
-        self.needed = str(needed)
+        self.found = masked(str(found))
+        self.needed = masked(str(needed))
         self.remedy = remedy
         self.code = code or self.default_code
         self.status = status or self.default_status

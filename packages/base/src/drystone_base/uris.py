@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn, cast
 
+from drystone_base.masking import masked
+
 if TYPE_CHECKING:
     from drystone_base.errors import HostError
 
@@ -78,7 +80,7 @@ class UriPath(os.PathLike[str]):
     __str__ = __fspath__
 
     def __repr__(self) -> str:
-        return f"UriPath({self.__fspath__()!r})"
+        return f"UriPath({masked(self.__fspath__())!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UriPath) and self.__fspath__() == other.__fspath__()
@@ -327,9 +329,9 @@ _BY_STATUS: Final[dict[str, type[OSError]]] = {
 def os_error(error: HostError, path: str) -> OSError:
     """The exception that Python's own files would raise; the host's error is its cause."""
     if error.status in _BY_STATUS:
-        made = _BY_STATUS[error.status](f"{path}: {error.found}")
+        made = _BY_STATUS[error.status](f"{masked(path)}: {error.found}")
     else:
-        made = OSError(f"{path}: {error.found} [{error.status}]")
+        made = OSError(f"{masked(path)}: {error.found} [{error.status}]")
     made.__cause__ = error
     return made
 

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from drystone_base.errors import HostError
+from drystone_base.masking import masked
 
 __all__ = ["StoreFailure", "explained", "status_of", "text_of"]
 
@@ -40,8 +41,9 @@ _PLACE_NAME: Final = re.compile(r"(?:_FILE|_PATH|_LOCATION|_URI|_URL|APPLICATION
 """Variables that say where a secret is: errors must be able to name that."""
 _SECRET_TEXT: Final = re.compile(
     r"((?:signature|x-amz-security-token|x-goog-signature|access_token|sig|delegation|password|"
-    r"accountkey)=)"
+    r"accountkey)=|x-amz-security-token:\s*|<token-\d+>)"
     r"[^&\s\"'<>]+|(//)(?:[^/@\s]+|[^/@\s:]*:[^@\s]+)@|"
+    r"((?<![^\s'\"(]))[^/@\s:]+:[^/@\s]+@|"
     r"((?:bearer\s|basic\s|sharedkey(?:lite)?\s+[^\s:]+:)\s*)[A-Za-z0-9._~+/=-]{8,}",
     re.IGNORECASE,
 )
@@ -113,4 +115,7 @@ def text_of(error: BaseException) -> str:
     for name, value in os.environ.items():
         for secret in _secrets(name.upper(), value):
             text = text.replace(secret, "***")
-    return _SECRET_TEXT.sub(lambda m: f"{m[1] or m[2] or m[3]}***{'@' if m[2] else ''}", text)
+    text = _SECRET_TEXT.sub(
+        lambda m: f"{m[1] or m[2] or m[4] or ''}***{'' if m[1] or m[4] else '@'}", text
+    )
+    return masked(text)

@@ -15,6 +15,7 @@ from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
 from drystone_base.host.streams import BUFFER, RawReader, RawWriter
+from drystone_base.masking import masked
 
 __all__ = [
     "GFile",
@@ -72,7 +73,7 @@ class GFile:
             self._file = io.TextIOWrapper(self._file, "utf-8", newline="\n")
 
     def __repr__(self) -> str:
-        return f"<GFile {self.name!r} mode {self.mode!r}>"
+        return f"<GFile {masked(self.name)!r} mode {self.mode!r}>"
 
     def __enter__(self) -> Self:
         return self

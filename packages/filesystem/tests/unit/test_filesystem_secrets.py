@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import HostError
+from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
+from drystone_base.masking import masked
+from drystone_base.uris import as_path
 from drystone_filesystem import Stat, Store, StoreFailure
 from drystone_filesystem._failures import text_of
 
@@ -32,6 +34,8 @@ PLACES = st.sampled_from(
         "401: Authorization: Bearer {}",
         "401: authorization: basic {}",
         "403: Authorization: SharedKey myaccount:{}",
+        "400: <Code>InvalidToken</Code><Token-0>{}</Token-0>",
+        "403: <CanonicalRequest>GET /a x-amz-security-token:{} host</CanonicalRequest>",
     ]
 )
 VARIABLES = (
@@ -70,6 +74,34 @@ def test_what_looks_like_a_secret_is_masked(secret: str, place: str) -> None:
     shown = text_of(OSError(place.format(secret)))
     assert secret not in shown
     assert "***" in shown
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "//me:{}@box/a",
+        "//box/a?X-Amz-Credential=me&X-Amz-Signature={}&x=1",
+        "//box/a?x=1&sig={}",
+        "//box/a?token={}",
+    ],
+)
+def test_paths_are_named_without_what_lets_in(place: str, serve: Callable[[Store], str]) -> None:
+    """In errors of the host, in those of files, and in what is printed of paths."""
+    secret, scheme = "a-Secret.0123", serve(Telling()).partition("//")[0]
+    path = scheme + place.format(secret)
+    shown = [repr(as_path(path)), repr(BadRequest(f"no {path}", found=path, needed=path).fields())]
+    for call in (host.stat, host.read_bytes, lambda path: as_path(path).stat()):
+        with pytest.raises((HostError, OSError)) as caught:
+            call(path)
+        shown.append("".join(traceback.format_exception(caught.value)))
+    shown.append(text_of(FileNotFoundError(f"there is no {place[2:]}".format(secret))))
+    for text in shown:
+        assert secret not in text
+        assert "***" in text
+    assert masked("abfs://box@account.dfs.core.windows.net/a") == (
+        "abfs://box@account.dfs.core.windows.net/a"
+    )
+    assert masked("hdfs://node:9870/me@home?monkey=1") == "hdfs://node:9870/me@home?monkey=1"
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

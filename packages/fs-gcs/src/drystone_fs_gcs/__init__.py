@@ -19,12 +19,18 @@ def store() -> ObjectStore:
     return ObjectStore(_client, sums=True)
 
 
+def _emulator() -> str:
+    """Where one is, or ""; Google's own tools take it with and without ``http://``."""
+    said = os.environ.get("STORAGE_EMULATOR_HOST") or ""
+    return f"http://{said}" if said and "://" not in said else said
+
+
 def _client(bucket: str) -> Any:
     from obstore.store import GCSStore
 
-    endpoint = os.environ.get("STORAGE_EMULATOR_HOST")
+    endpoint = _emulator()
     more: dict[str, Any] = {}
-    if endpoint is not None:
+    if endpoint:
         more["service_account_key"] = json.dumps(
             {
                 "gcs_base_url": endpoint,

@@ -60,7 +60,7 @@ class Web(WebStore):
         answer = asked(path, "GET", self._url(path), headers=headers, into=into)
         if answer.status in (404, 410):
             raise _failed(path, answer.status)
-        if answer.status != 206:
+        if answer.status != 206 or _start(answer.headers) or not _whole(answer.headers):
             return self.stat(path), b""
         return _stat(path, answer.headers), bytes(head)
 
@@ -118,13 +118,19 @@ def _failed(path: str, code: int) -> Exception:
 
 
 def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
-    whole = re.fullmatch(r"bytes \d+-\d+/(\d+)", headers.get("content-range", ""))
-    length = whole[1] if whole else headers.get("content-length")
-    if length is None:
+    part = headers.get("content-range")
+    length = _whole(headers) if part else headers.get("content-length")
+    if not length:
         raise StoreFailure("UNIMPLEMENTED", f"{path}: the server does not say how long it is")
     changed = headers.get("last-modified")
     time = int(parsedate_to_datetime(changed).timestamp()) * 1_000_000_000 if changed else 0
     return Stat(int(length), time, False, _version(headers), _digest(headers))
+
+
+def _whole(headers: Mapping[str, Any]) -> str:
+    """Bytes of the whole file, of a part of which this is the answer; a server may not know it."""
+    said = re.fullmatch(r"bytes \d+-\d+/(\d+)", headers.get("content-range", ""))
+    return said[1] if said else ""
 
 
 def _version(headers: Mapping[str, Any]) -> str:

@@ -122,8 +122,10 @@ class WebHdfs(WebStore):
 
     def remove_directory(self, path: str) -> None:
         """One empty directory, with what writers that ended early have left."""
-        for name in filter(_DRAFT.search, self._names(path)):
-            self.delete(f"{path}/{name}")
+        names = self._names(path)
+        if all(map(_DRAFT.search, names)):  # else it stays, with what others are writing there
+            for name in names:
+                self.delete(f"{path}/{name}")
         self._holds("DELETE", path, "DELETE", recursive="false")
 
     def delete(self, path: str) -> None:
@@ -197,14 +199,16 @@ class WebHdfs(WebStore):
         self._no_directory(path)
 
         def send(sending: Sending) -> None:
-            with suppress(FileNotFoundError):
+            try:
                 before = self.stat(path).length
+            except FileNotFoundError:
+                before = 0
+                self._send("PUT", path, sending, op="CREATE", overwrite="false")
+            else:  # one that goes now is a failure: a part of the bytes may be sent
                 self._send("POST", path, sending, op="APPEND")
-                if self.stat(path).length != before + sending.sent:
-                    lost = f"{path}: less than {sending.sent} bytes were appended"
-                    raise StoreFailure("UNKNOWN", lost)
-                return
-            self._send("PUT", path, sending, op="CREATE", overwrite="false")
+            if self.stat(path).length != before + sending.sent:
+                lost = f"{path}: less than {sending.sent} bytes were appended"
+                raise StoreFailure("UNKNOWN", lost)
 
         return SpooledUpload(path, send, attempts=1, early=False)
 
