@@ -196,3 +196,46 @@ def test_a_plugin_with_a_note_of_no_reason_has_no_empty_brackets(
     plugin.registered["kernels"] = ["A", "B"]
     monkeypatch.setattr(Plugin, "warnings", lambda _: ["it is part of p"])
     assert _plugins.row(plugin)[3] == "2 kernels"
+
+
+@pytest.fixture
+def forbidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A path behind a folder that may not be entered, for root, too."""
+    folder = tmp_path / "forbidden"
+    stat_of, open_of, access_of = os.stat, io.open, os.access
+
+    def refused(path: object) -> bool:
+        return isinstance(path, str | os.PathLike) and str(path).startswith(str(folder))
+
+    def stat(path: str, *args: object, **named: object) -> os.stat_result:
+        if refused(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat_of(path, *args, **named)  # type: ignore[arg-type]
+
+    def opened(path: str, *args: object, **named: object) -> object:
+        if refused(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return open_of(path, *args, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(io, "open", opened)
+    monkeypatch.setattr(os, "access", lambda p, *of, **n: not refused(p) and access_of(p, *of, **n))
+    return str(folder / "file.npz")
+
+
+def test_what_may_not_be_read_is_told_by_what_reads_it(model: str, forbidden: str) -> None:
+    done = drystone("run", forbidden)
+    assert (done.exit_code, "cannot be read [file-unreadable]" in done.stderr) == (3, True)
+    done = drystone("run", model, "--inputs", forbidden)
+    assert (done.exit_code, "found: a file that cannot be read" in done.stderr) == (2, True)
+    done = drystone("run", model, "--outputs", forbidden)
+    assert (done.exit_code, "forbidden' may not be read" in done.stderr) == (2, True)
+    done = drystone("diff", model, forbidden)
+    assert (done.exit_code, "cannot be read [file-unreadable]" in done.stderr) == (3, True)
+
+
+def test_a_model_without_permission_is_no_wrong_command_line(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
+    assert drystone("run", model).exit_code == 0

@@ -20,6 +20,13 @@ def check_output(path: Path, hint: str, *read: Path | None) -> None:
     Said before the work is done. Of folders that are read, no file is replaced. ``hint`` names the
     parameter. Behind a scheme the folder is made: not every store knows whether there is one.
     """
+    try:
+        _check_output(path, hint, *read)
+    except PermissionError as error:
+        raise click.BadParameter(f"{error.filename!r} may not be read", param_hint=hint) from error
+
+
+def _check_output(path: Path, hint: str, *read: Path | None) -> None:
     from drystone_base.uris import uri_of
 
     if uri_of(path) is not None:
@@ -59,7 +66,8 @@ class AnyPath(click.Path):
     """A local path, or ``scheme://host/path``."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(path_type=str, **options)
+        # What reads a file says that it may not be read, with the exit code of its kind.
+        super().__init__(path_type=str, **{"readable": False, **options})
 
     def convert(self, value: Any, param: Parameter | None, ctx: Context | None) -> Any:
         """The path as the loaders take it."""

@@ -32,9 +32,9 @@ def read_npz(path: Path) -> dict[str, Array]:
     Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects,
     and for one that is not there (``file-not-found``).
     """
-    if not path.exists():
-        missing_file(path, BadRequest)
     try:
+        if not path.exists():
+            missing_file(path, BadRequest)
         with path.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
             if isinstance(file, np.ndarray):
@@ -43,7 +43,9 @@ def read_npz(path: Path) -> dict[str, Array]:
                 return {name: file[name] for name in file.files}
     except BadRequest:
         raise
-    except (OSError, ValueError, EOFError, KeyError, MemoryError, SyntaxError) as error:
+    except OSError as error:
+        _bad_file(path, "a file that cannot be read", error)
+    except (ValueError, EOFError, KeyError, MemoryError, SyntaxError) as error:
         _bad_file(path, "what NumPy refuses", error)
     except Exception as error:  # zipfile and zlib have exceptions of their own
         _bad_file(path, "a damaged archive", error)

@@ -24,6 +24,7 @@ __all__ = [
     "missing_file",
     "put_in_place",
     "replace_file",
+    "unreadable_file",
     "writing",
 ]
 
@@ -51,20 +52,25 @@ def map_file(path: Path) -> memoryview:
     except FileNotFoundError:
         missing_file(path)
     except (OSError, ValueError) as error:
-        many = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
-        raise BadModelFile(
-            f"{path} cannot be read",
-            check="the file must be readable",
-            found=str(error),
-            needed="a plain file that may be read",
-            remedy="drop models that are not in use, which keep their files open, or raise the "
-            "limit: `ulimit -n`"
-            if many
-            else "check the path and its permissions",
-            code="file-unreadable",
-            status="FAILED_PRECONDITION",
-            inner=error,
-        ) from error
+        unreadable_file(path, error)
+
+
+def unreadable_file(path: Path, error: OSError | ValueError) -> NoReturn:
+    """Raise ``BadModelFile`` (``file-unreadable``) with what the system said."""
+    many = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+    raise BadModelFile(
+        f"{path} cannot be read",
+        check="the file must be readable",
+        found=str(error),
+        needed="a plain file that may be read",
+        remedy="drop models that are not in use, which keep their files open, or raise the "
+        "limit: `ulimit -n`"
+        if many
+        else "check the path and its permissions",
+        code="file-unreadable",
+        status="FAILED_PRECONDITION",
+        inner=error,
+    ) from error
 
 
 def missing_file(path: Path, kind: type[DrystoneError] = BadModelFile) -> NoReturn:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import missing_file
+from drystone_base.loaders._files import missing_file, unreadable_file
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.uris import as_path, uri_of
@@ -39,11 +39,12 @@ def load_model(
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
     given = as_path(path)
-    found = _unlisted(given) or given
-    if not found.exists():
-        missing_file(found)
-    if found.is_dir():
-        found = _inside(found)
+    try:
+        found = _place(given)
+    except PermissionError as error:
+        if uri_of(given) is not None:
+            raise  # a store says it in words of its own
+        unreadable_file(given, error)
     if found.name in SAVED_MODEL_FILES:
         from drystone_base.loaders.saved_model import load_saved_model
 
@@ -57,6 +58,14 @@ def load_model(
 
         return load_tfjs(found)
     return load_graphdef(found)
+
+
+def _place(given: Path) -> Path:
+    """The file that the model is in."""
+    found = _unlisted(given) or given
+    if not found.exists():
+        missing_file(found)
+    return _inside(found) if found.is_dir() else found
 
 
 def _unlisted(path: Path) -> Path | None:
