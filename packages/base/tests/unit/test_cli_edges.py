@@ -17,6 +17,7 @@ from tiny_models import affine, write
 
 from drystone_base.cli import _health, _plugins, _streams
 from drystone_base.cli._app import app
+from drystone_base.cli._output import print_table
 from drystone_base.cli._values import read_npz
 from drystone_base.errors import BadRequest
 from drystone_base.loaders._files import replace_file
@@ -239,3 +240,12 @@ def test_a_model_without_permission_is_no_wrong_command_line(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
     assert drystone("run", model).exit_code == 0
+
+
+def test_a_table_in_a_narrow_terminal_shows_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", "12")
+    print_table("", [f"column{k}" for k in range(7)], [[f"{k}" for k in range(7)]])
+    assert all(f"{k}" in stream.getvalue() for k in range(7))

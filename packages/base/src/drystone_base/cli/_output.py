@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _WIDE: Final = 160
+_NARROW: Final = 40  # in less, tables have no room for a letter, and show none
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Item = TypeVar("_Item")
 
@@ -89,7 +90,9 @@ def console() -> Console:
             """Let it pass: rich would end the process with 1, which here has a meaning."""
             raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
 
-    return Plain(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    out = Plain(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    out.width = max(out.width, _NARROW)
+    return out
 
 
 def note(text: str) -> None:
