@@ -1,5 +1,6 @@
 """Make the helpers beside the tests importable, and offer the compilers as fixtures."""
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -10,6 +11,9 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[2] / "plugin-abi" / "tests")]
 
+# Before NumPy is there: what steps of Adam make of sums' rounding (test_training.py) depends on how
+# many threads share a product, and small products are several times faster with one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 compiling = import_module("compiling")
 
 
