@@ -101,6 +101,23 @@ def _failure(path: str, error: BaseException) -> StoreFailure:
     return StoreFailure(status, f"{path}: {text}")
 
 
+_asked_in: Final[list[int]] = []
+"""The process whose threads serve all clients."""
+
+
+def _check_process(path: str) -> None:
+    """Refuse what a forked process would wait for without end: it lacks the client's threads."""
+    if not _asked_in:
+        _asked_in.append(os.getpid())
+    if _asked_in[0] != os.getpid():
+        raise StoreFailure(
+            "FAILED_PRECONDITION",
+            f"{path}: this process was forked from one that had asked an object store, and the "
+            "client's threads are only there: start it by multiprocessing's spawn or forkserver, "
+            "or ask object stores only after the fork",
+        )
+
+
 class ObjectStore(Store):
     """Buckets (the first part of a path) of objects, through a client that ``make`` makes of each.
 
@@ -144,6 +161,7 @@ class ObjectStore(Store):
 
     def _split(self, path: str) -> tuple[Any, str]:
         """The client of the path's bucket, and the key."""
+        _check_process(path)
         bucket, _, key = path.partition("/")
         if not bucket:
             raise ValueError("a path must begin with a bucket, as scheme://bucket/path")

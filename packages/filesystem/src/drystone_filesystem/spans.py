@@ -205,7 +205,14 @@ class Fetch:
 
     def _end(self) -> None:
         """Nothing may touch the buffer any more; who waits for the store hears of it later."""
-        with self._changed:
-            self._stopped = True
-            while self._copying:
-                self._changed.wait()
+        again: KeyboardInterrupt | None = None
+        while not self._stopped or self._copying:
+            try:
+                with self._changed:
+                    self._stopped = True
+                    while self._copying:
+                        self._changed.wait()
+            except KeyboardInterrupt as error:  # once more: what is copied has its place till then
+                again = error
+        if again is not None:
+            raise again

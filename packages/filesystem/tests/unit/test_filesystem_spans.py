@@ -155,3 +155,25 @@ def test_nothing_is_written_once_it_ended() -> None:
     before = bytes(view)
     time.sleep(0.05)
     assert view == before
+
+
+def test_ctrl_c_twice_waits_for_who_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The buffer is the caller's again once the read ends, however it does."""
+    fetch = made(Source(), bytearray(10))
+    fetch._copying, waits = 1, fetch._changed.wait
+
+    def copied() -> None:
+        with fetch._changed:
+            fetch._copying = 0
+            fetch._changed.notify_all()
+
+    def wait(timeout: float | None = None) -> bool:
+        monkeypatch.setattr(fetch._changed, "wait", waits)
+        threading.Timer(0.1, copied).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fetch._changed, "wait", wait)
+    with pytest.raises(KeyboardInterrupt):
+        fetch._end()
+    assert fetch._stopped
+    assert fetch._copying == 0

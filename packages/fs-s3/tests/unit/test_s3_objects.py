@@ -5,7 +5,12 @@ S2-filesystems.
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import obstore
@@ -89,3 +94,69 @@ def test_a_bucket_is_no_file(store: ObjectStore) -> None:
         with pytest.raises(IsADirectoryError, match="is a bucket"):
             call()
     assert store.children("one") == ["a"]
+
+
+_FORKED = """
+import os
+from drystone_base.errors import HostError
+from drystone_filesystem import gfile
+
+assert not gfile.exists("s3://box/a")
+child = os.fork()
+if not child:
+    try:
+        gfile.exists("s3://box/a")
+    except HostError as error:
+        os._exit(7 if "forked" in error.found and error.status == "FAILED_PRECONDITION" else 1)
+    os._exit(0)
+_, state = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(state))
+"""
+
+
+class Empty(BaseHTTPRequestHandler):
+    """A store without objects."""
+
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        listed = b"<ListBucketResult><Name>box</Name><KeyCount>0</KeyCount></ListBucketResult>"
+        found = "list-type" in self.path
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Length", str(len(listed) if found else 0))
+        self.end_headers()
+        if found:
+            self.wfile.write(listed)
+
+    do_GET = do_HEAD = _answer  # noqa: N815 - names of http.server
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_forked_process_is_told_instead_of_waiting() -> None:
+    """The client's threads stay behind, and who asks it there would never hear of it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Empty)
+    Thread(target=server.serve_forever, daemon=True).start()
+    place = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+        "AWS_SKIP_SIGNATURE": "true",
+        "NO_PROXY": "127.0.0.1",
+        "DRYSTONE_FILESYSTEMS": "s3=drystone-fs-s3",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-c", _FORKED],
+        env={**os.environ, **place},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, 9)
+            server.shutdown()
+            server.server_close()
+    assert said == "7\n"
