@@ -124,7 +124,10 @@ def backends() -> Mapping[str, SubgraphBackend]:
             from drystone_subgraph.openvino import OpenVinoBackend
 
             for backend in (CpuBackend(), OpenVinoBackend()):
-                _BACKENDS.register(backend.name, backend, "drystone-subgraph")
+                try:
+                    _BACKENDS.register(backend.name, backend, "drystone-subgraph")
+                except PluginError as error:  # the program was first
+                    warnings.warn(str(error), stacklevel=2)
             for point in points(GROUP):
                 _add(point)
     return _BACKENDS.items()

@@ -26,6 +26,7 @@ from drystone_subgraph import (
     backends,
     find_backend,
     partition,
+    register_backend,
 )
 
 
@@ -218,6 +219,7 @@ def test_a_package_may_ask_for_other_backends_while_it_is_loaded(
     found: list[str] = []
     monkeypatch.setattr(registry, "points", lambda _: [Point()])
     monkeypatch.setattr(registry, "_scanned", False)
+    monkeypatch.setattr(registry, "_LOCK", type(registry._LOCK)())  # another test does not wait
     for name in ("cpu", "openvino"):
         registry._BACKENDS._items.pop(name)
     looking = threading.Thread(target=lambda: found.extend(backends()), daemon=True)
@@ -225,3 +227,17 @@ def test_a_package_may_ask_for_other_backends_while_it_is_loaded(
     looking.join(60)
     assert found[0] == "default"
     assert "wrapping" in found[1:]
+
+
+def test_a_program_that_takes_a_name_first_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from drystone_subgraph import backend as registry
+
+    monkeypatch.setattr(registry, "points", lambda _: [])
+    monkeypatch.setattr(registry, "_scanned", False)
+    for name in ("cpu", "openvino"):
+        registry._BACKENDS._items.pop(name)
+    own = type("Own", (SubgraphBackend,), {"name": "cpu", "properties": list})()
+    register_backend(own)
+    with pytest.warns(UserWarning, match="it is registered by the program"):
+        assert backends()["cpu"] is own
+    assert "openvino" in backends()
