@@ -13,6 +13,7 @@ from drystone_base.errors import BadRequest
 from drystone_base.plugins import _probe_child, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
+from drystone_base.plugins._record import StepResult, passed
 from drystone_base.plugins._settings import Settings, current
 
 
@@ -143,3 +144,14 @@ def test_what_the_child_tells_fits_a_pipe() -> None:
     long = {"step": "entry", "facts": {"errors": ["x" * 10**6]}, "error": {"found": "é" * 10**6}}
     told = _probe_child._short([long])
     assert told == [{"step": "entry", "error": {"found": "é" * 1000}}]
+
+
+def test_a_check_opens_what_loading_would_open_untried(compile_library: Compile) -> None:
+    file = compile_library(VARIANTS, flags=['-DOP="Twice Named"'])
+    settings = Settings(policy="allow_unverified", isolation="process")
+    assert check_file(str(file), settings).reason == "plugin-registered-nothing"
+    trusted = plugin(file)
+    trusted.take(passed("signature", trusted=True))
+    tried: list[StepResult] = []
+    assert probe(trusted, settings, tried=tried).facts["probed"] is True
+    assert tried[-1].reason == "plugin-registered-nothing"

@@ -35,11 +35,12 @@ def probe(
 ) -> StepResult:
     """The step: open the plugin in a child; ``fresh`` ignores what is remembered.
 
-    The child's own steps, of opening the plugin and of its entry functions, are added to ``tried``.
+    The child's own steps, of opening the plugin and of its entry functions, are added to ``tried``:
+    who asks for them wants them of plugins, too, that are trusted or run in a process of their own.
     """
-    if plugin.fact("signature", "trusted") and not _beside():
+    if tried is None and plugin.fact("signature", "trusted") and not _beside():
         return passed("probe", probed=False, why="a trusted key has signed it")
-    if isolated(plugin):
+    if tried is None and isolated(plugin):
         return passed("probe", probed=False, why="it runs in a process of its own")
     if settings.probe_seconds == 0:
         return passed("probe", probed=False, why="probing is off")
