@@ -17,7 +17,8 @@ _PIECE: Final = 8 << 20
 class Stat(NamedTuple):
     """What a store knows about a path; bytes, and nanoseconds since 1970.
 
-    ``version`` changes with the file's bytes; what is read of a file that states one is cached.
+    ``version`` changes with the file's bytes; what is read of a file that states one is cached,
+    unless it begins with ``W/``: of two files with the same of these the bytes may differ.
     Against ``digest`` (``md5:hex``, ``sha256:hex``, ``crc32c:hex``), a file that is read at once is
     checked.
     """

@@ -59,6 +59,18 @@ def test_what_is_not_confirmed_is_not_cached(
     assert bytes(room) == b"1" * 4 * PART
 
 
+@pytest.mark.parametrize(("version", "kept"), [("1", 4), ("W/1", 0), ("", 0)])
+def test_what_a_weak_version_names_is_not_cached(
+    version: str, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRYSTONE_FILES_CACHE", str(tmp_path))
+    monkeypatch.setattr(Replaced, "confirm", Store.confirm)
+    stat, room = Stat(4 * PART, version=version), memoryview(bytearray(4 * PART))
+    reader = Reader(Replaced(), "scheme", "box/weak", stat, HOW)
+    assert reader.read_into(0, room) == 4 * PART
+    assert len(list(tmp_path.iterdir())) == kept
+
+
 _FORKED = """
 import os, sys, threading, time
 from drystone_filesystem import Stat, Store

@@ -95,7 +95,8 @@ class Web(WebStore):
 
 def _checked(path: str, answer: Answer, offset: int, version: str) -> int:
     """Where the bytes of an answer begin; raises for those of another version, or of elsewhere."""
-    if version and _version(answer.headers) not in ("", version):
+    now = answer.headers.get("etag" if '"' in version else "last-modified")
+    if version and now and now != version.removeprefix(_BY_TIME):
         raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
     first = _start(answer.headers) if answer.status == 206 else 0
     if first > offset:
@@ -110,6 +111,9 @@ def _nothing(_answer: Answer, _piece: memoryview) -> bool:
 
 _KEPT: Final = "/:@!$&()*+,;=~%[]?"
 _PLAIN: Final = {"Accept-Encoding": "identity"}
+_BY_TIME: Final = "W/ "
+"""Before a time that stands for an entity tag: a weak one."""
+_OLD: Final = 60
 _CHANGED: Final = "was changed while it was read: open it again"
 
 
@@ -122,8 +126,7 @@ def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
     length = _whole(headers) if part else headers.get("content-length")
     if not length:
         raise StoreFailure("UNIMPLEMENTED", f"{path}: the server does not say how long it is")
-    changed = headers.get("last-modified")
-    time = int(parsedate_to_datetime(changed).timestamp()) * 1_000_000_000 if changed else 0
+    time = _seconds(headers.get("last-modified")) * 1_000_000_000
     return Stat(int(length), time, False, _version(headers), _digest(headers))
 
 
@@ -134,8 +137,23 @@ def _whole(headers: Mapping[str, Any]) -> str:
 
 
 def _version(headers: Mapping[str, Any]) -> str:
+    """Its entity tag, else the time of its last change.
+
+    By time only where that is a minute old, as RFC 9110 has it (8.8.2.2): what is made anew for
+    each request would never be the same.
+    """
     tag: str = headers.get("etag") or ""
-    return tag
+    changed, now = _seconds(headers.get("last-modified")), _seconds(headers.get("date"))
+    by_time = not tag and changed and now - changed >= _OLD
+    return f"{_BY_TIME}{headers['last-modified']}" if by_time else tag
+
+
+def _seconds(said: str | None) -> int:
+    """A time of a header, since 1970; 0 for none, and for what is no time."""
+    try:
+        return int(parsedate_to_datetime(said).timestamp()) if said else 0
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _start(headers: Mapping[str, Any]) -> int:

@@ -85,3 +85,55 @@ def test_a_part_is_not_taken_for_the_whole(said: str, monkeypatch: pytest.Monkey
     if "10" not in said:
         with pytest.raises(StoreFailure, match="does not say how long"):
             web.Web("http").stat("host/a")
+
+
+OLD, NEW = "Sat, 21 Nov 2026 00:00:00 GMT", "Sun, 22 Nov 2026 00:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ({"last-modified": OLD}, {"last-modified": NEW}, True),
+        ({"last-modified": OLD}, {"last-modified": OLD}, False),
+        ({"last-modified": NEW}, {"last-modified": OLD}, False),  # too new to tell
+        ({"last-modified": OLD}, {}, False),
+        ({"last-modified": OLD, "etag": '"1"'}, {"last-modified": NEW, "etag": '"1"'}, False),
+        ({"last-modified": OLD, "etag": '"1"'}, {"last-modified": OLD, "etag": '"2"'}, True),
+        ({"etag": 'W/"1"'}, {"etag": 'W/"2"'}, True),
+        ({"etag": 'W/"1"'}, {"last-modified": NEW}, False),
+        ({"last-modified": "yesterday"}, {"last-modified": NEW}, False),
+    ],
+)
+def test_a_file_that_is_replaced_while_it_is_read(
+    before: dict[str, str],
+    after: dict[str, str],
+    changed: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By its entity tag, else by the time of its last change."""
+    said = {**before, "content-length": "4", "date": NEW}
+
+    def asked(*_: object, into: Any = None, **__: object) -> Answer:
+        answer = Answer(206 if into else 200, said)
+        if into is not None:
+            into(answer, memoryview(b"0123"))
+        return answer
+
+    monkeypatch.setattr(web, "asked", asked)
+    version = web.Web("http").stat("host/a").version
+    said = {**after, "content-length": "4", "content-range": "bytes 0-3/4", "date": NEW}
+    got = bytearray()
+
+    def take(piece: memoryview) -> bool:
+        got.extend(piece)
+        return True
+
+    def read() -> None:
+        web.Web("http").receive("host/a", 0, 4, take, version)
+
+    if changed:
+        with pytest.raises(StoreFailure, match="was changed"):
+            read()
+    else:
+        read()
+        assert got == b"0123"
