@@ -62,8 +62,19 @@ class Threads(Executor):
             more = self._waiting > self._idle and self._running < self._count
             self._running += more
         if more:
-            threading.Thread(target=self._serve, name=self._name, daemon=True).start()
+            self._start(future)
         return future
+
+    def _start(self, future: Future[Any]) -> None:
+        """One more thread; where the system has none left, those that run serve the call."""
+        try:
+            threading.Thread(target=self._serve, name=self._name, daemon=True).start()
+        except RuntimeError:
+            with self._lock:
+                self._running -= 1
+                alone = not self._running
+            if alone and future.cancel():  # a later thread passes over it
+                raise
 
     def _serve(self) -> None:
         while (taken := self._taken()) is not None:

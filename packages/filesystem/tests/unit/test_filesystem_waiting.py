@@ -141,3 +141,27 @@ def test_a_file_given_up_does_not_wait_for_its_store() -> None:
     sender.join(BOUND)
     assert not sender.is_alive()
     assert shown == []
+
+
+def test_a_system_without_threads_left_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks is told where nobody could serve; else a thread that is there does."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    threads, go = Threads(2, "few"), threading.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="new thread"):
+                threads.submit(int)
+    first = threads.submit(go.wait, BOUND)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        second = threads.submit(int, "2")
+    go.set()
+    assert first.result(BOUND)
+    assert second.result(BOUND) == 2
+    both = threading.Barrier(2)
+    waits = [threads.submit(both.wait, BOUND) for _ in range(2)]
+    assert sorted(one.result(BOUND) for one in waits) == [0, 1]
