@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Final
 
@@ -77,12 +78,18 @@ class _Writer(RawWriter):
 
 
 class Reading(io.BufferedReader):
-    """A file open for reading; ``size`` is its length."""
+    """A file open for reading, of which one may ask the size."""
 
     def __init__(self, uri: str) -> None:
+        self._uri = uri
         with told(uri):
             super().__init__(_Reader(uri), BUFFER)
-            self.size = host.file_size(uri)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of the file; asked for when somebody wants to know, as that may cost a request."""
+        with told(self._uri):
+            return host.file_size(self._uri)
 
 
 class Writing(io.BufferedWriter):

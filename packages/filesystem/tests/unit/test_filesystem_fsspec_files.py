@@ -108,6 +108,32 @@ def test_patterns_are_removed(files: DrystoneFileSystem) -> None:
         files.rm("box/work/a*")
 
 
+class Counting(MemoryStore):
+    """A store that counts what it is asked about files."""
+
+    asked = 0
+
+    def stat(self, path: str) -> Stat:
+        """What it is."""
+        self.asked += 1
+        return super().stat(path)
+
+
+def test_an_open_file_is_asked_about_once(serve: Callable[[object], str]) -> None:
+    store = Counting(MemoryFileSystem())
+    root = f"{serve(store)}counted"
+    gfile.makedirs(root)
+    files = DrystoneFileSystem(root.partition("://")[0], skip_instance_cache=True)
+    files.pipe_file("counted/a", b"text")
+    store.asked = 0
+    with files.open("counted/a") as file:
+        assert file.read(2) == b"te"
+        assert store.asked == 1
+        assert file.size == file.size == 4
+        assert store.asked == 2
+    gfile.remove(f"{root}/a")
+
+
 class Going(MemoryStore):
     """A store from which somebody deletes what was listed."""
 
