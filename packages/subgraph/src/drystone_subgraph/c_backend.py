@@ -15,8 +15,13 @@ from drystone_base.host.backends import (
     accept_region,
     compile_region,
     destroy_executable,
+    destroy_selector,
+    filter_nodes,
     init_subgraph,
     new_selector,
+    reset_selector,
+    select_neighbour,
+    select_node,
     serialize_executable,
 )
 from drystone_base.host.buffer import answer, filled
@@ -161,15 +166,19 @@ class _CSelector(SubgraphSelector):
         self.backend, self.fns = backend, backend.selectors
         self.views: dict[Node, View] = {}
         self.stateful = bool(self.fns.create_selector)
+        self.own = c.addressof(backend.backend), c.addressof(self.fns)
         self.handle: int | None = None
         if self.stateful:
             with Status(f"backend {backend.name!r} has no selector") as status:
-                fns = c.addressof(self.fns)
-                self.handle = new_selector(c.addressof(backend.backend), fns, status.pointer)
+                self.handle = new_selector(*self.own, status.pointer)
 
     def __del__(self) -> None:
-        if self.handle and self.fns.destroy_selector:
-            self.fns.destroy_selector(self.backend.itself, self.handle)
+        if self.handle:
+            destroy_selector(*self.own, self.handle)
+
+    def _asked(self, function: Any, *arguments: Any) -> Any:
+        with Status(f"a selector of backend {self.backend.name!r} failed") as status:
+            return function(*self.own, self.handle, *arguments, status.pointer)
 
     def _view(self, node: Node) -> Any:
         if node not in self.views:
@@ -177,19 +186,13 @@ class _CSelector(SubgraphSelector):
         return self.views[node].pointer
 
     def select(self, node: Node) -> bool:
-        return bool(self.fns.select(self.backend.itself, self.handle, self._view(node)))
+        return bool(self._asked(select_node, self._view(node)))
 
     def select_input(self, node: Node, new_node: Node) -> bool:
-        return self._neighbour(self.fns.select_input, node, new_node)
+        return bool(self._asked(select_neighbour, self._view(node), self._view(new_node), 1))
 
     def select_output(self, node: Node, new_node: Node) -> bool:
-        return self._neighbour(self.fns.select_output, node, new_node)
-
-    def _neighbour(self, function: Any, node: Node, new_node: Node) -> bool:
-        if not function:
-            return self.select(new_node)
-        views = self._view(node), self._view(new_node)
-        return bool(function(self.backend.itself, self.handle, *views))
+        return bool(self._asked(select_neighbour, self._view(node), self._view(new_node), 0))
 
     def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
         if not self.fns.filter:
@@ -197,12 +200,12 @@ class _CSelector(SubgraphSelector):
         keep = (c.c_ubyte * len(candidates))(*[1] * len(candidates))
         views = [self._view(node) for node in candidates]
         array = (type(views[0]) * len(views))(*views)
-        self.fns.filter(self.backend.itself, self.handle, array, len(views), keep)
+        self._asked(filter_nodes, array, len(views), keep)
         return [node for node, kept in zip(candidates, keep, strict=True) if kept]
 
     def reset(self) -> None:
         if self.fns.reset:
-            self.fns.reset(self.backend.itself, self.handle)
+            self._asked(reset_selector)
 
 
 class _CProperty(SubgraphProperty):

@@ -24,12 +24,28 @@ constexpr int kHere = PLACE;
 void at(int place) {
   if (place == kHere) throw std::runtime_error("lost my footing");
 }
+int one;
+void* const any_address = &one;
 void* selector(const TP_SubgraphBackend*, TF_Status* status) {
   at(1);
   if (kHere == 2) TF_SetStatus(status, TF_UNAVAILABLE, "no selector today");
-  return nullptr;
+  return kHere == 2 ? nullptr : any_address;
 }
-unsigned char wants(const TP_SubgraphBackend*, void*, const TF_SubgraphNode*) { return 1; }
+unsigned char wants(const TP_SubgraphBackend*, void*, const TF_SubgraphNode*) {
+  at(9);
+  return 1;
+}
+unsigned char wants_neighbour(const TP_SubgraphBackend*, void*, const TF_SubgraphNode*,
+                              const TF_SubgraphNode*) {
+  at(10);
+  return 1;
+}
+void filter(const TP_SubgraphBackend*, void*, const TF_SubgraphNode* const*, int32_t,
+            unsigned char*) {
+  at(11);
+}
+void reset(const TP_SubgraphBackend*, void*) { at(12); }
+void destroy_selector(const TP_SubgraphBackend*, void*) { at(13); }
 unsigned char accept(const TP_SubgraphBackend*, const TF_SubgraphRegion*, TF_Status*) {
   at(3);
   return 1;
@@ -57,7 +73,12 @@ extern "C" TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* pa
   at(7);
   params->backend->name = NAME;
   params->selector_fns->create_selector = selector;
+  params->selector_fns->destroy_selector = destroy_selector;
   params->selector_fns->select = wants;
+  params->selector_fns->select_input = wants_neighbour;
+  params->selector_fns->select_output = wants_neighbour;
+  params->selector_fns->filter = filter;
+  params->selector_fns->reset = reset;
   params->fns->accept = accept;
   params->fns->compile = compile;
   params->fns->execute = execute;
@@ -87,6 +108,8 @@ def library(place: int, folder: Path, compile_library: Callable[..., Path]) -> s
         (5, ["failed while it ran", "lost my footing"]),
         (6, ["is not kept", "lost my footing"]),
         (8, ["an output is one of the inputs"]),
+        *((k, [f"'throws{k}' failed on the graph", "lost my footing"]) for k in (9, 10, 11, 12)),
+        (13, []),  # it is logged
     ],
 )
 def test_a_library_that_fails_somewhere_ends_no_run(

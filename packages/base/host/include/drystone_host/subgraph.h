@@ -29,6 +29,24 @@ TF_CAPI_EXPORT extern void DS_InitSubgraph(void (*init)(TF_SubgraphRegistrationP
                                            TF_SubgraphRegistrationParams* params, TF_Status* status);
 TF_CAPI_EXPORT extern void* DS_NewSelector(const TP_SubgraphBackend* backend,
                                            const TP_SubgraphSelectorFns* fns, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_DestroySelector(const TP_SubgraphBackend* backend,
+                                              const TP_SubgraphSelectorFns* fns, void* selector);
+/* Of a selector; members that are NULL are as subgraph.h says. */
+TF_CAPI_EXPORT extern TF_Bool DS_SelectNode(const TP_SubgraphBackend* backend,
+                                            const TP_SubgraphSelectorFns* fns, void* selector,
+                                            const TF_SubgraphNode* node, TF_Status* status);
+TF_CAPI_EXPORT extern TF_Bool DS_SelectNeighbour(const TP_SubgraphBackend* backend,
+                                                 const TP_SubgraphSelectorFns* fns, void* selector,
+                                                 const TF_SubgraphNode* node,
+                                                 const TF_SubgraphNode* neighbour, TF_Bool is_input,
+                                                 TF_Status* status);
+TF_CAPI_EXPORT extern void DS_FilterNodes(const TP_SubgraphBackend* backend,
+                                          const TP_SubgraphSelectorFns* fns, void* selector,
+                                          const TF_SubgraphNode* const* nodes, int32_t count,
+                                          unsigned char* keep, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_ResetSelector(const TP_SubgraphBackend* backend,
+                                            const TP_SubgraphSelectorFns* fns, void* selector,
+                                            TF_Status* status);
 TF_CAPI_EXPORT extern TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend,
                                               const TP_SubgraphFns* fns,
                                               const TF_SubgraphRegion* region, TF_Status* status);

@@ -1,5 +1,6 @@
 // A backend's functions for embedders that no exception must reach: see drystone_host/subgraph.h.
 #include "core/failure.h"
+#include "drystone/logging.h"
 #include "subgraph/operator.h"
 
 using namespace drystone::host;
@@ -17,6 +18,46 @@ void* DS_NewSelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelecto
   void* out = nullptr;
   calling(status, [&] { out = fns->create_selector(backend, status); });
   return out;
+}
+
+void DS_DestroySelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+                        void* selector) {
+  if (selector == nullptr || fns->destroy_selector == nullptr) return;
+  try {
+    fns->destroy_selector(backend, selector);
+  } catch (...) {
+    TF_Log(TF_ERROR, "destroying a selector of subgraph backend \"%s\" threw an exception", backend->name);
+  }
+}
+
+TF_Bool DS_SelectNode(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+                      void* selector, const TF_SubgraphNode* node, TF_Status* status) {
+  TF_Bool out = 0;
+  calling(status, [&] { out = fns->select(backend, selector, node); });
+  return out;
+}
+
+TF_Bool DS_SelectNeighbour(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+                           void* selector, const TF_SubgraphNode* node,
+                           const TF_SubgraphNode* neighbour, TF_Bool is_input, TF_Status* status) {
+  const auto asked = is_input != 0 ? fns->select_input : fns->select_output;
+  if (asked == nullptr) return DS_SelectNode(backend, fns, selector, neighbour, status);
+  TF_Bool out = 0;
+  calling(status, [&] { out = asked(backend, selector, node, neighbour); });
+  return out;
+}
+
+void DS_FilterNodes(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+                    void* selector, const TF_SubgraphNode* const* nodes, int32_t count,
+                    unsigned char* keep, TF_Status* status) {
+  if (fns->filter == nullptr) return;
+  calling(status, [&] { fns->filter(backend, selector, nodes, count, keep); });
+}
+
+void DS_ResetSelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+                      void* selector, TF_Status* status) {
+  if (fns->reset == nullptr) return;
+  calling(status, [&] { fns->reset(backend, selector); });
 }
 
 TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
