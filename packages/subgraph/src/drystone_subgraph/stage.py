@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from drystone_base.errors import GraphError, PluginError
@@ -21,19 +22,33 @@ def partition_for_session(
     """The graph that a session should run; ``graph`` itself where no backend took anything.
 
     Calls that passes gave to a backend get its operators, too. A backend that fails costs one
-    ``SubgraphWarning``: what ran without backends runs with them. Raises ``BadRequest`` for a wish
-    that is not understood, or a backend that is not there.
+    ``SubgraphWarning`` and is left out: what ran without backends runs with them. Raises
+    ``BadRequest`` for a wish that is not understood, or a backend that is not there.
     """
     config = PartitionConfig.of(wish)
-    parts = graph if config.backends else graph.copy()
-    if config.backends:
+    parts = graph
+    while config.backends:
         try:
             parts = partition(graph, fetches, feeds, config, placed=True)
+            break
         except (GraphError, PluginError) as error:
-            text = f"the graph was not partitioned and goes on as it was: {error.render()}"
-            warnings.warn(text, SubgraphWarning, stacklevel=2)
+            config = _after(error, config)
+    if parts is graph and not config.backends:
+        parts = graph.copy()
     if parts is not graph:
         from drystone_subgraph.attach import attach
 
         attach(parts, config, feeds)
     return parts
+
+
+def _after(error: GraphError | PluginError, config: PartitionConfig) -> PartitionConfig:
+    """What is left to try: the other backends, where it was one that failed; and a warning."""
+    failed = error.plugin if isinstance(error, PluginError) else ""
+    if failed in config.backends:
+        rest = tuple(name for name in config.backends if name != failed)
+        text = f"the graph goes on without subgraph backend {failed!r}"
+    else:
+        rest, text = (), "the graph was not partitioned and goes on as it was"
+    warnings.warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
+    return replace(config, backends=rest)

@@ -28,6 +28,7 @@ from drystone_subgraph import (
     partition,
     register_backend,
 )
+from drystone_subgraph.stage import partition_for_session
 
 
 def test_an_input_that_is_read_often_goes_in_once() -> None:
@@ -167,9 +168,20 @@ def test_a_backend_that_raises() -> None:
         partitioned(graph, "b")
     assert caught.value.code == "subgraph-backend-failed"
     session = ds.Session(graph, ds.SessionConfig(subgraphs="b", optimizer="off"))
-    with pytest.warns(SubgraphWarning, match="goes on as it was: subgraph backend 'b' failed"):
+    with pytest.warns(
+        SubgraphWarning, match="goes on without subgraph backend 'b': subgraph backend 'b' failed"
+    ):
         found = session.run("n1", {"x": np.ones(2, np.float32)})
     np.testing.assert_array_equal(found, [1, 1])
+
+
+def test_a_backend_that_raises_leaves_the_graph_to_the_others() -> None:
+    backend("b", _Broken({"AddN"}))
+    with pytest.warns(SubgraphWarning) as told:
+        parts = partition_for_session(chain(2), ["n1:0"], ["x:0"], "b,default")
+    assert len(told) == 1
+    assert "without subgraph backend 'b'" in str(told[0].message)
+    assert [node.name for node in parts if "subgraph" in node.name] == ["default_subgraph_0"]
 
 
 def test_names_of_backends() -> None:
