@@ -34,6 +34,7 @@ EXAMPLES = """examples:
   python -m bench --only loops --only selfie --peers tensorflow
   python -m bench --json now.json          all numbers as data
   python -m bench --publish                the result that the pages show, and the pages
+  python -m bench --only loops --publish   the same, with only these rows measured anew
 
 exit status: 0 all measured; 1 drystone failed a case or gave a wrong answer; 2 wrong usage;
 130 interrupted: what was measured is printed and written all the same
@@ -45,6 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     console = Console(width=None if Console().is_terminal else 180)
     result = start(options)
+    published = of.latest() if options.publish and options.only else None
+    if options.publish and options.only and (why := of.misfit(published, result)):
+        print(f"bench: --publish with --only: {why}; measure all cases", file=sys.stderr)
+        return 2
     try:
         fill(result, options, console)
         result["complete"] = True
@@ -56,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not result["complete"]:
         return 130
     if options.publish:
-        publish(result)
+        publish(of.updated(published, result) if published else result)
     return 1 if failures(result) else 0
 
 
@@ -79,7 +84,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         help="another interpreter that has a peer")  # fmt: skip
     add("--json", type=Path, metavar="FILE", help="write all numbers there")
     add("--publish", action="store_true",
-        help="write bench/results/, the page, its plot and the README's section")  # fmt: skip
+        help="write bench/results/, the page, its plot and the README's section; with --only, "
+             "rows of other cases stay as they are")  # fmt: skip
     options = parser.parse_args(arguments)
     unknown = set(filter(None, options.peers.split(","))) - {*names, "none"}
     if unknown:

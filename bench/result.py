@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 __all__ = ["FORMAT", "OURS", "QUIET", "clock", "count", "duration", "latest", "mean_ratio",
-           "middle", "peers", "ratio", "right", "rows_of", "share", "size", "spread", "times",
-           "worth", "wrong"]  # fmt: skip
+           "middle", "misfit", "peers", "ratio", "right", "rows_of", "share", "size", "spread",
+           "times", "updated", "worth", "wrong"]  # fmt: skip
 
 QUIET = 0.15
 """Cores that other programs may keep busy before a case counts as disturbed."""
@@ -32,6 +32,31 @@ def latest(folder: Path = RESULTS) -> Result | None:
     """The newest committed result."""
     found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
     return max(found, key=lambda result: str(result["when"]), default=None)
+
+
+def misfit(published: Result | None, run: Result) -> str:
+    """Why rows of a run cannot stand among the published ones; else nothing."""
+    if published is None:
+        return "nothing is published yet"
+    if published["machine"] != run["machine"]:
+        return "the published rows are of another machine"
+    for name, facts in run["peers"].items():
+        known, now = (at.get("versions") for at in (published["peers"].get(name, {}), facts))
+        if now != known:
+            return f"the published rows are of another {name}: {known}, and now {now}"
+    return ""
+
+
+def updated(published: Result, run: Result) -> Result:
+    """The published result with the rows of a run, which say when and of what commit they are."""
+    own = {"when": run["when"], "commit": run["commit"]}
+
+    def rows(key: str) -> list[Any]:
+        new = {row["name"]: {**row, **own} for row in run[key]}
+        kept = [new.pop(row["name"], row) for row in published[key]]
+        return [*kept, *new.values()]
+
+    return {**published, "processes": rows("processes"), "cases": rows("cases")}
 
 
 def peers(result: Result) -> list[str]:

@@ -76,12 +76,23 @@ def _facts(result: of.Result) -> Iterator[str]:
            f"{_threads(result)}, {result['rounds']} rounds; commit "
            f"`{result['commit']}`. {', '.join(versions)}.\n")  # fmt: skip
     yield f"{_company(result)}\n"
+    yield from _later(result)
     if result["quick"]:
         yield "This was a quick run: a part of the cases, fewer rounds.\n"
     absent = [f"{name}: {facts['absent']}." for name, facts in result["peers"].items()
               if "absent" in facts]  # fmt: skip
     if absent:
         yield "Not measured: " + " ".join(absent) + "\n"
+
+
+def _later(result: of.Result) -> Iterator[str]:
+    """Which rows are of other runs."""
+    runs: dict[tuple[str, str], list[str]] = {}
+    for row in [*result["processes"], *result["cases"]]:
+        if "when" in row:
+            runs.setdefault((row["when"], row["commit"]), []).append(row["name"])
+    for (when, commit), names in sorted(runs.items()):
+        yield f"Measured at another time, {when}, at commit `{commit}`: {', '.join(names)}.\n"
 
 
 def _threads(result: of.Result) -> str:

@@ -54,6 +54,35 @@ def test_a_ratio_is_the_median_over_rounds_and_needs_right_answers() -> None:
     assert of.mean_ratio([row], "torch") is None
 
 
+def test_rows_of_another_run_take_the_places_of_the_published_ones() -> None:
+    published: Any = of.latest()
+    row = published["cases"][3]
+    anew = {**row, "title": "measured anew"}
+    run = {**published, "when": "2030-01-01T00:00", "commit": "abc", "processes": [],
+           "cases": [anew, {**anew, "name": "new"}]}  # fmt: skip
+    assert of.misfit(published, run) == ""
+    found = of.updated(published, run)
+    assert [r["name"] for r in found["cases"]] == [*(r["name"] for r in published["cases"]), "new"]
+    assert found["cases"][3] == {**anew, "when": "2030-01-01T00:00", "commit": "abc"}
+    assert found["cases"][4] == published["cases"][4]
+    assert found["processes"] == published["processes"]
+    assert found["when"] == published["when"]
+    told = f"Measured at another time, 2030-01-01T00:00, at commit `abc`: {row['name']}, new."
+    assert told in performance_page.page(found)
+
+
+def test_rows_of_other_machines_and_versions_are_not_mixed() -> None:
+    published: Any = of.latest()
+    assert of.misfit(None, published) == "nothing is published yet"
+    assert "machine" in of.misfit(published, {**published, "machine": {"cores": 64}})
+    peers = {"openvino": {"versions": {"openvino": "1999.1"}}}
+    assert "another openvino" in of.misfit(published, {**published, "peers": peers})
+    assert (
+        of.misfit(published, {**published, "peers": {"drystone": published["peers"]["drystone"]}})
+        == ""
+    )
+
+
 def test_the_clock_is_the_processors_where_others_took_the_cores_away() -> None:
     quiet, busy = {"others": 0.05}, {"others": 1.2}
     assert of.clock({"found": {"a": quiet, "b": quiet}, "threads": 1}) == "wall"
