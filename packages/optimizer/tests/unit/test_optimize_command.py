@@ -228,7 +228,7 @@ def test_a_tensor_that_is_not_there(model: Path, role: str) -> None:
 
 def test_inputs_that_are_not_there(model: Path) -> None:
     done = run(model, model.parent / "o.pb", "--verify", "--inputs", model.parent / "in.npz")
-    assert done.exit_code == 3
+    assert done.exit_code == 2
     assert "in.npz does not exist [file-not-found]" in done.output
 
 
