@@ -229,8 +229,8 @@ def _means(size: str, lines: Sequence[str]) -> str:
     """The geometric means of the ratios that the lines show."""
     shown = [[cell.strip() for cell in text.split("|")] for text in lines]
     left, spent, run = (
-        ratio(found) if (found := [float(cells[k]) for cells in shown if cells[k] != "—"]) else 0
-        for k in (5, 8, 9)
+        ratio([max(float(cell), 0.005) for cell in found]) if found else 0  # 0.00 is rounded
+        for found in ([cells[k] for cells in shown if cells[k] != "—"] for k in (5, 8, 9))
     )
     label = f"geometric mean of graphs of {size}" if size else "geometric mean of models"
     return f"| {label} | | | | {left:.2f} | | | {spent:.2f} | {f'{run:.2f}' if run else '—'} |"
