@@ -30,7 +30,7 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
 
 ## How to read it
 
-- All runtimes were measured in one run, each case in processes of its own that are driven in turn,
+- The runtimes of a row were measured in one run, in processes of its own that are driven in turn,
   round after round (A B C A B C …). A cell has the median over the rounds, half their range (±),
   and **how many times drystone's time** the peer takes: above 1x, drystone is faster. A round's
   time is the median over batches of calls; it is wall time, or processor time for a case during

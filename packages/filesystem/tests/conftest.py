@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 import drystone_filesystem
 from drystone_base.host import filesystem as host
 
+sys.path.insert(0, str(Path(__file__).parent))  # of helpers
 _numbers = itertools.count()
-
-
-class OwnMemory(MemoryFileSystem):  # type: ignore[misc]
-    """Files in memory that no other test sees."""
-
-    cachable = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.store: dict[str, object] = {}
-        self.pseudo_dirs = [""]
 
 
 @pytest.fixture(autouse=True)
@@ -54,4 +45,6 @@ def serve() -> Iterator[Callable[[Any], str]]:
 @pytest.fixture
 def root(serve: Callable[[Any], str]) -> str:
     """A new, empty scheme with a host, served by a filesystem of fsspec's."""
+    from own_memory import OwnMemory
+
     return serve(OwnMemory()) + "box"

@@ -24,8 +24,8 @@ from drystone_filesystem.from_fsspec import MemoryStore
 
 @pytest.fixture
 def files(root: str) -> DrystoneFileSystem:
-    """With an empty directory ``box/work``."""
-    gfile.makedirs(f"{root}/work")
+    """With an empty directory ``box/inner``."""
+    gfile.makedirs(f"{root}/inner")
     return DrystoneFileSystem(root.partition("://")[0], skip_instance_cache=True)
 
 
@@ -58,54 +58,54 @@ def test_another_process_has_it_pickled(tmp_path: Any) -> None:
 
 
 def test_files_have_a_size(files: DrystoneFileSystem) -> None:
-    files.pipe_file("box/work/a", b"one\ntwo\nthree\n")
-    with files.open("box/work/a") as file:
+    files.pipe_file("box/inner/a", b"one\ntwo\nthree\n")
+    with files.open("box/inner/a") as file:
         assert file.size == 14
         assert file.seek(-6, os.SEEK_END) == 8
         assert file.read() == b"three\n"
-    assert files.tail("box/work/a", 6) == b"three\n"
-    assert files.read_block("box/work/a", 1, 5, b"\n") == b"two\n"
+    assert files.tail("box/inner/a", 6) == b"three\n"
+    assert files.read_block("box/inner/a", 1, 5, b"\n") == b"two\n"
 
 
 @pytest.mark.parametrize("mode", ["w", "wb", "ab"])
 def test_its_transactions(files: DrystoneFileSystem, mode: str) -> None:
     text: Any = b"new" if "b" in mode else "new"
-    files.pipe_file("box/work/a", b"old")
+    files.pipe_file("box/inner/a", b"old")
     with files.transaction:
-        with files.open("box/work/a", mode) as file:
+        with files.open("box/inner/a", mode) as file:
             file.write(text)
-        assert files.cat("box/work/a") == b"old"
-    assert files.cat("box/work/a") == (b"oldnew" if mode == "ab" else b"new")
+        assert files.cat("box/inner/a") == b"old"
+    assert files.cat("box/inner/a") == (b"oldnew" if mode == "ab" else b"new")
     with pytest.raises(ZeroDivisionError), files.transaction:  # noqa: PT012
-        with files.open("box/work/a", mode) as file:
+        with files.open("box/inner/a", mode) as file:
             file.write(text)
         raise ZeroDivisionError
-    assert files.cat("box/work/a") == (b"oldnew" if mode == "ab" else b"new")
+    assert files.cat("box/inner/a") == (b"oldnew" if mode == "ab" else b"new")
 
 
 def test_what_an_exception_leaves_shows_nothing(files: DrystoneFileSystem) -> None:
-    with pytest.raises(ZeroDivisionError), files.open("box/work/a", "wb") as file:  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), files.open("box/inner/a", "wb") as file:  # noqa: PT012
         file.write(b"half")
         raise ZeroDivisionError
-    assert not files.exists("box/work/a")
+    assert not files.exists("box/inner/a")
 
 
-@pytest.mark.parametrize("target", ["box/work/deep", "box/work/deep/"])
+@pytest.mark.parametrize("target", ["box/inner/deep", "box/inner/deep/"])
 def test_moved_into_a_directory(files: DrystoneFileSystem, target: str) -> None:
-    files.mkdir("box/work/deep")
-    files.pipe({"box/work/a": b"a", "box/work/b1": b"b", "box/work/b2": b"b"})
-    files.mv("box/work/a", target)
-    assert files.find("box") == ["box/work/b1", "box/work/b2", "box/work/deep/a"]
-    files.mv("box/work/deep/a", "box/work/c")
-    assert files.cat("box/work/c") == b"a"
+    files.mkdir("box/inner/deep")
+    files.pipe({"box/inner/a": b"a", "box/inner/b1": b"b", "box/inner/b2": b"b"})
+    files.mv("box/inner/a", target)
+    assert files.find("box") == ["box/inner/b1", "box/inner/b2", "box/inner/deep/a"]
+    files.mv("box/inner/deep/a", "box/inner/c")
+    assert files.cat("box/inner/c") == b"a"
 
 
 def test_patterns_are_removed(files: DrystoneFileSystem) -> None:
-    files.pipe({f"box/work/{name}": b"" for name in ("a1", "a2", "b1")})
-    files.rm("box/work/a*")
-    assert files.find("box") == ["box/work/b1"]
+    files.pipe({f"box/inner/{name}": b"" for name in ("a1", "a2", "b1")})
+    files.rm("box/inner/a*")
+    assert files.find("box") == ["box/inner/b1"]
     with pytest.raises(FileNotFoundError):
-        files.rm("box/work/a*")
+        files.rm("box/inner/a*")
 
 
 class Counting(MemoryStore):
@@ -154,8 +154,8 @@ def test_what_goes_while_it_is_listed_is_left_out(serve: Callable[[object], str]
 def test_few_threads_ask(files: DrystoneFileSystem) -> None:
     before = threading.active_count()
     for k in range(50):
-        files.pipe({"box/work/a": b"a", "box/work/b": b"b"})
-        files.pipe("box/work/a", bytes(k))
+        files.pipe({"box/inner/a": b"a", "box/inner/b": b"b"})
+        files.pipe("box/inner/a", bytes(k))
     assert threading.active_count() <= before + 8
 
 

@@ -19,25 +19,14 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
-from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.implementations.tar import TarFileSystem
+from own_memory import OwnMemory
 
 from drystone_base.errors import HostError
 from drystone_base.host import filesystem as host
 from drystone_filesystem import from_fsspec, gfile
 
 Serve = Callable[[Any], str]
-
-
-class OwnMemory(MemoryFileSystem):  # type: ignore[misc]
-    """Files in memory that no other test sees."""
-
-    cachable = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.store: dict[str, object] = {}
-        self.pseudo_dirs = [""]
 
 
 GENERAL: dict[str, Callable[[], AbstractFileSystem]] = {

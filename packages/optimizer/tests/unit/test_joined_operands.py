@@ -71,7 +71,7 @@ def test_sizes_that_are_not_known() -> None:
     assert_same_values(m.graph, after, ["y:0"], feeds, exact=True)
 
 
-def stays(m: Maker, feeds: dict[str, Any], fetches: list[str], count: int) -> None:
+def assert_stays(m: Maker, feeds: dict[str, Any], fetches: list[str], count: int) -> None:
     """So many concatenations are left, and values are what they were."""
     after, _ = run_pass(m.graph, NAME, fetches, list(feeds))
     assert [node.op for node in after].count("ConcatV2") == count
@@ -82,25 +82,25 @@ def test_not_where_another_reads_the_last() -> None:
     """Then it is made all the same, and what it is made of as well."""
     m, feeds = dense()
     m.op("Softmax", "s", "second", **F)
-    stays(m, feeds, ["y:0", "z:0", "s:0"], 2)
+    assert_stays(m, feeds, ["y:0", "z:0", "s:0"], 2)
 
 
 def test_not_what_is_fetched() -> None:
     m, feeds = dense()
-    stays(m, feeds, ["y:0", "z:0", "second:0"], 2)
+    assert_stays(m, feeds, ["y:0", "z:0", "second:0"], 2)
 
 
 def test_not_short_rows() -> None:
     """What they are joined to may still be a part."""
     m, feeds = dense((8, 7, 16))
-    stays(m, feeds, ["y:0", "z:0"], 1)
+    assert_stays(m, feeds, ["y:0", "z:0"], 1)
 
 
 def test_not_along_another_axis() -> None:
     m = Maker()
     x = m.x(shape=(3, 8))
     normed(m, "y", joined(m, "c", x, x, axis=0), 8)
-    stays(m, {"x:0": np.ones((3, 8), np.float32)}, ["y:0"], 1)
+    assert_stays(m, {"x:0": np.ones((3, 8), np.float32)}, ["y:0"], 1)
 
 
 def test_not_what_is_broadcast() -> None:
@@ -108,14 +108,14 @@ def test_not_what_is_broadcast() -> None:
     row = joined(m, "c", m.x("a", (8,)), m.x("b", (8,)), axis=0)
     m.op("Neg", "y", m.op("Mul", "p", m.x(shape=(2, 16)), row, **F), **F)
     ones = np.ones((2, 16), np.float32)
-    stays(m, {"x:0": ones, "a:0": ones[0, :8], "b:0": ones[0, :8]}, ["y:0"], 1)
+    assert_stays(m, {"x:0": ones, "a:0": ones[0, :8], "b:0": ones[0, :8]}, ["y:0"], 1)
 
 
 def test_not_more_inputs_than_the_kernel_takes() -> None:
     m = Maker()
     x = m.x(shape=(2, 8))
     normed(m, "y", joined(m, "c", *[x] * 256), 8 * 256)
-    stays(m, {"x:0": np.ones((2, 8), np.float32)}, ["y:0"], 1)
+    assert_stays(m, {"x:0": np.ones((2, 8), np.float32)}, ["y:0"], 1)
 
 
 def test_a_reader_of_two_joined_operands() -> None:

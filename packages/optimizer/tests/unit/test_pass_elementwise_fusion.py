@@ -122,7 +122,7 @@ def test_two_regions() -> None:
     assert_same_values(m.graph, after, ["y:0", "z:0"], FEEDS, exact=True)
 
 
-def partly(m: Maker, fetches: list[str], ops: list[str]) -> None:
+def assert_partly_fused(m: Maker, fetches: list[str], ops: list[str]) -> None:
     """What is left out is not fused; the values stay."""
     after, _ = run_pass(m.graph, NAME, fetches, ["x:0"])
     assert [n.attrs["ops"] for n in after if n.op == FUSED_ELEMENTWISE] == ([ops] if ops else [])
@@ -130,13 +130,13 @@ def partly(m: Maker, fetches: list[str], ops: list[str]) -> None:
 
 
 def test_not_what_is_fetched() -> None:
-    partly(chain(), ["y:0", "e:0"], ["Mul", "Neg"])
+    assert_partly_fused(chain(), ["y:0", "e:0"], ["Mul", "Neg"])
 
 
 def test_not_what_others_read() -> None:
     m = chain()
     m.op("Identity", "z", "e", **F)
-    partly(m, ["y:0", "z:0"], ["Mul", "Neg"])
+    assert_partly_fused(m, ["y:0", "z:0"], ["Mul", "Neg"])
 
 
 def test_not_what_waits_or_is_waited_for() -> None:
@@ -149,7 +149,7 @@ def test_not_what_waits_or_is_waited_for() -> None:
 
 
 def test_not_across_devices() -> None:
-    partly(chain(device="/device:CPU:1"), ["y:0"], [])
+    assert_partly_fused(chain(device="/device:CPU:1"), ["y:0"], [])
 
 
 def test_not_what_is_fed() -> None:

@@ -69,7 +69,7 @@ def layers(*ops: str, device: str = "", dtype: DType = FLOAT32) -> Maker:
     return m
 
 
-def near(before: Graph, after: Graph, fetches: list[str], feeds: Any, share: float) -> None:
+def assert_near(before: Graph, after: Graph, fetches: list[str], feeds: Any, share: float) -> None:
     """Values differ by no more than this share of the largest, on the reference."""
     off = SessionConfig(executor="reference", optimizer="off", seed=1)
     one, other = (Session(graph, off).run(fetches, feeds) for graph in (before, after))
@@ -98,7 +98,7 @@ def test_c8_c9_layers_and_what_lies_between(
     found = next(step for step in report.steps if step.name == name)
     changes = {f"computed in {label}": 4, "casts": 2, "constants rounded": 1}
     assert (found.rewrites, found.numeric) == (changes, "approximate")
-    near(m.graph, after, ["y:0"], X, share)
+    assert_near(m.graph, after, ["y:0"], X, share)
     assert_same_natively(m.graph, after, ["y:0"], X, tolerance=0.2)
     again, _ = run_pass(after, name, ["y:0"], ["x:0"])
     assert again is after
@@ -121,7 +121,7 @@ def test_c8_painting(ops: tuple[str, ...], in_16: set[str]) -> None:
     m = layers(*ops, device=GPU)
     after, _ = run_pass(m.graph, F16, ["y:0"], ["x:0"])
     assert short(after) == in_16
-    near(m.graph, after, ["y:0"], X, 0.02)
+    assert_near(m.graph, after, ["y:0"], X, 0.02)
 
 
 def test_c9_sums_follow_in_bfloat16_only() -> None:
@@ -129,7 +129,7 @@ def test_c9_sums_follow_in_bfloat16_only() -> None:
         m = layers("Sum")
         after, _ = run_pass(m.graph, name, ["y:0"], ["x:0"])
         assert short(after) == in_16, name
-        near(m.graph, after, ["y:0"], X, 0.06)
+        assert_near(m.graph, after, ["y:0"], X, 0.06)
 
 
 @pytest.mark.parametrize("name", [F16, BF16, CPU16])
@@ -174,7 +174,7 @@ def test_c8_moments_of_a_batch_norm_stay_in_32_bits() -> None:
     after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
     assert (str(after["n"].attrs["T"]), str(after["n"].attrs["U"])) == ("float16", "float32")
     feeds = {"x:0": np.ones((1, 4, 4, 2), np.float32)}
-    near(m.graph, after, ["y:0"], feeds, 0.02)
+    assert_near(m.graph, after, ["y:0"], feeds, 0.02)
 
 
 def loop(middle: str) -> Maker:
@@ -209,7 +209,7 @@ def test_c8_a_loop_goes_round_in_one_type(middle: str, around: bool) -> None:
     assert after["nx"].attrs["T"] is after["mx"].attrs["T"]
     assert (("mid" in short(after)), after["mx"].inputs[1]) == (around, (after["nx"], 0))
     feeds = {"x:0": np.eye(3, dtype=np.float32) * 0.5}
-    near(m.graph, after, ["y:0"], feeds, 0.02)
+    assert_near(m.graph, after, ["y:0"], feeds, 0.02)
     assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=0.05)
 
 
@@ -235,7 +235,7 @@ def test_c8_ops_on_one_tensor_list_change_together() -> None:
     m = lists("MatMul")
     after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
     assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float16"] * 3
-    near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
+    assert_near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
     kept = m.graph.copy()
     after, _ = run_pass(kept, CPU16, ["y:0", "g:0"], ["x:0"])
     assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float32"] * 3
@@ -250,7 +250,7 @@ def test_c8_a_tensor_list_that_a_loop_of_functions_has_in_hand_stays() -> None:
     after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"])
     assert [str(after[n].attrs["element_dtype"]) for n in "rsg"] == ["float32"] * 3
     assert short(after) == {"a", "b"}
-    near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
+    assert_near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
 
 
 def same_list() -> FunctionDef:
@@ -311,7 +311,7 @@ def test_c9_float16_is_emulated_on_request(monkeypatch: pytest.MonkeyPatch) -> N
             "x/to_float16_and_back = Cast(x/to_float16)", "y = Identity(b/to_float16_and_back)",
             "o0 = Relu(a/to_float16_and_back)"} <= set(as_lines(after))  # fmt: skip
     assert report.steps[0].rewrites == {"rounded to float16": 5}
-    near(m.graph, after, ["y:0"], X, 0.01)
+    assert_near(m.graph, after, ["y:0"], X, 0.01)
     half, _ = run_pass(layers("Relu").graph, BF16, ["y:0"], ["x:0"])
     assert short(half) == {"a", "o0", "b"}, "of bfloat16 nothing is emulated"
 
@@ -373,10 +373,10 @@ def test_c8_c9_random_images_agree_but_for_precision(name: str, seed: int) -> No
     made, fetches = draw_images(seed, last=True)
     plain = Session(made.m.graph, SessionConfig(executor="reference", optimizer="off"))
     if max(np.abs(v).max() for v in plain.run(fetches, made.feeds)) > 1000:
-        return  # of so large numbers float16 keeps little
+        pytest.skip("float16 keeps little of numbers above 1000")
     for config in (only(name), OptimizerConfig(**{name: "on"}, min_graph_nodes=-1)):
         after, _ = optimize_with_report(made.m.graph, fetches, list(made.feeds), config)
-        near(made.m.graph, after, fetches, made.feeds, 0.1)
+        assert_near(made.m.graph, after, fetches, made.feeds, 0.1)
 
 
 def test_c8_a_branch_keeps_its_type_at_its_ends() -> None:
@@ -387,8 +387,9 @@ def test_c8_a_branch_keeps_its_type_at_its_ends() -> None:
     m.op("Merge", "m", "no", "yes", N=2, **F)
     m.op("Identity", "end", "m", **F)
     after, _ = run_pass(m.graph, CPU16, ["end:0"], ["x:0", "p:0"])
+    assert short(after) >= {"a", "b"}
     for choice in (True, False):
-        near(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, 0.05)
+        assert_near(m.graph, after, ["end:0"], {**X, "p:0": np.bool_(choice)}, 0.05)
 
 
 def block() -> Maker:
@@ -423,5 +424,5 @@ def test_c9_sixteen_bits_come_after_fusion(fuses: bool, monkeypatch: pytest.Monk
     casts = {node.name for node in after if node.op == "Cast"}
     assert len(casts) == 2, "at the two ends alone"
     feeds = {"x:0": np.random.default_rng(9).normal(size=(1, 6, 6, 3)).astype(np.float32)}
-    near(m.graph, after, ["y:0"], feeds, 0.02)
+    assert_near(m.graph, after, ["y:0"], feeds, 0.02)
     assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=0.2)

@@ -119,7 +119,7 @@ def one_layer(w: str = "each") -> tuple[Net, Output, Output]:
 ROWS = {"x:0": RNG.uniform(-2, 2, (6, 4)).astype(np.float32)}
 
 
-def equal(m: Net, expected: list[str], **more: Any) -> Any:
+def assert_layers(m: Net, expected: list[str], **more: Any) -> Any:
     """The pass leaves these ops, and equal values but for roundings; what it leaves."""
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"], **more)
     assert ops(after) == expected
@@ -134,7 +134,7 @@ LAYER = ["Placeholder", "QuantizedLayer", "ToGrid"]
 def test_a_layer(kind: str) -> None:
     m, x, w = one_layer(kind)
     product(m, x, w)
-    after = equal(m, LAYER)
+    after = assert_layers(m, LAYER)
     assert after["y"].attrs["x_zero"] == 102  # of -1 to 1.5
     scales = after["y/scales"].attrs["value"].array
     assert (len(set(scales.tolist())) == 1) is (kind == "all")
@@ -144,14 +144,14 @@ def test_transposed_weights() -> None:
     m = Net()
     x = m.quantize("xq", m.x(shape=(-1, 4)))
     product(m, x, m.weights("turned", 5, 4, each=False), transpose_b=True)
-    equal(m, LAYER)
+    assert_layers(m, LAYER)
 
 
 def test_a_range_in_attributes() -> None:
     m = Net()
     x = m.op("FakeQuantWithMinMaxArgs", "xq", m.x(shape=(-1, 4)), min=-0.5, max=2.0, num_bits=6)
     product(m, x, m.weights("w", 4, 5))
-    after = equal(m, LAYER)
+    after = assert_layers(m, LAYER)
     assert after["xq/integers"].attrs["last"] == 63
 
 
@@ -169,7 +169,7 @@ def test_quantize_and_dequantize(signed: bool, mode: str) -> None:
     span = [m.const("a", -top), m.const("b", top)]
     w = m.op("Dequantize", "w", integers, *span, T=QINT8, mode="SCALED", axis=1, narrow_range=True)
     product(m, x, w)
-    after = equal(m, LAYER)
+    after = assert_layers(m, LAYER)
     assert str(after["y"].attrs["Tx"]) == ("int8" if signed else "uint8")
 
 
@@ -201,7 +201,7 @@ def test_readers_beside_layers_get_floats_of_the_integers() -> None:
     last = m.op("MatMul", "last", hidden, m.weights("w2", 5, 5), **F)
     m.op("AddV2", "y", last, other, **F)
     expected = ["AddV2", "Exp", "FromGrid", "Placeholder", *["QuantizedLayer"] * 2, "ToGrid"]
-    after = equal(m, expected)
+    after = assert_layers(m, expected)
     assert str(after["hidden/integers"].attrs["Tout"]) == "uint8"
 
 
@@ -222,7 +222,7 @@ def test_moved_floats_that_someone_reads_stay() -> None:
     rows = m.op("Reshape", "rows", hidden, m.const("to", [-1, 5]), Tshape=INT32, **F)
     last = m.op("MatMul", "last", rows, m.weights("w2", 5, 5), **F)
     m.op("AddV2", "y", last, m.op("Neg", "other", rows, **F), **F)
-    equal(m, ["AddV2", "FromGrid", "Neg", "Placeholder", *["QuantizedLayer"] * 2, "Reshape",
+    assert_layers(m, ["AddV2", "FromGrid", "Neg", "Placeholder", *["QuantizedLayer"] * 2, "Reshape",
               *["ToGrid"] * 2])  # fmt: skip
 
 
@@ -305,7 +305,7 @@ def test_a_grid_of_its_own_is_no_integer_of_another() -> None:
     hidden = m.quantize("hidden", m.op("MatMul", "first", x, w, **F), -3, 3)
     again = m.quantize("again", hidden, -1, 2)
     product(m, again, m.weights("w2", 5, 5))
-    after = equal(m, ["FromGrid", "Placeholder", *["QuantizedLayer"] * 2, *["ToGrid"] * 2])
+    after = assert_layers(m, ["FromGrid", "Placeholder", *["QuantizedLayer"] * 2, *["ToGrid"] * 2])
     assert after["hidden/integers"].attrs["scale"] == pytest.approx(6 / 255)
 
 
