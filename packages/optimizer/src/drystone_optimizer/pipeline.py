@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
+from drystone_base.plugins import ensure_loaded
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.devices import all_device_types, device_types
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
@@ -51,6 +52,7 @@ def optimize_with_report(
 
     ``watch`` limits rewrites and checks results.
     """
+    ensure_loaded()  # optimizers, and kernels that passes ask for: the same before any session
     config = config or OptimizerConfig()
     begin = time.perf_counter()
     report = Report()

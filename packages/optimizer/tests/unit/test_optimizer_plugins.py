@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -295,3 +296,31 @@ def test_base_without_the_package_does_not_look_for_it() -> None:
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     assert done.stdout == "False\n", done.stderr
+
+
+@needs_host
+def test_installed_plugins_are_there_before_any_session(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    """S0-optimize: a program that optimizes and makes no session gets what a session would."""
+    flags = ['-DDEVICE="SITE"', f"-DOPTIMIZE={ABS_FOR_NEG}"]
+    folder = tmp_path / "drystone-plugins"
+    folder.mkdir()
+    shutil.copy(compile_library("optimizer_variants.c", flags=flags), folder / "libsite.so")
+    (tmp_path / "graph.pb").write_bytes(negation("/device:SITE:0").to_bytes())
+    code = (
+        "from pathlib import Path\n"
+        "from drystone_base.graph import Graph\n"
+        "from drystone_optimizer import optimize\n"
+        "graph = Graph.from_bytes(Path('graph.pb').read_bytes())\n"
+        "print(optimize(graph, ['y:0'], ['x:0'])['y'].op)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"},
+    )
+    assert done.stdout == "Abs\n", done.stderr

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
+from drystone_base.plugins import ensure_loaded
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import NodeSelector, SubgraphSelector
@@ -117,6 +118,7 @@ def register_backend(backend: SubgraphBackend, origin: str = "the program") -> N
 def backends() -> Mapping[str, SubgraphBackend]:
     """Every backend by name, those of installed packages included."""
     global _scanned
+    ensure_loaded()
     with _LOCK:
         if not _scanned:
             _scanned = True

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +179,26 @@ def test_an_older_plugin_knows_fewer_members(compile_library: Compile, tmp_path:
     session = ds.Session(graph_of(), ds.SessionConfig(subgraphs="variant", optimizer="off"))
     x = np.ones(2, np.float32)
     np.testing.assert_array_equal(session.run("z:0", {"x:0": x, "k:0": x}), x + x)
+
+
+def test_installed_backends_are_known_before_any_session(library: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "drystone-plugins"
+    folder.mkdir()
+    shutil.copy(library, folder / "libelementwise.so")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    code = (
+        "from drystone_base import modules\n"
+        "from drystone_subgraph import backends\n"
+        "from drystone_subgraph.module import MODULE\n"
+        "if not modules.stage('partition'):\n"  # found by a path, not installed
+        "    modules.register(MODULE)\n"
+        "print(*backends())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"},
+    )
+    assert "elementwise" in done.stdout.split(), done.stderr
