@@ -1,4 +1,4 @@
-"""Write which module registers which op, for kernels and shape functions; `--check` only compares.
+"""Write which module is for which ops: kernels, shapes, rewrites; `--check` only compares.
 
 Run from the repository root, with drystone installed:
 `python -m ci.scripts.families_index [--check]`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,22 @@ from ci.scripts.project import ROOT
 from drystone_base._families import Families
 from drystone_base.kernels._registry import KERNELS
 from drystone_base.ops.shapes._registry import SHAPES
+from drystone_optimizer import passes
+from drystone_optimizer.late_rules import ANY, rules_of
+from drystone_optimizer.passes import (
+    arithmetic_optimization,
+    constant_folding,
+    layer_fusion,
+    remapping,
+)
 
-__all__ = ["main", "outdated", "render"]
+__all__ = ["main", "outdated", "render", "render_rules"]
 
 Family = Families[Callable[..., Any]]
+LATE_RULES = (
+    arithmetic_optimization.RULES, constant_folding.RULES, remapping.RULES, layer_fusion.RULES,
+    layer_fusion.CONVOLUTIONS,
+)  # fmt: skip
 
 
 def render(families: Family) -> str:
@@ -27,12 +39,26 @@ def render(families: Family) -> str:
     modules: dict[str, list[str]] = {}
     for op, module in sorted(families.registered().items()):
         modules.setdefault(module.rpartition(".")[2], []).append(op)
+    return _file("ops that it registers", modules)
+
+
+def render_rules() -> str:
+    """Text of the index of rewrites: for each module that passes import late, the ops it is for."""
+    modules: dict[str, list[str]] = {}
+    for rules in LATE_RULES:
+        for module in rules.modules:
+            ops = {op for rule in rules_of(module) for op in rule.ops or (ANY,)}
+            modules[module.partition(".passes.")[2]] = sorted(ops)
+    return _file("ops that its rules are for", modules)
+
+
+def _file(what: str, modules: Mapping[str, Sequence[str]]) -> str:
     lines = [
         textwrap.fill(" ".join([name, *ops]), 96, subsequent_indent="  ", break_on_hyphens=False)
         for name, ops in sorted(modules.items())
     ]
     return (
-        '"""Module and ops that it registers; `python -m ci.scripts.families_index` writes it."""\n'
+        f'"""Module and {what}; `python -m ci.scripts.families_index` writes it."""\n'
         '\nfrom typing import Final\n\n__all__ = ["INDEX"]\n\nINDEX: Final = """\n'
         + "\n".join(lines)
         + '\n"""\n'
@@ -43,6 +69,7 @@ def outdated() -> dict[Path, str]:
     """The files on disk that differ from what `render` gives, with the text they should have."""
     source = ROOT / "packages" / "base" / "src"
     texts = {source.joinpath(*f.package.split("."), "_index.py"): render(f) for f in _ALL}
+    texts[Path(passes.__file__).with_name("_index.py")] = render_rules()
     return {
         file: text
         for file, text in texts.items()

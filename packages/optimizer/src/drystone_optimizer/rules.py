@@ -17,6 +17,7 @@ from drystone_base.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from drystone_optimizer.context import Context
+    from drystone_optimizer.late_rules import LateRules
 
 __all__ = ["Numeric", "Rule", "apply_rules"]
 
@@ -53,7 +54,9 @@ class Rule:
     no_ops: tuple[str, ...] = ()
 
 
-def apply_rules(ctx: Context, rules: Sequence[Rule], *, sources_first: bool = False) -> int:
+def apply_rules(
+    ctx: Context, rules: Sequence[Rule] | LateRules, *, sources_first: bool = False
+) -> int:
     """Apply rules, earlier ones first, to the graph's nodes until none matches; how many did.
 
     They come in the order of the graph, or with ``sources_first`` after what they read. Where these
@@ -77,30 +80,42 @@ def apply_rules(ctx: Context, rules: Sequence[Rule], *, sources_first: bool = Fa
 
 
 class _Chosen(dict[str, tuple[Rule, ...]]):
-    """The rules for each op, found when the op first comes up."""
+    """The rules that may be applied for each op, found when the op first comes up."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self.rules = tuple(rules)
+    def __init__(
+        self, of: Callable[[str], Iterable[Rule]], ceiling: Numeric, aggressive: bool
+    ) -> None:
+        self.of, self.ceiling, self.aggressive = of, ceiling, aggressive
 
     def __missing__(self, op: str) -> tuple[Rule, ...]:
-        found = self[op] = tuple(
-            r for r in self.rules if (not r.ops or op in r.ops) and op not in r.no_ops
-        )
+        found = self[op] = tuple(r for r in self.of(op) if self._may_be(r, op))
         return found
+
+    def _may_be(self, rule: Rule, op: str) -> bool:
+        if rule.numeric > self.ceiling or (rule.aggressive and not self.aggressive):
+            return False
+        return (not rule.ops or op in rule.ops) and op not in rule.no_ops
 
 
 _Key = tuple[str, ...]
-_KNOWN: Final[dict[tuple[int, Numeric, bool], tuple[Sequence[Rule], _Key, _Chosen]]] = {}
+_KNOWN: Final[
+    dict[tuple[int, Numeric, bool], tuple[Sequence[Rule] | LateRules, _Key, _Chosen]]
+] = {}
 """By the identity of the rules, which each pass holds once: to hash some forty of them costs."""
 
 
-def _chosen(rules: Sequence[Rule], ceiling: Numeric, aggressive: bool) -> tuple[_Key, _Chosen]:
-    """The names of the rules, and those that may be applied."""
+def _chosen(
+    rules: Sequence[Rule] | LateRules, ceiling: Numeric, aggressive: bool
+) -> tuple[_Key, _Chosen]:
+    """What tells these rules from others, and those that may be applied."""
     found = _KNOWN.get((id(rules), ceiling, aggressive))
     if found is not None and found[0] is rules:
         return found[1], found[2]
-    chosen = _Chosen(r for r in rules if r.numeric <= ceiling and (aggressive or not r.aggressive))
-    key = tuple(rule.name for rule in rules)
+    if isinstance(rules, Sequence):
+        some, key = rules, tuple(rule.name for rule in rules)
+        chosen = _Chosen(lambda _: some, ceiling, aggressive)
+    else:
+        key, chosen = rules.modules, _Chosen(rules.of, ceiling, aggressive)
     if len(_KNOWN) < _MOST_KNOWN:
         _KNOWN[id(rules), ceiling, aggressive] = (rules, key, chosen)
     return key, chosen

@@ -12,7 +12,6 @@ from drystone_optimizer.passes import (
     arithmetic_optimization,
     common_subgraph_elimination,
     constant_folding,
-    debug_stripper,
     dependency_optimization,
     function_optimization,
     implementation_selector,
@@ -80,7 +79,7 @@ PASSES: Final = (
         common_subgraph_elimination.run,
         needs="arithmetic_optimization",
     ),
-    BuiltIn("debug_stripper", "debug_stripper", "debug_stripper", debug_stripper.run),
+    BuiltIn("debug_stripper", "debug_stripper", "debug_stripper", _when_run("debug_stripper")),
     BuiltIn("constant_folding", "constant_folding", "constant_folding", constant_folding.run),
     BuiltIn("shape_optimization", "shape_optimizer", "shape_optimization", shape_optimization.run),
     BuiltIn(

@@ -5,64 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.arithmetic_optimization import (
-    broadcasts,
-    casts,
-    common_factors,
-    comparisons,
-    embeddings,
-    extremes,
-    factor_before_layer,
-    indices,
-    inverses,
-    inverses_apart,
-    logs,
-    narrow_first,
-    negations,
-    packs,
-    powers,
-    rectified_parts,
-    reshapes,
-    roots,
-    small_first,
-    squares,
-    sums,
-    tiles,
-    transpose_into_product,
-    transposes,
-    unary_hoisting,
-)
-from drystone_optimizer.rules import Rule, apply_rules
+from drystone_optimizer.late_rules import LateRules
+from drystone_optimizer.rules import apply_rules
 
 __all__ = ["RULES", "run"]
 
-RULES: Final[tuple[Rule, ...]] = (
-    *sums.RULES,
-    *transposes.RULES,
-    factor_before_layer.RULE,
-    transpose_into_product.RULE,
-    common_factors.RULE,
-    small_first.RULE,
-    *inverses.RULES,
-    inverses_apart.RULE,
-    *casts.RULES,
-    *tiles.RULES,
-    reshapes.RULE,
-    broadcasts.RULE,
-    *negations.RULES,
-    *squares.RULES,
-    comparisons.RULE,
-    *narrow_first.RULES,
-    *unary_hoisting.RULES,
-    rectified_parts.RULE,
-    roots.RULE,
-    powers.RULE,
-    *logs.RULES,
-    *extremes.RULES,
-    packs.RULE,
-    embeddings.RULE,
-    indices.RULE,
-)
+RULES: Final = LateRules(__name__, (
+    "sums", "transposes", "factor_before_layer", "transpose_into_product", "common_factors",
+    "small_first", "inverses", "inverses_apart", "casts", "tiles", "reshapes", "broadcasts",
+    "negations", "squares", "comparisons", "narrow_first", "unary_hoisting", "rectified_parts",
+    "roots", "powers", "logs", "extremes", "packs", "embeddings", "indices",
+))  # fmt: skip
 
 
 def run(ctx: Context) -> None:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.constant_folding import fold, known_values
-from drystone_optimizer.passes.constant_folding._rules import RULES
+from drystone_optimizer.late_rules import LateRules
 from drystone_optimizer.rules import apply_rules
 
-__all__ = ["run"]
+__all__ = ["RULES", "run"]
 
-_ALL: Final = (fold.RULE, known_values.RULE, *RULES)
+RULES: Final = LateRules(__name__, (
+    "fold", "known_values", "still_moves", "pack_of_one", "constant_into_loop", "switch_by_itself",
+    "merge_of_constant", "all_axes", "reduction_of_one", "same_reshape", "reshape_to_the_rest",
+    "neutral_elements", "neutral_and_larger", "absorbing_zeros", "division_by_constant",
+    "constants_together", "factor_into_weights", "identities_of_constants", "constant_terms",
+    "concatenation", "biases_together", "constant_branch", "constant_choice", "zeros_like",
+    "gradient_of_same_shapes", "updates_of_nothing", "size_of_array", "range_of_product",
+))  # fmt: skip
+"""What can be computed, then the simplifications, in the order in which they are tried."""
 
 
 def run(ctx: Context) -> None:
     """Apply all rules, sources first, until none matches."""
-    apply_rules(ctx, _ALL, sources_first=True)
+    apply_rules(ctx, RULES, sources_first=True)

@@ -10,25 +10,13 @@ from typing import Final
 from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.passes.layer_fusion import (
-    attention,
-    gelu,
-    hard_swish,
-    layer_norm,
-    layer_norm_of_rows,
-    padding,
-    residual,
-    slopes,
-    swish,
-)
+from drystone_optimizer.late_rules import LateRules
 from drystone_optimizer.rules import apply_rules
 
 __all__ = ["CONVOLUTIONS", "RULES", "run"]
 
-RULES: Final = (
-    attention.RULE, layer_norm.RULE, layer_norm.OF_HALVES, layer_norm_of_rows.RULE, gelu.RULE,
-)  # fmt: skip
-CONVOLUTIONS: Final = (residual.RULE, swish.RULE, hard_swish.RULE, slopes.RULE, padding.RULE)
+RULES: Final = LateRules(__name__, ("attention", "layer_norm", "layer_norm_of_rows", "gelu"))
+CONVOLUTIONS: Final = LateRules(__name__, ("residual", "swish", "hard_swish", "slopes", "padding"))
 """Rules that make fused convolutions."""
 
 

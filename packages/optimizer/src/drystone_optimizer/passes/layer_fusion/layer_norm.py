@@ -23,7 +23,7 @@ from drystone_optimizer.passes.layer_fusion._terms import Expansion, below
 from drystone_optimizer.regions import is_inner
 from drystone_optimizer.rules import Numeric, Rule
 
-__all__ = ["OF_HALVES", "RULE"]
+__all__ = ["RULES"]
 
 _DEEP: Final = 6  # from the root of the variance to the end
 _X: Final = 0
@@ -178,13 +178,13 @@ def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | N
 
 
 _ROOTS: Final = ("Rsqrt", "Sqrt")
-RULE: Final = Rule(
-    "layer normalization", _ROOTS, _match, become_normalization, Numeric.REASSOCIATES
-)
-OF_HALVES: Final = Rule(
-    "layer normalization of float16",
-    _ROOTS,
-    _match_halves,
-    become_normalization,
-    Numeric.APPROXIMATE,
+RULES: Final = (
+    Rule("layer normalization", _ROOTS, _match, become_normalization, Numeric.REASSOCIATES),
+    Rule(
+        "layer normalization of float16",
+        _ROOTS,
+        _match_halves,
+        become_normalization,
+        Numeric.APPROXIMATE,
+    ),
 )

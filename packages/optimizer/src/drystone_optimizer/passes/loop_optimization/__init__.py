@@ -7,22 +7,26 @@ If asked to be aggressive, also what is the same in all iterations goes before t
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Final
+
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.loop_optimization import (
-    dead_branches,
-    invariant,
-    never_entered,
-    products,
-    stacks,
-)
 
 __all__ = ["run"]
+
+_STAGES: Final = (
+    ("invariant", frozenset(("Enter",))),
+    ("products", frozenset(("While", "StatelessWhile"))),
+    ("stacks", frozenset(("Stack", "StackV2"))),
+    ("never_entered", frozenset(("LoopCond",))),
+    ("dead_branches", frozenset(("Switch",))),
+)
+"""Each stage begins at nodes of these ops, and is imported for a graph that has some."""
 
 
 def run(ctx: Context) -> None:
     """Move work out, take pushes off stacks without pops, cut what constants decide."""
-    invariant.run(ctx)
-    products.run(ctx)
-    stacks.run(ctx)
-    never_entered.run(ctx)
-    dead_branches.run(ctx)
+    ops = {node.op for node in ctx.graph}
+    for name, begins in _STAGES:
+        if not ops.isdisjoint(begins):
+            import_module(f"{__name__}.{name}").run(ctx)

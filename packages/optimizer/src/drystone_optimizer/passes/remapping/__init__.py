@@ -8,34 +8,15 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_optimizer.context import Context
-from drystone_optimizer.passes.remapping import (
-    activation,
-    batch_norm,
-    batch_norm_ex,
-    bias,
-    hash_of_numbers,
-    leaky,
-    padding,
-    residual,
-    squeeze,
-    strides,
-)
+from drystone_optimizer.late_rules import LateRules
 from drystone_optimizer.rules import apply_rules
 
 __all__ = ["RULES", "run"]
 
-RULES: Final = (
-    bias.RULE,
-    squeeze.RULE,
-    batch_norm.RULE,
-    residual.RULE,
-    leaky.RULE,
-    activation.RULE,
-    batch_norm_ex.RULE,
-    hash_of_numbers.RULE,
-    padding.RULE,
-    strides.RULE,
-)
+RULES: Final = LateRules(__name__, (
+    "bias", "squeeze", "batch_norm", "residual", "leaky", "activation", "batch_norm_ex",
+    "hash_of_numbers", "padding", "strides",
+))  # fmt: skip
 
 
 def run(ctx: Context) -> None:
