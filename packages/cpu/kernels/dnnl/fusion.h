@@ -43,6 +43,8 @@ class Fusion {
   // Whether oneDNN does all steps.
   bool attaches_all() const { return attached_ == steps_.size(); }
   bool empty() const { return steps_.empty(); }
+  // Whether a bias is all of it.
+  bool is_bias() const { return steps_.size() == 1 && steps_[0].kind == Kind::bias; }
   bool starts_with_bias() const { return has_own_bias_; }
 
  private:

@@ -55,6 +55,10 @@ std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, boo
   return plan;
 }
 
+// Elements of a matrix that stays in the first cache of a core, where any order does, and the second.
+constexpr std::int64_t kNearest = 1 << 13;
+constexpr std::int64_t kNear = 1 << 18;
+
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
 class Multiplier {
  public:
@@ -79,10 +83,10 @@ class Multiplier {
     const bool packs = b.rank() == 2 && call.is_constant(1);
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
-    if (threads == 1 && is_row(a, b, y)) {
-      const auto* weights = static_cast<const float*>(loaded(call, 1, b));
-      times_matrix(a.as<float>(), weights, y.write<float>(), inner, y.count());
-      return;
+    if (threads == 1 && is_row(call, a, b, y)) return multiply_row(call, a, b, more, y);
+    if (threads == 1 && is_column(a, b)) {
+      const auto* column = static_cast<const float*>(loaded(call, 1, b));
+      return times_column(a.as<float>(), column, y.write<float>(), y.count(), inner);
     }
     Key key;
     key << a.dims() << b.dims() << threads << (packs ? 1 : 0);
@@ -103,10 +107,42 @@ class Multiplier {
  private:
   Product merged(DimsView a, DimsView b) const;
 
-  // Whether all there is to do is a row times a matrix that is near.
-  bool is_row(const Tensor& a, const Tensor& b, const Tensor& y) const {
-    return a.dtype() == TF_FLOAT && !flip_b_ && b.rank() == 2 && fusion_.empty() &&
-           y.count() == b.dim(1) && is_row_quick(b.count());
+  // Whether all there is to do is a row times a matrix, which is near where it is not kept in strips,
+  // and to add a bias to that.
+  bool is_row(const Call& call, const Tensor& a, const Tensor& b, const Tensor& y) const {
+    if (a.dtype() != TF_FLOAT || flip_b_ || b.rank() != 2 || y.count() != b.dim(1)) return false;
+    if (call.is_constant(1) && (fusion_.empty() || fusion_.is_bias())) return has_rows();
+    return fusion_.empty() && b.count() <= kNear && has_rows();
+  }
+
+  // Whether all there is to do is a matrix times a column.
+  bool is_column(const Tensor& a, const Tensor& b) const {
+    return a.dtype() == TF_FLOAT && !flip_a_ && b.rank() == 2 && b.dim(flip_b_ ? 0 : 1) == 1 &&
+           fusion_.empty() && has_rows();
+  }
+
+  void multiply_row(const Call& call, const Tensor& a, const Tensor& b,
+                    const std::vector<Tensor>& more, const Tensor& y) {
+    const std::int64_t depth = b.dim(0);
+    const std::int64_t width = b.dim(1);
+    if (!call.is_constant(1) || (more.empty() && b.count() <= kNearest)) {
+      const auto* matrix = static_cast<const float*>(loaded(call, 1, b));
+      return times_matrix(a.as<float>(), matrix, y.write<float>(), depth, width);
+    }
+    Key key;
+    key << depth << width;
+    plans_.with(
+        key,
+        [&] {
+          auto plan = std::make_unique<Plan>();
+          plan->packing = std::make_unique<Packing>(dense({depth, width}), in_strips(depth, width));
+          return plan;
+        },
+        [&](const Plan& plan) {
+          const Packed strips = weights_.packed(call, 1, b, *plan.packing);
+          times_strips(a.as<float>(), static_cast<const float*>(strips.get()),
+                       more.empty() ? nullptr : more[0].as<float>(), y.write<float>(), depth, width);
+        });
   }
 
   bool flip_a_;

@@ -257,8 +257,11 @@ def test_one_kernel_in_several_threads() -> None:
 @given(
     st.lists(st.sampled_from([1, 2, 7, 31, 32, 33, 40]), min_size=1, max_size=3),
     st.sampled_from([1, 5, 64, 100]), st.sampled_from([1, 3, 128, 300]), st.booleans(),
+    st.sampled_from([[], ["BiasAdd"], ["BiasAdd", "Relu"]]),
 )  # fmt: skip
-def test_products_with_constants(rows: list[int], k: int, n: int, flip: bool) -> None:
+def test_products_with_constants(
+    rows: list[int], k: int, n: int, flip: bool, steps: list[str]
+) -> None:
     """Packed for few rows, as they are for many; the same matrix for all of a session's runs."""
     native_ops.load()
     rng = np.random.default_rng(k * n + rows[0])
@@ -266,13 +269,21 @@ def test_products_with_constants(rows: list[int], k: int, n: int, flip: bool) ->
     graph, floats = Graph(), as_dtype("float32")
     x = graph.add("Placeholder", "x", attrs={"dtype": floats, "shape": None})
     w = graph.add("Const", "w", attrs={"dtype": floats, "value": TensorAttr(array=weights)})
-    attrs = {"T": floats, "transpose_a": False, "transpose_b": flip}
-    graph.add("MatMul", "y", [x, w], attrs=attrs)
+    attrs: dict[str, Any] = {"T": floats, "transpose_a": False, "transpose_b": flip}
+    args = _fused(rng, steps, (1, n), first=False)
+    if steps:
+        fused = {"num_args": len(args), "fused_ops": steps, "epsilon": 1e-4, "leakyrelu_alpha": 0.2}
+        bias = graph.add("Const", "b", attrs={"dtype": floats, "value": TensorAttr(array=args[0])})
+        graph.add("_FusedMatMul", "y", [x, w, bias], attrs=attrs | fused)
+    else:
+        graph.add("MatMul", "y", [x, w], attrs=attrs)
     session = Session(graph, SessionConfig(executor="native", optimizer="off"))
     for m in [*rows, *rows]:
         a = _numbers(rng, (m, k))
         (found,) = session.run(["y:0"], {"x:0": a})
         (want,) = run_op("MatMul", a, weights, transpose_b=flip)
+        want = want + args[0] if args else want
+        want = np.maximum(want, 0) if "Relu" in steps else want
         np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
 
 
