@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from plugin_files import OPEN, VARIANTS, Compile, plugin, records_flag, rewritten
 
 from drystone_base.errors import DrystoneError
-from drystone_base.plugins import _linker, _processor, audit
+from drystone_base.plugins import _linker, _manifest, _processor, audit
 from drystone_base.plugins._elf import BadElf, parse, read_elf
 from drystone_base.plugins._manifest import manifest_for, read_manifest, take_manifest
 from drystone_base.plugins._platform import check_platform
@@ -162,6 +163,29 @@ def test_bad_manifests(tmp_path: Path, text: str, problem: str) -> None:
     assert str(tmp_path / "a.so.toml") in found.remedy
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "\n\n", 'name = "a b"\nversion="1"\n', ' name\t=\t"x" ', 'name = ""', 'name = "é = #"',
+        'name = "x" # why', "name = 'x'", 'name = "x"\r\nversion = "1"\r\n', 'name = "a\\tb"',
+        'name = "x"\nname = "y"', 'name = "x', 'name = x"', 'name = """x"""', 'name = "a" "b"',
+        "name", '= "x"', '"name" = "x"', 'a.b = "x"', '[extra]\nname = "x"', 'name = "a\tb"',
+        'name = "a\u2028b"', 'name = "x"\x0bversion = "1"', 'name == "x"', 'é = "x"', "# name",
+        'name = "a = b"', '\ufeffname = "x"',
+    ],
+)  # fmt: skip
+def test_simple_manifests_are_read_as_the_parser_of_toml_does(text: str) -> None:
+    try:
+        wanted: object = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        wanted = "it is no TOML file"
+    try:
+        found: object = _manifest._table_of(text.encode())
+    except ValueError as error:
+        found = str(error).partition(":")[0]
+    assert found == wanted
+
+
 def test_a_shared_manifest_without_library_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "drystone-plugin.toml").write_text("name = 'x'", encoding="utf-8")
     found = error(take_manifest(plugin(tmp_path / "a.so")))
@@ -296,7 +320,7 @@ def test_every_recorded_macro_of_a_processor_is_known() -> None:
     from drystone_abi import get_include
 
     include = Path(str(get_include())) / "drystone"
-    known = set(_processor._NEEDED)
+    known = set(_processor.known_macros())
     text = "".join((include / f"platform_macros_{k}.h").read_text() for k in ("x86", "x86_late"))
     recorded = set(re.findall(r"DRYSTONE_PLATFORM_RECORD_\((\w+)\)", text))
     harmless = {

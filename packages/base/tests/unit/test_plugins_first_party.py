@@ -5,8 +5,13 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from plugin_files import VARIANTS, Compile, own_settings
 
+from drystone_base.plugins import _manager, _signature
 from drystone_base.plugins._first_party import installed_by
+from drystone_base.plugins._manager import Manager, check_file
+from drystone_base.plugins._record import Plugin
+from drystone_base.plugins._settings import Settings, current
 
 
 def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"library") -> Path:
@@ -48,3 +53,47 @@ def test_a_record_of_no_use_vouches_for_nothing(text: str, tmp_path: Path) -> No
     file = install(tmp_path)
     (tmp_path / "drystone_cpu-0.1.0.dist-info" / "RECORD").write_text(text)
     assert installed_by(str(file), tmp_path) == ""
+
+
+def test_a_record_with_quotes_is_read(tmp_path: Path) -> None:
+    file = install(tmp_path)
+    record = tmp_path / "drystone_cpu-0.1.0.dist-info" / "RECORD"
+    record.write_text('"a, b.py",,\n' + record.read_text())
+    assert installed_by(str(file), tmp_path) == "drystone-cpu 0.1.0"
+
+
+@pytest.fixture
+def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every library counts as drystone's own."""
+    own_settings(monkeypatch, tmp_path)
+    monkeypatch.setattr(_signature, "installed_by", lambda _: "drystone-cpu 0.1.0")
+
+
+@pytest.mark.usefixtures("ours")
+def test_symbols_of_our_own_library_are_looked_at_where_it_does_not_open(
+    compile_library: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    whole = _manager._full_audit
+
+    def full(plugin: Plugin, settings: Settings) -> object:
+        asked.append(plugin.path)
+        return whole(plugin, settings)
+
+    monkeypatch.setattr(_manager, "_full_audit", full)
+    manager = Manager()
+    (good,) = manager.load(compile_library(VARIANTS, flags=['-DOP="OurOwn"']))
+    assert good.fact("audit", "audited") is False
+    assert asked == []
+    broken = compile_library(VARIANTS, flags=["-DNEEDS_SYMBOL"])
+    with pytest.raises(Exception, match="needs symbols that nobody defines") as caught:
+        manager.load(broken)
+    assert getattr(caught.value, "code", "") == "plugin-unresolved-symbols"
+    assert asked == [str(broken)]
+
+
+@pytest.mark.usefixtures("ours")
+def test_a_check_of_our_own_library_looks_at_its_symbols(compile_library: Compile) -> None:
+    checked = check_file(str(compile_library(VARIANTS, flags=['-DOP="OurOwnToo"'])), current())
+    assert checked.reason == "plugin-checked"
+    assert checked.fact("audit", "entries") == ["TF_InitKernel"]

@@ -8,9 +8,6 @@ a file that another wheel has overwritten. Names of distributions are owned on t
 
 from __future__ import annotations
 
-import base64
-import csv
-import hashlib
 import re
 from pathlib import Path
 from typing import Final
@@ -45,8 +42,8 @@ def _lists(record: Path, file: Path, home: Path) -> bool:
     try:
         if record.stat().st_size > _LARGEST:
             return False
-        rows = list(csv.reader(record.read_text(encoding="utf-8").splitlines()))
-    except (OSError, ValueError, csv.Error):
+        rows = _rows(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return False
     for row in rows:
         if len(row) >= 2 and row[1].startswith("sha256=") and (home / row[0]).resolve() == file:
@@ -54,7 +51,24 @@ def _lists(record: Path, file: Path, home: Path) -> bool:
     return False
 
 
+def _rows(text: str) -> list[list[str]]:
+    """The rows of a table of comma-separated values; raises ``ValueError``."""
+    if '"' not in text:
+        return [line.split(",") for line in text.splitlines()]
+    import csv
+
+    try:
+        return list(csv.reader(text.splitlines()))
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+
+
 def _digest(file: Path) -> str:
+    """As a RECORD has it: base64 in letters for file names."""
+    import binascii
+    import hashlib
+
     with file.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").digest()
-    return base64.urlsafe_b64encode(found).rstrip(b"=").decode()
+    plain = binascii.b2a_base64(found, newline=False).decode().rstrip("=")
+    return plain.replace("+", "-").replace("/", "_")

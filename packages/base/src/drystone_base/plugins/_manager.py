@@ -20,7 +20,6 @@ from drystone_base.plugins._record import Plugin, StepResult, failed, passed, sk
 from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
 from drystone_base.plugins._tensorflow import guard_imports
-from drystone_base.plugins.audit import audit_symbols
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
 
@@ -58,7 +57,23 @@ def _manifest(plugin: Plugin, settings: Settings) -> StepResult:
     return result
 
 
-def _open(plugin: Plugin, _settings: Settings) -> StepResult:
+def _full_audit(plugin: Plugin, settings: Settings) -> StepResult:
+    from drystone_base.plugins.audit import audit_symbols
+
+    return audit_symbols(plugin, settings)
+
+
+def _audit(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step that looks at symbols; of drystone's own libraries only where one does not open.
+
+    Such a file is as its wheel brought it, and the linker that opens it checks the same.
+    """
+    if plugin.fact("signature", "first_party") and plugin.isolation != "process":
+        return passed("audit", audited=False, why="it is looked into if it cannot be opened")
+    return _full_audit(plugin, settings)
+
+
+def _open(plugin: Plugin, settings: Settings) -> StepResult:
     """Open what was checked, not what has been put in its place since.
 
     A plugin that can do all of its work in a process of its own is not opened here at all.
@@ -71,7 +86,11 @@ def _open(plugin: Plugin, _settings: Settings) -> StepResult:
         found = load_isolated(plugin.path, plugin.name, plugin.version)
         plugin.registered = {"optimizers": sorted(one.device for one in found)}
         return passed("open", isolated=True)
-    return open_plugin(plugin)
+    opened = open_plugin(plugin)
+    if opened.state == "failed" and plugin.fact("audit", "audited") is False:
+        audited = _full_audit(plugin, settings)
+        return audited if audited.state == "failed" else opened
+    return opened
 
 
 def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
@@ -86,7 +105,7 @@ _CHECKS: Final[tuple[_Step, ...]] = (
     _manifest,
     check_signature,
     check_platform,
-    audit_symbols,
+    _audit,
     probe,
 )
 _RUNS: Final[tuple[_Step, ...]] = (_open, _initialise)
@@ -166,7 +185,7 @@ def check_file(path: str, settings: Settings) -> Plugin:
     """Every check on one file, with a fresh probe, and nothing opened in this process."""
     found = from_path(path)
     plugin = found.plugins[0]
-    for step in _CHECKS[:-1]:
+    for step in (*_CHECKS[:-2], _full_audit):
         if not plugin.take(step(plugin, settings)):
             return plugin
     tried: list[StepResult] = []

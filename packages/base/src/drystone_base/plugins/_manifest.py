@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import field, fields
 from pathlib import Path
@@ -106,10 +105,7 @@ def read_manifest(data: bytes) -> Manifest:
     """Parse and check a manifest; raises ``ValueError`` that names the key."""
     if len(data) > _LARGEST:
         raise ValueError(f"it is larger than {_LARGEST} bytes")
-    try:
-        table = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"it is no TOML file: {error}") from error
+    table = _table_of(data)
     known = {item.name for item in fields(Manifest)}
     for key in table:
         if key not in known:
@@ -117,6 +113,39 @@ def read_manifest(data: bytes) -> Manifest:
             hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
             raise ValueError(f"the key {key!r} is not known{hint}")
     return Manifest(**{key: _VALUES[key](key, value) for key, value in table.items()})
+
+
+def _table_of(data: bytes) -> dict[str, Any]:
+    """The table of a TOML file; its parser is imported for more than lines of ``key = "text"``."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is no TOML file: {error}") from error
+    found = _plain(text)
+    if found is not None:
+        return found
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(f"it is no TOML file: {error}") from error
+
+
+def _plain(text: str) -> dict[str, Any] | None:
+    """The table where each line is blank or ``key = "text"``, without escapes; None for another."""
+    found: dict[str, Any] = {}
+    for line in text.split("\n"):
+        key, equals, value = (part.strip(" \t") for part in line.partition("="))
+        if not (key or equals):
+            continue
+        inner = value[1:-1]
+        quoted = len(value) > 1 and value[0] == value[-1] == '"'
+        plain = inner.isprintable() and '"' not in inner and "\\" not in inner
+        if not (quoted and plain and key.isascii() and key.isalpha()) or key in found:
+            return None
+        found[key] = inner
+    return found
 
 
 def _text(key: str, value: Any) -> str:

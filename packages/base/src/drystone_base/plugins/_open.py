@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
-from drystone_base.plugins.audit import no_entry
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
@@ -61,6 +60,8 @@ def initialise(plugin: Plugin) -> StepResult:
     offered = {module.name for symbol in present for module in wanted[symbol]}
     absent = [name for name in plugin.modules if name not in offered]
     if not present:
+        from drystone_base.plugins.audit import no_entry
+
         return failed("entry", no_entry(plugin))
     if absent:
         return failed("entry", _no_module(plugin, absent, sorted(offered)))

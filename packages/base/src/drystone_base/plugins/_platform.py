@@ -20,7 +20,7 @@ from drystone_abi.platform_strings import (
     read_platform_strings,
 )
 from drystone_base.errors import PluginError
-from drystone_base.plugins._processor import features, needed_features
+from drystone_base.plugins._processor import ALWAYS, features, needed_features
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
 
@@ -146,7 +146,8 @@ def _system(plugin: Plugin, records: dict[str, str]) -> PluginError | None:
 
 def _processor(plugin: Plugin, records: dict[str, str]) -> PluginError | None:
     needed = needed_features(records)
-    missing = [f"{name} ({needed[name]})" for name in sorted(set(needed) - features())]
+    asked = set(needed) - ALWAYS.get(platform.machine(), frozenset())
+    missing = [f"{name} ({needed[name]})" for name in sorted(asked and asked - features())]
     if not missing:
         return None
     known = bool(features())

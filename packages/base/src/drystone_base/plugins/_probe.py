@@ -7,7 +7,6 @@ and every plugin is tried: two that work alone may hold copies of a library that
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -77,6 +76,8 @@ def _beside() -> list[str]:
 
 def _memory(plugin: Plugin) -> Path:
     """The file that remembers the answer for these very files."""
+    import hashlib
+
     from drystone_base.host import path
 
     facts = []

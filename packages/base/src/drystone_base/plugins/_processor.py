@@ -11,7 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["features", "needed_features"]
+__all__ = ["ALWAYS", "features", "known_macros", "needed_features"]
+
+ALWAYS: Final = {"x86_64": frozenset(("fxsr", "mmx", "sse", "sse2"))}
+"""What every processor of a kind has, so that nobody need ask."""
 
 _X86: Final = """
 __3dNOW__ 3dnow          __3dNOW_A__ 3dnowext     __ABM__ abm              __ADX__ adx
@@ -62,15 +65,19 @@ def _pairs(text: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-_NEEDED: Final = _pairs(_X86 + _ARM + _POWER)
+@cache
+def known_macros() -> dict[str, str]:
+    """The feature that each macro stands for."""
+    return _pairs(_X86 + _ARM + _POWER)
 
 
 def needed_features(records: dict[str, str]) -> dict[str, str]:
     """Features that a library needs, each with the macro that says so."""
+    known = known_macros()
     return {
-        _NEEDED[macro]: macro
+        known[macro]: macro
         for macro, value in sorted(records.items())
-        if macro in _NEEDED and value != "0"
+        if macro in known and value != "0"
     }
 
 

@@ -8,14 +8,16 @@ policy asks for trust.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import PluginError
-from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins._first_party import installed_by
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, trust_store
-from drystone_base.plugins._trust import TrustedKey, expired, find_key
+
+if TYPE_CHECKING:
+    from drystone_base.plugins._minisign import Signature
+    from drystone_base.plugins._trust import TrustedKey
 
 __all__ = ["check_signature", "signature_file"]
 
@@ -36,6 +38,14 @@ def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
             text = f"it is part of {owner}, which is drystone's own"
             return passed("signature", text=text, trusted=True, first_party=owner)
         return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=str(file))
+    return _check_file(plugin, settings, file)
+
+
+def _check_file(plugin: Plugin, settings: Settings, file: Path) -> StepResult:
+    """The step for a library with a signature; what reads those is imported here."""
+    from drystone_base.plugins import _minisign as minisign
+    from drystone_base.plugins._trust import find_key
+
     try:
         signature = minisign.parse_signature(minisign.read_text(file))
     except (OSError, ValueError) as error:
@@ -54,10 +64,12 @@ def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
 def _verified(
     plugin: Plugin,
     settings: Settings,
-    signature: minisign.Signature,
+    signature: Signature,
     trusted: TrustedKey,
     facts: dict[str, Any],
 ) -> StepResult:
+    from drystone_base.plugins._trust import expired
+
     if trusted.revoked:
         return failed("signature", _revoked(plugin, trusted), **facts)
     try:
