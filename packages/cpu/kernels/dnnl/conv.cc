@@ -30,7 +30,8 @@ Forward choose(const Describe& describe) {
   return second.next_impl() && is(second, "jit_dw") ? second : first;
 }
 
-std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const Fusion& fusion) {
+std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const Fusion& fusion,
+                                bool in_place) {
   const bool first = windows.channels_first();
   const Desc x = image(g, g.spatial, g.channels, first);
   const Desc y = image(g, g.out, g.count, first);
@@ -38,7 +39,7 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
   dnnl::primitive_attr attr = attributes();
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
-  fusion.attach(attr, operands, channel, y);
+  fusion.attach(attr, operands, channel, y, in_place);
   const Desc bias = fusion.starts_with_bias() ? dense({g.count}, g.type) : Desc();
   const Forward pd = choose([&] {
     return Forward(engine(), dnnl::prop_kind::forward_inference,
@@ -99,7 +100,7 @@ class Convolution {
     const std::int64_t area = product(g.out);
     const Placed placed{first ? g.batch : g.batch * area, g.count, first ? area : 1};
     const std::vector<Tensor> more = fusion_.inputs(call, 2, result, placed);
-    const Tensor y = call.output(0, result);
+    const Tensor y = call.output(0, result, fusion_.first_added(2));
     if (y.count() == 0) return;
     if (x.count() == 0 || w.count() == 0) {
       clear(y);
@@ -113,8 +114,10 @@ class Convolution {
  private:
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
            const std::vector<Tensor>& more) {
+    const bool in_place = is_in_place(y, more);
     Key key;
-    key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count());
+    key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count())
+        << (in_place ? 1 : 0);
     const void* source = x.data();
     if (windows_.is_depthwise() && g.count != g.channels) {
       const std::int64_t times = g.count / g.channels;
@@ -126,13 +129,19 @@ class Convolution {
       g.channels = g.groups = g.count;
     }
     plans_.with(
-        key, [&] { return make_plan(g, windows_, fusion_); },
+        key, [&] { return make_plan(g, windows_, fusion_, in_place); },
         [&](const Plan& plan) {
           const Packed weights = weights_.packed(call, 1, w, *plan.packing);
           plan.primitive->run(
               call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
-              fusion_.operands(call, more));
+              fusion_.operands(call, more, in_place));
         });
+  }
+
+  // Whether the result took over the memory of what is added first.
+  bool is_in_place(const Tensor& y, const std::vector<Tensor>& more) const {
+    const int added = fusion_.first_added(0);
+    return added >= 0 && more[static_cast<std::size_t>(added)].data() == y.data();
   }
 
   Windows windows_;

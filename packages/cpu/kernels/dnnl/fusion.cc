@@ -152,8 +152,14 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
   return out;
 }
 
+int Fusion::first_added(int first) const {
+  const std::size_t k = has_own_bias_ ? 1 : 0;
+  if (k >= attached_ || steps_[k].kind != Kind::add) return -1;
+  return first + static_cast<int>(steps_[k].first);
+}
+
 void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-                    const Shape& channel, const Desc& whole) const {
+                    const Shape& channel, const Desc& whole, bool in_place) const {
   using dnnl::algorithm;
   dnnl::post_ops post;
   const Desc given = dense(channel, whole.get_data_type());
@@ -167,7 +173,10 @@ void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int,
     if (step.kind == Kind::norm) binary(algorithm::binary_mul, made);
     if (step.kind == Kind::norm) binary(algorithm::binary_add, made);
     if (step.kind == Kind::bias) binary(algorithm::binary_add, given);
-    if (step.kind == Kind::add) binary(algorithm::binary_add, whole);
+    if (step.kind == Kind::add) {
+      if (in_place && post.len() == 0) post.append_sum();
+      else binary(algorithm::binary_add, whole);
+    }
     if (step.kind == Kind::multiply) binary(algorithm::binary_mul, whole);
     if (step.kind == Kind::slopes) {
       const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_WEIGHTS;
@@ -203,7 +212,8 @@ void Fusion::append(dnnl::post_ops& post, const std::string& activation) const {
   }
 }
 
-std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor>& inputs) const {
+std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor>& inputs,
+                                      bool in_place) const {
   std::vector<Operand> out;
   int at = 0;
   const auto add = [&](const void* data, int role = DNNL_ARG_SRC_1) {
@@ -213,7 +223,9 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
   if (has_own_bias_) out.push_back({DNNL_ARG_BIAS, inputs[0].data()});
   for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
     const Step& step = steps_[k];
-    if (step.kind == Kind::activation) {
+    if (in_place && at == 0) {
+      ++at;  // it is where the result goes
+    } else if (step.kind == Kind::activation) {
       at += step.name == "HardSwish" ? 2 : 1;
     } else if (step.kind == Kind::norm) {
       const std::int64_t channels = inputs[step.first].count();

@@ -29,12 +29,16 @@ class Fusion {
   std::vector<Tensor> inputs(const Call& call, int first, DimsView result,
                              const Placed& placed) const;
 
+  // The node's input that is added to the product first, counted like `first`; -1: none is. The
+  // result may take over its memory: then oneDNN adds `in_place`, to what is there.
+  int first_added(int first) const;
   // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` are the
   // dims of the result with all but the channels 1; `whole` is the result.
   void attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-              const Shape& channel, const Desc& whole) const;
+              const Shape& channel, const Desc& whole, bool in_place = false) const;
   // Where those operands are.
-  std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs) const;
+  std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs,
+                                bool in_place = false) const;
 
   // The other steps; all of them when nothing `was_attached`.
   void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,

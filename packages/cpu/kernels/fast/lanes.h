@@ -10,6 +10,12 @@
 
 #include "core/widen.h"
 
+#ifdef __AVX512F__
+// GCC 12 warns of the undefined values in its own header, where they are masked out.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#endif
+
 namespace drystone::cpu {
 
 template <class T, int kCount>
@@ -22,12 +28,35 @@ using Lanes = typename LanesOf<T, kCount>::type;
 
 #define DRYSTONE_INLINE __attribute__((always_inline)) inline
 
+// Numbers of 16 bits as ones of 32, and the low halves of such. GCC takes three instructions for what
+// one does with a whole register.
+template <int kCount>
+DRYSTONE_INLINE Lanes<std::uint32_t, kCount> widen_bits(const Lanes<std::uint16_t, kCount>& from) {
+#ifdef __AVX512F__
+  if constexpr (kCount == 16) {
+    return reinterpret_cast<Lanes<std::uint32_t, kCount>>(
+        _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(from)));
+  }
+#endif
+  return __builtin_convertvector(from, Lanes<std::uint32_t, kCount>);
+}
+template <int kCount>
+DRYSTONE_INLINE Lanes<std::uint16_t, kCount> low_halves(const Lanes<std::uint32_t, kCount>& from) {
+#ifdef __AVX512F__
+  if constexpr (kCount == 16) {
+    return reinterpret_cast<Lanes<std::uint16_t, kCount>>(
+        _mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(from)));
+  }
+#endif
+  return __builtin_convertvector(from, Lanes<std::uint16_t, kCount>);
+}
+
 template <class T, int kCount>
 DRYSTONE_INLINE void load(Lanes<Wide<T>, kCount>& to, const T* from) {
   if constexpr (std::is_same_v<T, BFloat16> && kCount > 1) {
     Lanes<std::uint16_t, kCount> bits;
     std::memcpy(&bits, from, sizeof(bits));
-    const auto wide = __builtin_convertvector(bits, Lanes<std::uint32_t, kCount>) << 16;
+    const Lanes<std::uint32_t, kCount> wide = widen_bits<kCount>(bits) << 16;
     std::memcpy(&to, &wide, sizeof(to));
   } else if constexpr (kIsNarrow<T>) {
     for (int k = 0; k < kCount; ++k) to[k] = widen(from[k]);
@@ -43,8 +72,9 @@ DRYSTONE_INLINE void store(T* to, const Lanes<Wide<T>, kCount>& from) {
     std::memcpy(&bits, &from, sizeof(bits));
     const auto rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
     const auto is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    const auto kept = (is_nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded) >> 16;
-    const auto out = __builtin_convertvector(kept, Lanes<std::uint16_t, kCount>);
+    const Lanes<std::uint32_t, kCount> kept =
+        (is_nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded) >> 16;
+    const Lanes<std::uint16_t, kCount> out = low_halves<kCount>(kept);
     std::memcpy(to, &out, sizeof(out));
   } else if constexpr (kIsNarrow<T>) {
     for (int k = 0; k < kCount; ++k) to[k] = narrow<T>(from[k]);
@@ -81,6 +111,26 @@ DRYSTONE_INLINE void in_lanes(std::int64_t count, Body&& body) {
     }
   }
   for (; k < count; ++k) body(k, std::integral_constant<int, 1>());
+}
+
+// So many registers of lanes: running values that do not wait for each other.
+template <class T, int kLanes, int kCount>
+using Registers = Lanes<T, kLanes>[kCount];
+
+// body(first, std::integral_constant<int, lanes>, std::integral_constant<int, registers>) for pieces
+// of [0, count): as many full registers at once as hide how long an operation takes, then as
+// in_lanes() has them.
+template <class T, class Body>
+DRYSTONE_INLINE void in_registers(std::int64_t count, Body&& body) {
+  constexpr int kMost = kRegister / static_cast<int>(sizeof(Wide<T>));
+  constexpr int kAtOnce = 4;
+  const std::int64_t whole = count / (kAtOnce * kMost) * (kAtOnce * kMost);
+  for (std::int64_t k = 0; k < whole; k += kAtOnce * kMost) {
+    body(k, std::integral_constant<int, kMost>(), std::integral_constant<int, kAtOnce>());
+  }
+  in_lanes<T>(count - whole, [&](std::int64_t k, auto lanes) {
+    body(whole + k, lanes, std::integral_constant<int, 1>());
+  });
 }
 
 }  // namespace drystone::cpu

@@ -61,16 +61,20 @@ void max_windows(const Pool& p, const T* __restrict x, T* __restrict y) {
   each_window(p, [&](std::int64_t image, std::int64_t window, const Pool::Part& part) {
     const T* image_at = x + image * p.places() * channels;
     T* out = y + (image * p.windows() + window) * channels;
-    in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
+    in_registers<T>(channels, [&](std::int64_t c, auto lanes, auto registers) {
       using Values = Lanes<Wide<T>, lanes>;
-      Values best = widen(lowest<T>()) - Values{};
+      Registers<Wide<T>, lanes, registers> best;
+      for (Values& one : best) one = widen(lowest<T>()) - Values{};
       p.each(part, [&](std::int64_t place) {
-        Values value;
-        load<T, lanes>(value, image_at + place * channels + c);
-        if constexpr (std::is_integral_v<T>) best = value > best ? value : best;
-        else best = (value > best) | (value != value) ? value : best;
+        const T* from = image_at + place * channels + c;
+        for (int k = 0; k < registers; ++k) {
+          Values value;
+          load<T, lanes>(value, from + k * lanes);
+          if constexpr (std::is_integral_v<T>) best[k] = value > best[k] ? value : best[k];
+          else best[k] = (value > best[k]) | (value != value) ? value : best[k];
+        }
       });
-      store<T, lanes>(out + c, best);
+      for (int k = 0; k < registers; ++k) store<T, lanes>(out + c + k * lanes, best[k]);
     });
   });
 }
@@ -147,15 +151,19 @@ class AvgPool {
       const T* image_at = x + image * p.places() * channels;
       T* out = y + (image * p.windows() + window) * channels;
       const auto count = static_cast<Wide<T>>(part.count());
-      in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
-        Lanes<Wide<T>, lanes> sum{};
+      in_registers<T>(channels, [&](std::int64_t c, auto lanes, auto registers) {
+        Registers<Wide<T>, lanes, registers> sums{};
         p.each(part, [&](std::int64_t place) {
-          Lanes<Wide<T>, lanes> value;
-          load<T, lanes>(value, image_at + place * channels + c);
-          sum += value;
+          const T* from = image_at + place * channels + c;
+          for (int k = 0; k < registers; ++k) {
+            Lanes<Wide<T>, lanes> value;
+            load<T, lanes>(value, from + k * lanes);
+            sums[k] += value;
+          }
         });
-        sum /= count;
-        store<T, lanes>(out + c, sum);
+        for (int k = 0; k < registers; ++k) {
+          store<T, lanes>(out + c + k * lanes, sums[k] / count);
+        }
       });
     });
   }
