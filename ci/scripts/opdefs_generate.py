@@ -10,9 +10,10 @@ import argparse
 import importlib
 import sys
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
-from drystone_abi.protos import MetaGraphDef, OpDef, OpList
+from drystone_abi.protos import OpDef, OpList
 
 TARGET = (
     Path(__file__).resolve().parents[2]
@@ -39,17 +40,21 @@ def without_prose(op: OpDef) -> OpDef:
     return op
 
 
+def render(version: str, ops: Sequence[OpDef]) -> bytes:
+    """The data: TensorFlow's version, names with sizes, an empty line, definitions in a row."""
+    texts = [op.SerializeToString(deterministic=True) for op in ops]
+    lines = [f"{op.name} {len(text)}" for op, text in zip(ops, texts, strict=True)]
+    return "\n".join([version, *lines]).encode("ascii") + b"\n\n" + b"".join(texts)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare, write nothing")
     options = parser.parse_args()
     ops = sorted(OpList.FromString(registered_ops()).op, key=lambda op: op.name)
-    data = MetaGraphDef.MetaInfoDef(
-        tensorflow_version=importlib.import_module("tensorflow").__version__,
-        stripped_op_list=OpList(op=[without_prose(op) for op in ops]),
-    )
-    plain = data.SerializeToString(deterministic=True)
+    version = importlib.import_module("tensorflow").__version__
+    plain = render(version, [without_prose(op) for op in ops])
     if options.check:
         same = zlib.decompress(TARGET.read_bytes()) == plain
         print("up to date" if same else f"not up to date: {TARGET.name}")

@@ -171,7 +171,10 @@ def test_bad_manifests(tmp_path: Path, text: str, problem: str) -> None:
         'name = "x"\nname = "y"', 'name = "x', 'name = x"', 'name = """x"""', 'name = "a" "b"',
         "name", '= "x"', '"name" = "x"', 'a.b = "x"', '[extra]\nname = "x"', 'name = "a\tb"',
         'name = "a\u2028b"', 'name = "x"\x0bversion = "1"', 'name == "x"', 'é = "x"', "# name",
-        'name = "a = b"', '\ufeffname = "x"',
+        'name = "a = b"', '\ufeffname = "x"', 'modules = ["a"]', 'modules = [ "a" ,\t"b, c" ]',
+        'modules = ["a", "b"]\n\nname = "x"', "modules = []", 'modules = ["a",]',
+        'modules = ["a" "b"]', 'modules = ["a"', 'modules = [["a"]]', 'modules = ["a"] # why',
+        'modules = [, "a"]',
     ],
 )  # fmt: skip
 def test_simple_manifests_are_read_as_the_parser_of_toml_does(text: str) -> None:

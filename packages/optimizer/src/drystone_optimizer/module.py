@@ -17,6 +17,8 @@ __all__ = ["GROUP", "MODULE", "may_have_plugins"]
 
 GROUP: Final = "drystone.graph_optimizers"
 """The entry points that name optimizers written in Python; see ``drystone_optimizer.sources``."""
+_ENTRIES: Final = frozenset(("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"))
+"""Entry functions through which a library brings an optimizer."""
 
 
 def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
@@ -41,7 +43,7 @@ def may_have_plugins() -> bool:
     """Whether any library, isolated plugin or Python package could have brought an optimizer."""
     libraries = sys.modules.get("drystone_base.host.library")  # imported with the first library
     return bool(
-        (libraries is not None and libraries.generation())
+        (libraries is not None and not _ENTRIES.isdisjoint(libraries.called_entries()))
         or "drystone_base.plugins.isolation" in sys.modules
         or "drystone_optimizer.sources" in sys.modules
         or declared(GROUP)

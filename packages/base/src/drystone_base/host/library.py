@@ -16,7 +16,14 @@ from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
 
-__all__ = ["HostLibrary", "aliases", "generation", "known_entries", "open_library"]
+__all__ = [
+    "HostLibrary",
+    "aliases",
+    "called_entries",
+    "generation",
+    "known_entries",
+    "open_library",
+]
 
 _open = declare("DS_OpenLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _entries = declare(
@@ -40,6 +47,11 @@ _GENERATION: list[str] = []
 def generation() -> int:
     """A number that grows when a library may have registered something; 0 before the first."""
     return len(_GENERATION)
+
+
+def called_entries() -> frozenset[str]:
+    """The entry functions of libraries that were called in this process."""
+    return frozenset(_GENERATION)
 
 
 class HostLibrary:

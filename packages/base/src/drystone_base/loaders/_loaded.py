@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from drystone_abi.protos import MetaGraphDef
 from drystone_base.dtypes import DType
 from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import Shape
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import MetaGraphDef
 
 __all__ = ["InitStep", "LoadedModel", "Signature", "TensorSpec", "default_signature"]
 

@@ -1,7 +1,8 @@
 """Op definitions: all of TensorFlow's, read from data on first use, ours, and any registered later.
 
-The data is written by ``ci/scripts/opdefs_generate.py`` from an installed TensorFlow.
-Definitions are decoded one by one, when first asked for.
+The data is written by ``ci/scripts/opdefs_generate.py`` from an installed TensorFlow: its version,
+the name of each op with the size of its definition, an empty line, and the definitions in a row.
+They are decoded one by one, when first asked for.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from drystone_abi.protos import MetaGraphDef, OpDeprecation, OpList
 from drystone_abi.protos import OpDef as OpDefProto
+from drystone_abi.protos import OpDeprecation, OpList
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError, UnsupportedOp, near_matches
 from drystone_base.late_dataclasses import dataclass
@@ -254,40 +256,54 @@ def _attr_proto(attr: AttrDef) -> OpDefProto.AttrDef:
 
 
 class _Registry:
-    """Definitions by name: decoded ones, and protos of the data file not decoded yet.
+    """Definitions by name: decoded ones, and where those of the data file are in it.
 
     ``origins`` holds the library of each op that a plugin registered.
     """
 
-    def __init__(self, read: Callable[[], MetaGraphDef.MetaInfoDef]) -> None:
+    def __init__(self, read: Callable[[], bytes]) -> None:
         self._read = read
-        self._protos: dict[str, OpDefProto] | None = None
+        self._places: dict[str, tuple[int, int]] | None = None
+        self._data = b""
+        self._own = {op.name: op for op in OWN}
         self._decoded: dict[str, OpDef] = {}
         self.origins: dict[str, str] = {}
         self.changes = 0
         self.version = ""
 
-    def protos(self) -> dict[str, OpDefProto]:
-        if self._protos is None:
-            data = self._read()
-            self.version = data.tensorflow_version
-            self._protos = {op.name: op for op in (*data.stripped_op_list.op, *OWN)}
-        return self._protos
+    def places(self) -> dict[str, tuple[int, int]]:
+        if self._places is None:
+            head, _, self._data = self._read().partition(b"\n\n")
+            self.version, *words = head.decode("ascii").split()
+            ends = list(accumulate(map(int, words[1::2]), initial=0))
+            self._places = dict(zip(words[::2], pairwise(ends), strict=True))
+        return self._places
+
+    def proto(self, name: str) -> OpDefProto | None:
+        place = self.places().get(name)
+        if place is None:
+            return self._own.get(name)
+        return OpDefProto.FromString(self._data[slice(*place)])
 
     def find(self, name: str) -> OpDef | None:
         found = self._decoded.get(name)
-        if found is None and (proto := self.protos().get(name)) is not None:
+        if found is None and (proto := self.proto(name)) is not None:
             found = self._decoded[name] = OpDef.from_proto(proto)
         return found
 
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.protos(), *self._decoded}))
+        return tuple(sorted({*self.places(), *self._own, *self._decoded}))
 
     def own(self) -> bytes:
         """All but those of plugins, as the bytes of an ``OpList``."""
-        data = self.protos()
-        mine = [o for n, o in self._decoded.items() if n not in data and n not in self.origins]
-        return OpList(op=[*data.values(), *(op.to_proto() for op in mine)]).SerializeToString()
+        known = {*self.places(), *self._own}
+        mine = [o for n, o in self._decoded.items() if n not in known and n not in self.origins]
+        data = [
+            OpDefProto.FromString(self._data[slice(*place)]) for place in self.places().values()
+        ]
+        return OpList(
+            op=[*data, *self._own.values(), *(op.to_proto() for op in mine)]
+        ).SerializeToString()
 
     def register(self, op: OpDef, origin: str) -> None:
         present = self.find(op.name)
@@ -308,8 +324,8 @@ class _Registry:
         self._decoded[op.name] = present or op
 
 
-def _read_data() -> MetaGraphDef.MetaInfoDef:
-    return MetaGraphDef.MetaInfoDef.FromString(zlib.decompress(_DATA.read_bytes()))
+def _read_data() -> bytes:
+    return zlib.decompress(_DATA.read_bytes())
 
 
 _REGISTRY: Final = _Registry(_read_data)
@@ -374,5 +390,5 @@ def generation() -> int:
 
 def tensorflow_version() -> str:
     """The TensorFlow release that the data was taken from."""
-    _REGISTRY.protos()
+    _REGISTRY.places()
     return _REGISTRY.version

@@ -116,7 +116,7 @@ def read_manifest(data: bytes) -> Manifest:
 
 
 def _table_of(data: bytes) -> dict[str, Any]:
-    """The table of a TOML file; its parser is imported for more than lines of ``key = "text"``."""
+    """The table of a TOML file; its parser is imported for what :func:`_plain` does not read."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -133,19 +133,29 @@ def _table_of(data: bytes) -> dict[str, Any]:
 
 
 def _plain(text: str) -> dict[str, Any] | None:
-    """The table where each line is blank or ``key = "text"``, without escapes; None for another."""
+    """The table, where each line is blank or ``key = VALUE``; None for another file.
+
+    A value is a ``"text"`` without escapes, or a list of such on one line.
+    """
     found: dict[str, Any] = {}
     for line in text.split("\n"):
         key, equals, value = (part.strip(" \t") for part in line.partition("="))
         if not (key or equals):
             continue
-        inner = value[1:-1]
-        quoted = len(value) > 1 and value[0] == value[-1] == '"'
-        plain = inner.isprintable() and '"' not in inner and "\\" not in inner
-        if not (quoted and plain and key.isascii() and key.isalpha()) or key in found:
+        listed = value[:1] == "[" and value[-1:] == "]"
+        parts = value[1:-1].split(",") if listed else [value]
+        texts = [part.strip(" \t") for part in parts]
+        if not (all(map(_is_plain, texts)) and key.isascii() and key.isalpha()) or key in found:
             return None
-        found[key] = inner
+        found[key] = [one[1:-1] for one in texts] if listed else texts[0][1:-1]
     return found
+
+
+def _is_plain(value: str) -> bool:
+    inner = value[1:-1]
+    if len(value) < 2 or not value[0] == value[-1] == '"':
+        return False
+    return inner.isprintable() and '"' not in inner and "\\" not in inner
 
 
 def _text(key: str, value: Any) -> str:

@@ -67,6 +67,9 @@ def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any])
     with np.errstate(all="ignore"):
         scaled = weights * flat
     tiny = np.finfo(scaled.dtype).tiny
+    sizes = np.abs(scaled)
+    if scaled.size and sizes.min() >= tiny and sizes.max() < np.inf:
+        return scaled  # as nearly always: nothing vanished, and nothing is infinite or NaN
     lost = (np.abs(scaled) < tiny) & (weights != 0) & (flat != 0)
     return scaled if np.isfinite(scaled).all() and not lost.any() else None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import from_numpy
+from drystone_base.dtypes import DType, from_numpy
 from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph import Node
 from drystone_optimizer.context import Context
@@ -21,6 +22,13 @@ _NEVER: Final = (
     "Quantize", "Dequantize", "FakeQuant", "Sparse", "AccumulateNV2", "Save", "Restore", "Reader",
     "Const", "ImmutableConst", "StagedRead", "MergeV2",
 )  # fmt: skip
+
+# Of one output, as large as the inputs against each other: no need to infer its shape.
+_ELEMENTWISE: Final = frozenset((
+    "Abs", "Add", "AddV2", "Cast", "Div", "Exp", "Maximum", "Minimum", "Mul", "Neg", "Pow",
+    "RealDiv", "Reciprocal", "Relu", "Rsqrt", "Sigmoid", "Sqrt", "Square", "SquaredDifference",
+    "Sub", "Tanh",
+))  # fmt: skip
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -50,7 +58,7 @@ def _computed(ctx: Context, node: Node) -> Arrays | None:
         return None
     if len(types) > 1 and (ctx.kept(node) or ctx.graph.control_consumers(node)):
         return None
-    if _promised(ctx, node) > max(_MAX_BYTES, sum(a.nbytes for a in arrays)):
+    if _promised(ctx, node, arrays, types) > max(_MAX_BYTES, sum(a.nbytes for a in arrays)):
         return None
     try:
         slices = signature.input_slices
@@ -64,8 +72,13 @@ def _computed(ctx: Context, node: Node) -> Arrays | None:
     return found if fits and small else None
 
 
-def _promised(ctx: Context, node: Node) -> int:
+def _promised(ctx: Context, node: Node, arrays: Arrays, types: Sequence[DType]) -> int:
     """Bytes of the outputs as far as their shapes are known."""
+    if node.op in _ELEMENTWISE:
+        try:
+            return np.broadcast(*arrays).size * types[0].size
+        except ValueError:
+            pass  # it will not be computed either
     total = 0
     for k, shape in enumerate(ctx.shapes.known(node).shapes):
         dtype = ctx.dtype((node, k))
