@@ -33,9 +33,10 @@ void run_rows(std::span<const Part> parts, const char* factors, const char* term
   auto* out = reinterpret_cast<T*>(to);
   for (const Part& part : parts) {
     const std::int64_t count = part.row / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t step = part.step / static_cast<std::int64_t>(sizeof(T));
     const auto* x = reinterpret_cast<const T*>(part.data);
     for (std::int64_t k = first; k < last; ++k) {
-      run_row<T, kRelu>(out + k * width, x + k * count, scale, shift, count);
+      run_row<T, kRelu>(out + k * width, x + k * step, scale, shift, count);
     }
     scale += count;
     shift += count;
@@ -77,7 +78,7 @@ std::optional<Affine> Affine::placed(const Inputs& in) const {
 void Affine::run(const Inputs& in, const Tensor& out) const {
   const std::int64_t width = out.dims().back();
   const std::int64_t bytes = width * (is_short ? 2 : 4);
-  const Part whole{in[x].data, bytes};
+  const Part whole{in[x].data, bytes, bytes};
   const std::span<const Part> parts =
       in[x].kind == Input::Kind::joined ? in[x].parts : std::span(&whole, 1);
   const auto rows_of = is_short ? (has_relu ? run_rows<BFloat16, true> : run_rows<BFloat16, false>)

@@ -33,7 +33,11 @@ class FusedElementwise {
         for (int part = at + 1; part < at + program_.parts(k); ++part) {
           check_type(call.input(part), k);
         }
-        one = joins.join(call, at, program_.parts(k), program_.input_bytes(k));
+        one = joins.join(call, program_, at, program_.parts(k), program_.input_bytes(k));
+        continue;
+      }
+      if (const Slice slice = program_.slice(at); !slice.is_all()) {
+        one = joins.slice(x, slice, program_.input_bytes(k));
         continue;
       }
       one = {static_cast<const char*>(x.data()), x.dims(), x.count(), program_.input_bytes(k),
@@ -41,7 +45,7 @@ class FusedElementwise {
     }
     FewDims joined;
     const DimsView dims = shape(in, joined);
-    const int from = settle(in, dims, joins);
+    const int from = settle(call, in, dims, joins);
     const Tensor out = call.output(0, dims, from);
     if (out.count() == 0) return;
     const auto affine = affine_ ? affine_->placed(in) : std::nullopt;
@@ -65,8 +69,8 @@ class FusedElementwise {
       if (larger) largest = &in[k];
     }
     const bool fit = std::all_of(in.begin(), in.end(), [&](const Input& one) {
-      return (one.count == 1 && one.dims.size() <= largest->dims.size()) ||
-             std::ranges::equal(one.dims, largest->dims);
+      return one.dims.size() <= largest->dims.size() &&
+             (one.count == 1 || std::ranges::equal(one.dims, largest->dims.last(one.dims.size())));
     });
     if (fit) return largest->dims;
     join(in, joined);
@@ -98,7 +102,7 @@ class FusedElementwise {
   }
 
   // How each operand is walked; the input whose memory the output may take over, or -1.
-  int settle(Inputs& in, DimsView dims, Joined& joins) const {
+  int settle(const Call& call, Inputs& in, DimsView dims, Joined& joins) const {
     const std::int64_t count = product(dims);
     int from = -1;
     bool singles = false;
@@ -112,10 +116,20 @@ class FusedElementwise {
       one.kind = kind_of(one, dims, count);
       singles = singles || one.kind == Input::Kind::single;
       const bool fits = program_.parts(k) == 1 && program_.input_type(k) == program_.output_type();
-      if (from < 0 && same && fits) from = at;
+      if (from < 0 && same && fits && !is_sliced(call, at)) from = at;
     }
     if (singles) spread_where_needed(in);
     return from;
+  }
+
+  // Whether the node reads a slice of what input `at` is.
+  bool is_sliced(const Call& call, int at) const {
+    if (!program_.has_slices()) return false;
+    const void* data = call.input(at).data();
+    for (int k = 0; k < program_.parts(); ++k) {
+      if (!program_.slice(k).is_all() && call.input(k).data() == data) return true;
+    }
+    return false;
   }
 
   static Input::Kind kind_of(const Input& one, DimsView dims, std::int64_t count) {

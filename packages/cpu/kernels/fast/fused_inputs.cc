@@ -53,17 +53,54 @@ void copy_row(char* to, const char* from, std::int64_t bytes) {
 void join_rows(std::span<const Part> parts, char* to, std::int64_t width, std::int64_t first,
                std::int64_t rows) {
   for (const Part& part : parts) {
-    const char* from = part.data + first * part.row;
-    for (std::int64_t k = 0; k < rows; ++k) copy_row(to + k * width, from + k * part.row, part.row);
+    const char* from = part.data + first * part.step;
+    for (std::int64_t k = 0; k < rows; ++k) copy_row(to + k * width, from + k * part.step, part.row);
     to += part.row;
   }
 }
 
 std::int64_t row_bytes(const Input& in) { return in.dims.back() * in.bytes; }
 
+Part part_of(const Tensor& x, const Slice& slice, std::int64_t bytes) {
+  const std::int64_t width = x.dim(x.rank() - 1);
+  const auto* data = static_cast<const char*>(x.data());
+  if (slice.is_all()) return {data, width * bytes, width * bytes};
+  if (slice.first + slice.count > width) {
+    fail(TF_INVALID_ARGUMENT, "a slice must lie in the last dim: " + std::to_string(slice.first) +
+                                  " and " + std::to_string(slice.count) + " of " + text(x.dims()));
+  }
+  return {data + slice.first * bytes, slice.count * bytes, width * bytes};
+}
+
 }  // namespace
 
-Input Joined::join(const Call& call, int first, int count, std::int64_t bytes) {
+DimsView Joined::with_last(DimsView dims, std::int64_t last) {
+  if (used_ + dims.size() > dims_.size()) {
+    Dims& out = more_dims_.emplace_back(dims.begin(), dims.end());
+    out.back() = last;
+    return out;
+  }
+  std::int64_t* out = dims_.data() + used_;
+  used_ += dims.size();
+  std::ranges::copy(dims, out);
+  out[dims.size() - 1] = last;
+  return {out, dims.size()};
+}
+
+Input Joined::slice(const Tensor& x, const Slice& slice, std::int64_t bytes) {
+  require(x.rank() > 0, "what is sliced must have a last dim");
+  const Part part = part_of(x, slice, bytes);
+  const DimsView dims = with_last(x.dims(), slice.count);
+  const std::int64_t rows = product(dims.first(dims.size() - 1));
+  const std::int64_t count = rows * slice.count;
+  if (rows <= 1) return {part.data, dims, count, bytes, Input::Kind::straight, {}};
+  One& out = *all_.emplace_back(std::make_unique<One>());
+  out.parts.push_back(part);
+  return {nullptr, dims, count, bytes, Input::Kind::joined, out.parts};
+}
+
+Input Joined::join(const Call& call, const Program& program, int first, int count,
+                   std::int64_t bytes) {
   One& out = *all_.emplace_back(std::make_unique<One>());
   const Tensor x = call.input(first);
   require(x.rank() > 0, "joined inputs must have a last dim");
@@ -77,9 +114,8 @@ Input Joined::join(const Call& call, int first, int count, std::int64_t bytes) {
       fail(TF_INVALID_ARGUMENT, "joined inputs must agree but for the last dim: " + text(x.dims()) +
                                     " and " + text(part.dims()));
     }
-    const std::int64_t width = part.dim(part.rank() - 1);
-    out.parts.push_back({static_cast<const char*>(part.data()), width * bytes});
-    out.dims.back() += width;
+    out.parts.push_back(part_of(part, program.slice(k), bytes));
+    out.dims.back() += out.parts.back().row / bytes;
   }
   return {nullptr, out.dims, product(out.dims), bytes, Input::Kind::joined, out.parts};
 }

@@ -14,15 +14,17 @@
 
 namespace drystone::cpu {
 
-// One of the tensors that are joined along the last dim: its elements, and bytes of a row of them.
+// One of the tensors that are joined along the last dim: its elements, bytes of a row of them, and
+// bytes from one row to the next.
 struct Part {
   const char* data;
   std::int64_t row;
+  std::int64_t step;
 };
 
 // An operand of a call: walked along with the output (`straight`), one element for all (`single`), or
 // put into a buffer tile by tile: by broadcasting (`spread`), the same in all tiles as it is the
-// last dim's (`repeated`), or from its parts (`joined`).
+// last dim's (`repeated`), or from its parts (`joined`): several, or one that is a slice of rows.
 struct Input {
   enum class Kind : std::uint8_t { straight, single, spread, repeated, joined };
   const char* data;
@@ -58,12 +60,15 @@ class Inputs {
   std::size_t count_;
 };
 
-// Parts of joined operands, and their dims.
+// Parts of joined operands and of slices, and their dims.
 class Joined {
  public:
+  Joined() {}  // NOLINT(modernize-use-equals-default): the array is not initialised
   // The operand of inputs [first, first + count) of a call. Fails with INVALID_ARGUMENT for shapes
   // that cannot be joined.
-  Input join(const Call& call, int first, int count, std::int64_t bytes);
+  Input join(const Call& call, const Program& program, int first, int count, std::int64_t bytes);
+  // The operand of a slice of an input. Fails with INVALID_ARGUMENT for one that is not there.
+  Input slice(const Tensor& x, const Slice& slice, std::int64_t bytes);
   // The same as one tensor, for what is broadcast.
   void settle(Input& input);
 
@@ -73,7 +78,13 @@ class Joined {
     Dims dims;
     std::vector<char> whole;
   };
+  DimsView with_last(DimsView dims, std::int64_t last);
+
   std::vector<std::unique_ptr<One>> all_;
+  static constexpr std::size_t kFewDims = 64;
+  std::array<std::int64_t, kFewDims> dims_;  // of slices; NOLINT: filled as far as it is read
+  std::size_t used_ = 0;
+  std::vector<Dims> more_dims_;
 };
 
 // An operand's buffer: elements [begin, begin + count) of what it is in the output's shape.

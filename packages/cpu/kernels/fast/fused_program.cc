@@ -63,6 +63,20 @@ void Program::parse_inputs(const Node& node) {
   require(at == count, "joins must be positive, and add up to the inputs");
   all_parts_ = static_cast<int>(count);
   inputs_ = static_cast<int>(is_bool_.size());
+  if (node.has("slices")) parse_slices(node);
+}
+
+void Program::parse_slices(const Node& node) {
+  const std::vector<std::int64_t> given = node.integers("slices");
+  if (given.empty()) return;
+  require(given.size() == 2 * static_cast<std::size_t>(all_parts_),
+          "slices must have two numbers for each input");
+  for (std::size_t k = 0; k < given.size(); k += 2) {
+    const Slice slice{given[k], given[k + 1]};
+    require(slice.first >= 0 && slice.count >= Slice::kAll && (slice.first == 0 || !slice.is_all()),
+            "slices must begin at 0 or later, and have -1 elements, for all from 0 on, or more");
+    slices_.push_back(slice);
+  }
 }
 
 void Program::parse(const Node& node) {

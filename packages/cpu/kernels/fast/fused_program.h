@@ -20,6 +20,14 @@ struct Step {
   int out = 0;  // a buffer's source, or kOutput
 };
 
+// A part of a tensor's last dim: `count` elements from `first` on. All of it where `count` is kAll.
+struct Slice {
+  static constexpr std::int64_t kAll = -1;
+  std::int64_t first = 0;
+  std::int64_t count = kAll;
+  bool is_all() const { return count == kAll; }
+};
+
 // Results stay in buffers of one tile each; a buffer is taken again when nothing reads it any more.
 class Program {
  public:
@@ -35,6 +43,9 @@ class Program {
   // How many of the node's inputs operand `k` is joined of.
   int parts(int k) const { return parts_.empty() ? 1 : parts_[static_cast<std::size_t>(k)]; }
   int parts() const { return all_parts_; }
+  // What of the node's input `k` is read.
+  Slice slice(int k) const { return slices_.empty() ? Slice() : slices_[static_cast<std::size_t>(k)]; }
+  bool has_slices() const { return !slices_.empty(); }
   int buffers() const { return buffers_; }
   const std::vector<Step>& steps() const { return steps_; }
   // Bytes of an element of an input, of a buffer (as much as any of its results) or the output.
@@ -48,6 +59,7 @@ class Program {
  private:
   void parse(const Node& node);
   void parse_inputs(const Node& node);
+  void parse_slices(const Node& node);
   void add(const Node& node, const std::string& op, const std::vector<std::int64_t>& operands,
            std::size_t& at);
   void place();
@@ -59,6 +71,7 @@ class Program {
   int inputs_ = 0;
   int all_parts_ = 0;
   std::vector<int> parts_;  // of each operand; empty where each is one input
+  std::vector<Slice> slices_;  // of each input; empty where all are read whole
   int buffers_ = 0;
   int cost_ = 0;
   std::vector<Step> steps_;

@@ -13,9 +13,12 @@ from native_ops import run_native
 
 from drystone_base.dtypes import BOOL, DType, as_dtype, from_numpy
 from drystone_base.errors import KernelError
+from drystone_base.graph import Graph
 from drystone_base.ops.defs import op_def
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
+from drystone_base.session import Session, SessionConfig
 
+X = np.ones(3, np.float32)
 EXTREMES = [0, -0.0, 1, -1, 2.5, -7.25, 1e-3, 60, -60, np.inf, -np.inf, np.nan]
 Steps = list[tuple[str, tuple[int, ...]]]
 
@@ -215,7 +218,74 @@ def test_normalizations(seed: int) -> None:
     np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
 
 
-X = np.ones(3, np.float32)
+def sliced(inputs: list[Any], steps: Steps, dtype: DType, **more: Any) -> Any:
+    """The steps in one node, on pieces of its inputs."""
+    attrs = attributes(inputs, steps, dtype, dtype) | more
+    assert_agrees(FUSED_ELEMENTWISE, *inputs, **attrs)
+    return run_native(FUSED_ELEMENTWISE, *inputs, **attrs)[0]
+
+
+GATES: Steps = [("Mul", (0, 1)), ("AddV2", (3, 2)), ("Square", (4,))]
+
+
+@pytest.mark.parametrize("label", ["float32", "float64", "int32", "bfloat16"])
+@pytest.mark.parametrize("lead", [(), (1,), (1, 1), (7,), (0,), (2, 3)])
+@pytest.mark.parametrize("width", [1, 8, 130, 1100])
+def test_pieces_of_one_tensor(label: str, lead: tuple[int, ...], width: int) -> None:
+    dtype, rng = as_dtype(label), np.random.default_rng(width)
+    gates, state = (numbers(rng, dtype, (*lead, n * width)) for n in (3, 1))
+    slices = [0, width, 2 * width, width, 0, -1]
+    found = sliced([gates, gates, state], GATES, dtype, slices=slices)
+    pieces = [gates[..., :width], gates[..., 2 * width :], state]
+    expected = apart([np.ascontiguousarray(piece) for piece in pieces], GATES)
+    np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
+
+
+def test_pieces_that_are_broadcast_and_joined() -> None:
+    rng, floats = np.random.default_rng(3), as_dtype("float32")
+    row, x, left = (numbers(rng, floats, shape) for shape in ((40,), (5, 24), (5, 30)))
+    slices = [16, 24, 0, 14, 20, 10, 0, -1]
+    found = sliced([row, x, left, x], GATES, floats, slices=slices, joins=[1, 2, 1])
+    joined_ones = np.concatenate([x[:, :14], left[:, 20:]], -1)
+    np.testing.assert_array_equal(found, apart([row[16:], joined_ones, x], GATES))
+
+
+def test_a_piece_of_what_could_be_written_over() -> None:
+    """All of a tensor and a piece of it that is as wide, moved: each element is read in time."""
+    floats = as_dtype("float32")
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": floats, "shape": None})
+    e = graph.add("Exp", "e", [x], attrs={"T": floats})
+    attrs = attributes([X, X, X], [("Sub", (0, 1)), ("Mul", (3, 2))], floats, floats)
+    attrs["slices"] = [0, -1, 2, 1, 0, 3]
+    graph.add(FUSED_ELEMENTWISE, "y", [e, e, e], attrs=attrs)
+    session = Session(graph, SessionConfig(executor="native", optimizer="off"))
+    given = np.linspace(-1, 1, 3, dtype=np.float32)
+    (found,) = session.run(["y:0"], {"x:0": given})
+    (whole,) = run_native("Exp", given)
+    np.testing.assert_array_equal(found, (whole - whole[2:]) * whole)
+
+
+@pytest.mark.parametrize(
+    ("slices", "inputs", "text"),
+    [
+        ([0], [X], "slices must have two numbers for each input"),
+        ([-1, 2], [X], "slices must begin at 0 or later"),
+        ([1, -1], [X], "slices must begin at 0 or later"),
+        ([0, -2], [X], "slices must begin at 0 or later"),
+        ([2, 2], [X], "a slice must lie in the last dim: 2 and 2 of [3]"),
+        ([0, 0], [X[0]], "what is sliced must have a last dim"),
+    ],
+)
+def test_refusals_of_slices(slices: list[int], inputs: list[Any], text: str) -> None:
+    floats = as_dtype("float32")
+    attrs = attributes(inputs, [("Neg", (0,)), ("Exp", (1,))], floats, floats)
+    with pytest.raises(KernelError) as caught:
+        run_native(FUSED_ELEMENTWISE, *inputs, **attrs, slices=slices)
+    assert text in str(caught.value)
+    assert_agrees(FUSED_ELEMENTWISE, *inputs, **attrs, slices=slices)
+
+
 MANY = [("Neg", (0,))] * 70 + [("AddV2", (1, 2))] + [("AddV2", (k + 68, k)) for k in range(3, 71)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,6 +43,7 @@ class Context:
     "" or the function whose body this is. ``config``: what the user chose.
     ``unfoldable``: nodes that cannot be computed now. ``signatures``, ``bodies``: what is worked
     out once for the graph and the bodies of its functions.
+    ``arguments``: gives shapes of a body's arguments by name, as its one caller has them.
     ``fuel``: how many rewrites may be done, where that is limited. ``reached``: the graph was given
     without what the roots do not need.
     """
@@ -61,6 +62,7 @@ class Context:
         fuel: Fuel | None = None,
         signatures: Signatures | None = None,
         bodies: Bodies | None = None,
+        arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None,
     ) -> None:
         self.config = config or OptimizerConfig()
         self.graph, self.preserve, self.roots, self.where = graph, preserve, roots, where
@@ -69,6 +71,7 @@ class Context:
         self.ceiling, self.aggressive = ceiling, False
         self.signatures, self.bodies = signatures or Signatures(), bodies or Bodies()
         self._shapes: Shapes | None = None
+        self._arguments = arguments
         self.effects = Effects(graph.functions)
         self.journal: list[Node] = []
         graph.journal = self.journal
@@ -155,6 +158,16 @@ class Context:
 
             self._shapes = Shapes(self.graph, self.fed, self.signatures, self.bodies)
         return self._shapes
+
+    def shapes_in_use(self) -> Shapes:
+        """As :attr:`shapes`; those of a body with what its one caller gives it, until an edit."""
+        given = self._arguments() if self._arguments is not None else {}
+        if not given:
+            return self.shapes
+        from drystone_base.ops.inference import Shapes
+
+        there = {(self.graph[name], 0): given[name] for name in given if name in self.graph}
+        return Shapes(self.graph, {**self.fed, **there}, self.signatures, self.bodies)
 
     def forget(self, node: Node) -> None:
         """Drop what is known of a node that is removed, or computes something else now."""

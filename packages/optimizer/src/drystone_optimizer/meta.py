@@ -28,6 +28,7 @@ from drystone_optimizer.context import Context, DeadlinePassed
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.fuel import FuelSpent
 from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
+from drystone_optimizer.loop_arguments import loop_arguments
 from drystone_optimizer.merge import logger
 from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, SHORT_ON_CPUS, BuiltIn
@@ -38,6 +39,7 @@ from drystone_optimizer.verify import verify
 from drystone_optimizer.watch import CHANGED_RESULT, Watch
 
 if TYPE_CHECKING:
+    from drystone_base.ops.inference import Shapes
     from drystone_optimizer.plugin_runs import PluginRuns
 
 __all__ = ["run_passes"]
@@ -71,7 +73,7 @@ def run_passes(
     with no_cycle_collection():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
         if config.optimize_functions and len(after.functions):
-            run.main = after
+            run.main, run.feeds = after, tuple(feeds)
             if beside is not None:
                 beside.body_types = body_types(after)
             after = optimize_bodies(after, run.on_body, run.bodies)
@@ -118,6 +120,7 @@ class _Item:
     stays: frozenset[str] = field(default_factory=frozenset)
     whole: Callable[[Graph], Graph] = lambda graph: graph
     """The main graph with such a graph in its place: what can be run."""
+    arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
 
 
 class _PassFailed(Exception):
@@ -141,7 +144,8 @@ class _Run:
     ) -> None:
         self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
         self.passes, self.watch, self.plugins = passes, watch, plugins
-        self.main = Graph()
+        self.main, self.feeds = Graph(), tuple[str, ...]()
+        self._of_main: Shapes | None = None
         self.signatures, self.bodies = Signatures(), Bodies()
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
@@ -155,7 +159,21 @@ class _Run:
         def whole(graph: Graph) -> Graph:
             return self.main if graph is body.graph else with_body(self.main, graph, body, function)
 
-        return self.on(_Item(body.graph, ends, results, args, function.name, ends, whole))
+        def arguments() -> Mapping[str, tuple[int, ...]]:
+            return loop_arguments(self.main, self._main_shapes(), function, body)
+
+        return self.on(
+            _Item(body.graph, ends, results, args, function.name, ends, whole, arguments)
+        )
+
+    def _main_shapes(self) -> Shapes:
+        """Shapes in the main graph, which is not edited any more."""
+        if self._of_main is None:
+            from drystone_base.ops.inference import Shapes
+
+            fed = _fed_shapes(self.main, self.feeds)
+            self._of_main = Shapes(self.main, fed, self.signatures, self.bodies)
+        return self._of_main
 
     def on(self, item: _Item) -> Graph:
         """The item's graph, optimized; itself where nothing changed."""
@@ -299,15 +317,11 @@ class _Run:
         return reachable([item.graph[name] for name in item.roots])
 
     def _context(self, twin: Graph, item: _Item, stays: frozenset[str]) -> Context:
-        fed: dict[Output, Any] = {}
-        for name in () if item.where else item.feeds:
-            node, k = twin.output(name)
-            fed[node, k] = placeholder_shape(node) if node.op.startswith("Placeholder") else None
         return Context(
             twin,
             stays,
             item.roots,
-            fed,
+            _fed_shapes(twin, () if item.where else item.feeds),
             ceiling=self.ceiling,
             where=item.where,
             ends=self.ends,
@@ -315,6 +329,7 @@ class _Run:
             fuel=self.watch.fuel,
             signatures=self.signatures,
             bodies=self.bodies,
+            arguments=item.arguments,
         )
 
     def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:
@@ -370,6 +385,14 @@ class _Run:
                  reason=TOO_LATE)
         )  # fmt: skip
         ctx.graph.journal = None
+
+
+def _fed_shapes(graph: Graph, feeds: Sequence[str]) -> dict[Output, Any]:
+    fed: dict[Output, Any] = {}
+    for name in feeds:
+        node, k = graph.output(name)
+        fed[node, k] = placeholder_shape(node) if node.op.startswith("Placeholder") else None
+    return fed
 
 
 def _told(declined: Mapping[str, int]) -> str:

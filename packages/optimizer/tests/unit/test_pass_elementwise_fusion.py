@@ -174,12 +174,50 @@ def test_not_what_rounds_elsewhere() -> None:
     assert_unchanged(m, NAME, ["y:0"], ["x:0"])
 
 
-@pytest.mark.parametrize("shape", [None, (-1, 3)])
-def test_not_without_knowing_that_shapes_are_equal(shape: Any) -> None:
+@pytest.mark.parametrize("shape", [None, (3,), (1, 3), (-1, 1)])
+def test_not_what_may_be_smaller(shape: Any) -> None:
     m = Maker()
     first = m.op("Exp", "e", m.x(shape=shape), **F)
-    m.op("AddV2", "y", first, m.x("z", shape), **F)
+    m.op("AddV2", "y", first, m.x("z", (-1, 3)), **F)
     assert_unchanged(m, NAME, ["y:0"], ["x:0", "z:0"])
+
+
+@pytest.mark.parametrize("rows", [(2, 2), (1, 2), (2, 1), (0, 1)])
+def test_sizes_that_are_not_known(rows: tuple[int, int]) -> None:
+    """They are the same most of the time; values are what they were where one is 1 after all."""
+    m = Maker()
+    m.op("AddV2", "y", m.op("Exp", "e", m.x(), **F), m.x("z"), **F)
+    feeds = {"x:0": np.ones((rows[0], 3), np.float32), "z:0": np.ones((rows[1], 3), np.float32)}
+    lines = [f"y = {FUSED_ELEMENTWISE}(x, z)", "x = Placeholder()", "z = Placeholder()"]
+    check(m, NAME, ["y:0"], lines, feeds)
+
+
+def biased(value: Any, bias: Any, **attrs: Any) -> Maker:
+    m = Maker()
+    first = m.op("Exp", "e", m.x(shape=value), **F)
+    m.op("Tanh", "y", m.op("BiasAdd", "b", first, m.x("z", bias), **F, **attrs), **F)
+    return m
+
+
+def test_a_bias_is_added() -> None:
+    m = biased((-1, 3), (3,))
+    feeds = {"x:0": FEEDS["x:0"], "z:0": np.float32([1, 2, 3])}
+    lines = [f"y = {FUSED_ELEMENTWISE}(x, z)", "x = Placeholder()", "z = Placeholder()"]
+    check(m, NAME, ["y:0"], lines, feeds)
+    after, _ = run_pass(m.graph, NAME, ["y:0"], list(feeds))
+    assert after["y"].attrs["ops"] == ["Exp", "AddV2", "Tanh"]
+
+
+@pytest.mark.parametrize(
+    ("value", "bias", "attrs"),
+    [
+        ((-1, -1), (3,), {}), ((-1, 3), (-1,), {}), ((-1, 3), (1,), {}), ((3,), (3,), {}),
+        ((2, 3, 4, 3), (3,), {"data_format": "NCHW"}),
+    ],
+)  # fmt: skip
+def test_not_a_bias_that_may_not_fit(value: Any, bias: Any, attrs: dict[str, Any]) -> None:
+    """It would fail, or not be along the last dimension."""
+    assert_unchanged(biased(value, bias, **attrs), NAME, ["y:0"], ["x:0", "z:0"])
 
 
 def test_not_ops_of_strings() -> None:

@@ -20,7 +20,7 @@ __all__: list[str] = []
 @kernel(FUSED_ELEMENTWISE)
 def fused_elementwise(call: Call, *args: Array) -> Array:
     """Each of ``ops`` by its own kernel; the result of the last one."""
-    values = _joined(call, args)
+    values = _joined(call, _sliced(call, args))
     known = FUSES[call.attrs["T"].label]
     operands = iter(call.attrs["operands"])
     for op in call.attrs["ops"]:
@@ -33,6 +33,33 @@ def fused_elementwise(call: Call, *args: Array) -> Array:
         values.append(function(step, *given))
     found: Array = values[-1]
     return found
+
+
+def _sliced(call: Call, args: tuple[Array, ...]) -> tuple[Array, ...]:
+    given = call.attrs.get("slices") or [0, -1] * len(args)
+    call.require(
+        len(given) == 2 * len(args),
+        "slices must have two numbers for each input",
+        found=len(given),
+        needed=2 * len(args),
+    )
+    return tuple(
+        _slice(call, x, first, count)
+        for x, first, count in zip(args, given[::2], given[1::2], strict=True)
+    )
+
+
+def _slice(call: Call, x: Array, first: int, count: int) -> Array:
+    if (first, count) == (0, -1):
+        return x
+    call.require(x.ndim > 0, "what is sliced must have a last dim", found=x.shape)
+    call.require(
+        0 <= first <= first + count <= x.shape[-1],
+        "a slice must lie in the last dim",
+        found=(first, count),
+        needed=f"elements of {x.shape}",
+    )
+    return x[..., first : first + count]
 
 
 def _joined(call: Call, args: tuple[Array, ...]) -> list[Any]:

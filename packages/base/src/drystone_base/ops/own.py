@@ -18,6 +18,8 @@ FUSED_ELEMENTWISE: Final = "Drystone>FusedElementwise"
 """``ops`` in turn, each on the inputs or earlier results that ``operands`` numbers.
 
 ``joins``, where it is given, says how many inputs make each operand, joined along their last dim.
+``slices`` has two numbers for each input, where it is given: from which element of the last dim on
+it is read, and how many of them; 0 and -1 for all.
 """
 
 FUSED_CONVOLUTION: Final = "Drystone>FusedConvolution"
@@ -87,6 +89,7 @@ def _fused_elementwise() -> OpDefProto:
     op.attr.add(name="ops", type="list(string)", has_minimum=True, minimum=1)
     op.attr.add(name="operands", type="list(int)")
     op.attr.add(name="joins", type="list(int)").default_value.list.SetInParent()
+    op.attr.add(name="slices", type="list(int)").default_value.list.SetInParent()
     return op
 
 

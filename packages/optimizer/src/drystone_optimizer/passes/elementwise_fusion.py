@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
@@ -19,7 +19,11 @@ from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins
 from drystone_optimizer.passes.joined_operands import join_operands
+from drystone_optimizer.passes.sliced_operands import slice_operands
 from drystone_optimizer.regions import is_inner
+
+if TYPE_CHECKING:
+    from drystone_base.ops.inference import Shapes
 
 __all__ = ["run"]
 
@@ -27,6 +31,9 @@ _SUMS: Final = frozenset(("float32", "float64", "int32", "int64"))
 """Labels of the dtypes of which AddN is one sum of two after another: others it rounds once."""
 
 _BOOL: Final = as_dtype("bool")
+_AS_SUMS: Final = ("AddN", "BiasAdd")
+"""Ops that become additions."""
+
 _FIRST_STEPS: Final = 2048  # as far as a region grows before it is seen that it fits
 _MOST_STEPS: Final = 1 << 20
 _GROWTH: Final = 8
@@ -39,20 +46,22 @@ def run(ctx: Context) -> None:
     if FUSED_ELEMENTWISE not in of_plugins():
         ctx.decline("no plugin has a kernel for fused element-wise ops")
         return
+    shapes = ctx.shapes_in_use()
     for node in reversed(ctx.order()):
         if ctx.graph.get(node.name) is not node or not _is_elementwise(node):
             continue
         ctx.tick()
         if not ctx.may_rewrite(node) or not any(_is_elementwise(s) for s, _ in node.inputs):
             continue
-        region = _Region.around(ctx, node)
+        region = _Region.around(ctx, shapes, node)
         if region is not None:
             _fuse(ctx, region)
     join_operands(ctx)
+    slice_operands(ctx)
 
 
 def _is_elementwise(node: Node) -> bool:
-    return node.op == "AddN" or node.op in FUSES["float32"]
+    return node.op in _AS_SUMS or node.op in FUSES["float32"]
 
 
 @dataclass
@@ -64,7 +73,7 @@ class _Region:
     dtype: DType
 
     @classmethod
-    def around(cls, ctx: Context, root: Node) -> _Region | None:
+    def around(cls, ctx: Context, shapes: Shapes, root: Node) -> _Region | None:
         """The region that ends in ``root``; None for one that is not worth a node.
 
         One that grows large is looked at again, some times as large each time; of one that keeps
@@ -72,7 +81,7 @@ class _Region:
         """
         found: _Region | None = None
         most = _FIRST_STEPS
-        members = _members(ctx, root, most)
+        members = _members(ctx, shapes, root, most)
         while len(members) > 1:
             region = cls._of(root, members)
             if region is not None and _waiting(region.nodes) <= _MOST_RESULTS:
@@ -80,7 +89,7 @@ class _Region:
                 if len(members) < most or most >= _MOST_STEPS or most < _FIRST_STEPS:
                     break
                 most = min(_GROWTH * most, _MOST_STEPS)
-                members = _members(ctx, root, most)
+                members = _members(ctx, shapes, root, most)
             elif found is not None or region is None:
                 break
             else:
@@ -100,15 +109,15 @@ def _computed_with(node: Node) -> DType | None:
     return found if isinstance(found, DType) else None
 
 
-def _members(ctx: Context, root: Node, most: int) -> dict[Node, None]:
+def _members(ctx: Context, shapes: Shapes, root: Node, most: int) -> dict[Node, None]:
     """``root`` and what only the region reads, in shape and dtype like it; users come first."""
     dtype = None if root.op in LOGIC else _computed_with(root)
     if dtype is _BOOL:
         dtype = None
     if dtype is not None and not _known(root, dtype):
         return {}
-    shape, region = ctx.shape((root, 0)), dict.fromkeys([root])
-    if not _has_shape(ctx, root, shape):
+    shape, region = shapes.shape((root, 0)), dict.fromkeys([root])
+    if not _has_shape(shapes, root, shape):
         return {}
     inputs = set(root.inputs)
     stack = [root]
@@ -125,7 +134,7 @@ def _members(ctx: Context, root: Node, most: int) -> dict[Node, None]:
             grown = inputs | set(source.inputs)
             if len(grown) > _MOST_INPUTS or not is_inner(ctx, source, root, region):
                 continue
-            if not _has_shape(ctx, source, shape):
+            if not _has_shape(shapes, source, shape):
                 continue
             inputs = grown - {(source, slot)}
             region[source] = None
@@ -134,15 +143,34 @@ def _members(ctx: Context, root: Node, most: int) -> dict[Node, None]:
 
 
 def _known(node: Node, dtype: DType) -> bool:
-    if node.op == "AddN":
+    if node.op in _AS_SUMS:
         return dtype.label in _SUMS and len(node.inputs) > 1
     return node.op in FUSES.get(dtype.label, ())
 
 
-def _has_shape(ctx: Context, node: Node, shape: tuple[int, ...] | None) -> bool:
-    """Whether that is the shape of what the node gives, and of all that a sum of many adds up."""
-    needed = [(node, 0), *(node.inputs if node.op == "AddN" else ())]
-    return all(same_shape(ctx.shape(output), shape) for output in needed)
+def _has_shape(shapes: Shapes, node: Node, shape: tuple[int, ...] | None) -> bool:
+    """Whether a region of that shape takes the node: what it gives has the shape, or may have.
+
+    Of the other sizes nothing but that they are not known may be known: where one turns out to be 1
+    its node is computed for all elements of the region, to the same values. Ops that become
+    additions do not broadcast: that they would not have failed must be known.
+    """
+    found = shapes.shape((node, 0))
+    if node.op == "AddN":
+        return all(same_shape(shapes.shape(o), shape) for o in [(node, 0), *node.inputs])
+    if node.op == "BiasAdd" and not _fits_bias(shapes, node):
+        return False
+    if found is None or shape is None or len(found) != len(shape):
+        return False
+    return all(a == b != -1 or max(a, b) < 0 for a, b in zip(found, shape, strict=True))
+
+
+def _fits_bias(shapes: Shapes, node: Node) -> bool:
+    """Whether a bias has as many elements as the last dimension, which it is added along."""
+    value, bias = (shapes.shape(output) for output in node.inputs)
+    if value is None or bias is None or node.attr("data_format", b"NHWC") not in (b"NHWC", "NHWC"):
+        return False
+    return len(value) > 1 and len(bias) == 1 and value[-1] == bias[0] > 0
 
 
 def _in_order(root: Node, members: Collection[Node]) -> list[Node]:
@@ -184,7 +212,7 @@ def _steps(nodes: Sequence[Node], numbers: dict[Output, int]) -> list[tuple[str,
                 operands = (inputs + len(steps) - 1, *operands[1:])
             steps.append(("AddV2", (operands[0], operands[-1])))
         else:
-            steps.append((node.op, operands))
+            steps.append(("AddV2" if node.op == "BiasAdd" else node.op, operands))
         numbers[node, 0] = inputs + len(steps) - 1
     return steps
 

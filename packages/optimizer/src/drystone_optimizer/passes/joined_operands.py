@@ -55,7 +55,9 @@ def _readers_join(ctx: Context, node: Node, gone: dict[Node, None]) -> bool:
             return False
         if user in gone:
             continue
-        if user.op != FUSED_ELEMENTWISE or not ctx.may_rewrite(user) or user.attr("joins", ()):
+        if user.op != FUSED_ELEMENTWISE or not ctx.may_rewrite(user):
+            return False
+        if user.attr("joins", ()) or user.attr("slices", ()):
             return False
         if not same_shape(ctx.shape((user, 0)), shape):
             return False
