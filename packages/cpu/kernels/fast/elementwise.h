@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "core/kernel.h"
-#include "core/narrow.h"
+#include "core/widen.h"
 
 namespace drystone::cpu {
 
@@ -64,8 +64,6 @@ template <class T>
 T wide(T x) {
   return x;
 }
-template <class T>
-using Wide = decltype(wide(T{}));
 template <class T>
 T as_held(Wide<T> x) {
   if constexpr (std::is_same_v<T, Wide<T>>) return x;

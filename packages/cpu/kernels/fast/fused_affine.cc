@@ -4,43 +4,90 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "fast/lanes.h"
 
 namespace drystone::cpu {
 namespace {
 
-constexpr std::int64_t kBlock = 4096;  // elements of rows that are written part by part
-
-// What an op alone would give: rounded to the type that it is held in.
-template <class T>
-Wide<T> rounded(Wide<T> x) {
-  return wide(as_held<T>(x));
+// How many rows are written part by part.
+std::int64_t rows_of_block(std::int64_t width) {
+  constexpr std::int64_t kElements = 4096;
+  return std::max<std::int64_t>(1, kElements / width);
 }
 
-template <class T, bool kRelu>
-void run_row(T* out, const T* x, const T* scale, const T* shift, std::int64_t count) {
-#pragma GCC ivdep
-  for (std::int64_t k = 0; k < count; ++k) {
-    const Wide<T> y = rounded<T>(wide(x[k]) * wide(scale[k])) + wide(shift[k]);
-    out[k] = as_held<T>(kRelu && y < 0 ? 0 : y);  // NaN stays
+// The product, rounded as an op alone would round it, plus the term.
+template <class T, class Values>
+DRYSTONE_INLINE Values scaled(const Values& x, const Values& scale, const Values& shift) {
+  constexpr int kCount = sizeof(Values) / sizeof(Wide<T>);
+  Values out = x * scale;
+  if constexpr (kIsNarrow<T>) {
+    const Lanes<std::uint32_t, kCount> bits = short_bits<kCount>(out) & 0xffff0000u;
+    std::memcpy(&out, &bits, sizeof(out));
+  }
+  return out + shift;
+}
+
+// What is written of a sum of such numbers.
+template <class T, int kCount>
+DRYSTONE_INLINE void put(T* to, const Lanes<Wide<T>, kCount>& from) {
+  if constexpr (kIsNarrow<T>) {
+    const Lanes<std::uint16_t, kCount> out = low_halves<kCount>(short_bits<kCount>(from) >> 16);
+    std::memcpy(to, &out, sizeof(out));
+  } else {
+    std::memcpy(to, &from, sizeof(from));
   }
 }
 
+// Some rows of a part: a register of channels at a time, whose factors stay where they are.
+template <class T, bool kRelu>
+void run_block(T* out, std::int64_t width, const T* x, std::int64_t apart, std::int64_t count,
+               const Wide<T>* scale, const Wide<T>* shift, std::int64_t rows) {
+  in_lanes<T>(count, [&](std::int64_t c, auto lanes) {
+    using Values = Lanes<Wide<T>, lanes>;
+    Values factor, term, value;
+    load<Wide<T>, lanes>(factor, scale + c);
+    load<Wide<T>, lanes>(term, shift + c);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      load<T, lanes>(value, x + k * apart + c);
+      Values y = scaled<T>(value, factor, term);
+      if constexpr (kRelu) y = y < 0 ? Values{} : y;  // NaN stays
+      put<T, lanes>(out + k * width + c, y);
+    }
+  });
+}
+
+// The elements in the type to calculate in; `room` is for those that are of another.
+template <class T>
+const Wide<T>* widened(const char* from, std::int64_t count, std::vector<Wide<T>>& room) {
+  const auto* x = reinterpret_cast<const T*>(from);
+  if constexpr (!kIsNarrow<T>) return x;
+  else {
+    room.resize(static_cast<std::size_t>(count));
+    std::transform(x, x + count, room.begin(), [](T one) { return widen(one); });
+    return room.data();
+  }
+}
+
+// Rows [first, last), block by block.
 template <class T, bool kRelu>
 void run_rows(std::span<const Part> parts, const char* factors, const char* terms, char* to,
               std::int64_t width, std::int64_t first, std::int64_t last) {
-  const auto* scale = reinterpret_cast<const T*>(factors);
-  const auto* shift = reinterpret_cast<const T*>(terms);
-  auto* out = reinterpret_cast<T*>(to);
-  for (const Part& part : parts) {
-    const std::int64_t count = part.row / static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t step = part.step / static_cast<std::int64_t>(sizeof(T));
-    const auto* x = reinterpret_cast<const T*>(part.data);
-    for (std::int64_t k = first; k < last; ++k) {
-      run_row<T, kRelu>(out + k * width, x + k * step, scale, shift, count);
+  std::vector<Wide<T>> wide_factors, wide_terms;
+  const Wide<T>* const scales = widened<T>(factors, width, wide_factors);
+  const Wide<T>* const shifts = widened<T>(terms, width, wide_terms);
+  const std::int64_t step = rows_of_block(width);
+  for (std::int64_t block = first; block < last; block += step) {
+    std::int64_t at = 0;
+    for (const Part& part : parts) {
+      const std::int64_t count = part.row / static_cast<std::int64_t>(sizeof(T));
+      const std::int64_t apart = part.step / static_cast<std::int64_t>(sizeof(T));
+      const auto* x = reinterpret_cast<const T*>(part.data);
+      run_block<T, kRelu>(reinterpret_cast<T*>(to) + block * width + at, width, x + block * apart,
+                          apart, count, scales + at, shifts + at, std::min(step, last - block));
+      at += count;
     }
-    scale += count;
-    shift += count;
-    out += count;
   }
 }
 
@@ -84,12 +131,10 @@ void Affine::run(const Inputs& in, const Tensor& out) const {
   const auto rows_of = is_short ? (has_relu ? run_rows<BFloat16, true> : run_rows<BFloat16, false>)
                                 : (has_relu ? run_rows<float, true> : run_rows<float, false>);
   const std::int64_t rows = out.count() / width;
-  const std::int64_t step = std::max<std::int64_t>(1, kBlock / width);
-  parallel((rows + step - 1) / step, 1 + step * width / 5, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      rows_of(parts, in[scale].data, in[shift].data, out.write<char>(), width, k * step,
-              std::min(rows, (k + 1) * step));
-    }
+  const std::int64_t step = rows_of_block(width);
+  parallel((rows + step - 1) / step, 1 + step * width / 10, [&](std::int64_t begin, std::int64_t end) {
+    rows_of(parts, in[scale].data, in[shift].data, out.write<char>(), width, begin * step,
+            std::min(rows, end * step));
   });
 }
 

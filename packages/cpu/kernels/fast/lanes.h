@@ -65,15 +65,22 @@ DRYSTONE_INLINE void load(Lanes<Wide<T>, kCount>& to, const T* from) {
   }
 }
 
+// The numbers rounded to bfloat16, in the upper halves, where none is NaN but what an operation on
+// numbers of bfloat16 gives: the lower half of such is 0, so that rounding leaves it NaN.
+template <int kCount>
+DRYSTONE_INLINE Lanes<std::uint32_t, kCount> short_bits(const Lanes<float, kCount>& from) {
+  Lanes<std::uint32_t, kCount> bits;
+  std::memcpy(&bits, &from, sizeof(bits));
+  return bits + 0x7fffu + ((bits >> 16) & 1u);
+}
+
 template <class T, int kCount>
 DRYSTONE_INLINE void store(T* to, const Lanes<Wide<T>, kCount>& from) {
-  if constexpr (std::is_same_v<T, BFloat16> && kCount > 1) {  // as to_bfloat16() does
+  if constexpr (std::is_same_v<T, BFloat16> && kCount > 1) {
     Lanes<std::uint32_t, kCount> bits;
     std::memcpy(&bits, &from, sizeof(bits));
-    const auto rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-    const auto is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    const Lanes<std::uint32_t, kCount> kept =
-        (is_nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded) >> 16;
+    const Lanes<std::uint32_t, kCount> kept =  // as to_bfloat16() does
+        (from != from ? (bits & 0x80000000u) | 0x7fc00000u : short_bits<kCount>(from)) >> 16;
     const Lanes<std::uint16_t, kCount> out = low_halves<kCount>(kept);
     std::memcpy(to, &out, sizeof(out));
   } else if constexpr (kIsNarrow<T>) {

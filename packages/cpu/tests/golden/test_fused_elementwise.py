@@ -286,6 +286,21 @@ def test_refusals_of_slices(slices: list[int], inputs: list[Any], text: str) -> 
     assert_agrees(FUSED_ELEMENTWISE, *inputs, **attrs, slices=slices)
 
 
+def test_normalizations_of_all_numbers_of_16_bits() -> None:
+    """What is not a number stays so, and all else is rounded as op by op."""
+    dtype = as_dtype("bfloat16")
+    x = np.arange(1 << 16, dtype=np.uint16).view(dtype.np).reshape(-1, 1)
+    scale = np.array([1.0, -1.5, 3.1e38, 1e-30, 0.0, np.inf, np.nan, 0.3], dtype.np)
+    shift = np.array([0.0, 7.25, -1.0, np.inf, -np.inf, 2.0, 1.0, np.nan], dtype.np)
+    images = np.repeat(x, scale.size, axis=1)
+    whole: Steps = [("Mul", (0, 1)), ("AddV2", (3, 2)), ("Relu", (4,))]
+    for steps in (whole, whole[:2]):
+        with np.errstate(all="ignore"):
+            expected = apart([images, scale, shift], steps).astype(np.float32)
+        found = fused([images, scale, shift], steps, dtype, dtype)
+        np.testing.assert_array_equal(found.astype(np.float32), expected)
+
+
 MANY = [("Neg", (0,))] * 70 + [("AddV2", (1, 2))] + [("AddV2", (k + 68, k)) for k in range(3, 71)]
 
 
