@@ -8,7 +8,6 @@ what the modules register, and a test compares the two.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import sys
 from collections.abc import Callable
 from functools import cached_property
@@ -60,6 +59,8 @@ class Families(Generic[F]):
     def load_all(self) -> dict[str, F]:
         """Import every public module of the package; all functions by op."""
         if not self._complete:
+            import pkgutil
+
             package = importlib.import_module(self.package)
             for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
                 if not name.startswith("_"):

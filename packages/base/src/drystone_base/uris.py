@@ -23,7 +23,7 @@ __all__ = ["NotOffered", "Ranges", "UriPath", "as_path", "os_error", "uri_of"]
 
 PathLike = str | os.PathLike[str]
 
-_URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/]*)(.*)", re.DOTALL)
+_URI: Final = r"([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/]*)(.*)"
 _PIECE: Final = 1 << 24
 
 
@@ -35,7 +35,7 @@ def as_path(path: PathLike) -> Path:
     if isinstance(path, UriPath):
         return cast("Path", path)
     text = os.fspath(path)
-    match = _URI.fullmatch(text) if "://" in text else None
+    match = re.fullmatch(_URI, text, re.DOTALL) if "://" in text else None
     if match is None:
         return Path(text)
     scheme, host, rest = match.groups()

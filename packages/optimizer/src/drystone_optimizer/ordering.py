@@ -19,7 +19,7 @@ __all__ = ["END", "START", "check_phase", "of_phase", "refuse_second"]
 
 START: Final = "start"
 END: Final = "end"
-_AT_PASS: Final = re.compile(r"(?:before|after) (\w+)")
+_AT_PASS: Final = r"(?:before|after) (\w+)"
 
 
 def check_phase(phase: object, name: str, version: str = "", path: str = "") -> None:
@@ -27,7 +27,7 @@ def check_phase(phase: object, name: str, version: str = "", path: str = "") -> 
     from drystone_optimizer.passes import names_of_passes
 
     known = names_of_passes()
-    found = _AT_PASS.fullmatch(phase) if isinstance(phase, str) else None
+    found = re.fullmatch(_AT_PASS, phase) if isinstance(phase, str) else None
     if phase in (START, END) or (found is not None and found[1] in known):
         return
     near = near_matches(found[1], known) if found else []

@@ -17,7 +17,6 @@ from drystone_base.dtypes import VARIANT, DType
 from drystone_base.errors import DrystoneError, UnsupportedOp
 from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
-from drystone_base.executor.loops import with_loops
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.late_dataclasses import dataclass
@@ -169,7 +168,11 @@ class _Encoder:
     # ---- one block -----------------------------------------------------------------------------
 
     def _block(self, block: BlockDef, plan: Plan) -> None:
-        plan = with_loops(with_values(plan))
+        plan = with_values(plan)
+        if any(one.kind is Kind.ENTER for one in plan.instructions):
+            from drystone_base.executor.loops import with_loops
+
+            plan = with_loops(plan)
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:

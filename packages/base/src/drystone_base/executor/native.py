@@ -150,14 +150,13 @@ def _compute(
     return call_kernel(instruction, values, runtime)
 
 
-_PLUGIN: Final = re.compile(
+# Patterns, compiled by the first run that fails.
+_PLUGIN: Final = (
     r"node '(?P<node>[^']*)' \(op (?P<op>\S+), kernel '(?P<kernel>[^']*)' of (?P<library>[^)]*)\): "
 )
-
-
-_NO_VALUE: Final = re.compile(r"variable '([^']*)' has no value yet")
+_NO_VALUE: Final = r"variable '([^']*)' has no value yet"
 _CUT_OFF: Final = "the model's file has become shorter than it was when it was loaded"
-_NODE: Final = re.compile(r"node '(?P<node>[^']*)' \((?P<op>\w+)\): ")
+_NODE: Final = r"node '(?P<node>[^']*)' \((?P<op>\w+)\): "
 
 
 def _raise(code: int, message: bytes) -> None:
@@ -176,8 +175,8 @@ def _error(code: int, message: str) -> DrystoneError:
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     if status == "DATA_LOSS" and text.endswith(_CUT_OFF):
         return _cut_off(text)
-    blamed = _PLUGIN.match(text)
-    unset = _NO_VALUE.search(text)
+    blamed = re.match(_PLUGIN, text)
+    unset = re.search(_NO_VALUE, text)
     if unset is not None and status == "FAILED_PRECONDITION":
         missing = uninitialized(unset[1])
         missing.status = status  # NOT_FOUND from ops that add to a variable
@@ -187,7 +186,7 @@ def _error(code: int, message: str) -> DrystoneError:
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
             text[blamed.end() :], status, verb=verb,
         )  # fmt: skip
-    failed = _NODE.match(text)
+    failed = re.match(_NODE, text)
     if failed is not None:
         return KernelError(
             f"node {failed['node']!r} ({failed['op']}) failed",

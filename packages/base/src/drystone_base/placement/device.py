@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NoReturn
 
 from drystone_base.errors import GraphError
@@ -12,12 +12,13 @@ from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Device", "parse_device"]
 
-_PART: Final = re.compile(
+_PART: Final = (
     r"/(?:job:(?P<job>[A-Za-z][\w.-]*)"
     r"|(?P<key>replica|task):(?P<number>\d+|\*)"
     r"|device:(?P<type>[A-Za-z]\w*|\*)(?::(?P<index>\d+|\*))?"
     r"|(?P<old>cpu|gpu|CPU|GPU):(?P<old_index>\d+|\*))(?=/|$)"
 )
+_part: Final = cache(lambda: re.compile(_PART))  # most nodes name no device
 
 
 @dataclass(frozen=True, order=True)
@@ -76,7 +77,7 @@ def parse_device(text: str, node: str = "") -> Device:
     position = 0
     full = text if text.startswith("/") or not text else f"/{text}"
     while position < len(full):
-        part = _PART.match(full, position)
+        part = _part().match(full, position)
         if part is None:
             _fail(text, node)
         position = part.end()

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
+from drystone_base.host.tensors import empty_aligned
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Numeric, Rule
 
@@ -64,8 +65,9 @@ def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any])
         flat = flat.reshape(weights.shape[-2:])
     if transposed:
         flat = flat.reshape(-1, 1)
+    scaled = empty_aligned(weights.shape, weights.dtype)  # as kernels want it, to be taken as it is
     with np.errstate(all="ignore"):
-        scaled = weights * flat
+        np.multiply(weights, flat, out=scaled)
     tiny = np.finfo(scaled.dtype).tiny
     sizes = np.abs(scaled)
     if scaled.size and sizes.min() >= tiny and sizes.max() < np.inf:
