@@ -1,6 +1,6 @@
 """Loop optimization: branches that are never taken go, loops that are never entered, stack pushes.
 
-Products of a list's elements with the same matrix are one before the loop.
+Products of a list's elements with the same matrix are one before the loop, as are sums with a bias.
 
 If asked to be aggressive, also what is the same in all iterations goes before the loop.
 """

@@ -14,22 +14,29 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.dtypes import DType, as_dtype
-from drystone_base.errors import DrystoneError
-from drystone_base.graph import Body, Function, Graph, Node, Output, body_to_function
+from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_base.graph.rewiring import replace
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_optimizer.context import Context
+from drystone_optimizer.passes.loop_optimization._lists import (
+    FLOATS,
+    add_body,
+    is_free,
+    lists,
+    only_reader,
+    outside,
+)
+from drystone_optimizer.passes.loop_optimization.biases import RULE as BIASES
 from drystone_optimizer.rules import Numeric, Rule, apply_rules
 
 __all__ = ["RULE", "run"]
 
 _INT32: Final = as_dtype("int32")
-_FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
 
 def run(ctx: Context) -> None:
-    """Move products out until none is left that could be."""
+    """Move products out, and biases, until none is left that could be."""
     apply_rules(ctx, _RULES)
 
 
@@ -49,21 +56,8 @@ class _Found:
 
 
 def _match(ctx: Context, node: Node) -> _Found | None:
-    lists = [k for k, (source, _) in enumerate(node.inputs) if source.op == "TensorListFromTensor"]
-    ref = node.attrs.get("body")
-    if not lists or not isinstance(ref, FunctionRef) or ref.attrs or ctx.kept(node):
-        return None
-    function = ctx.graph.functions.get(ref.name)
-    if function is None:
-        return None
-    try:
-        body = ctx.bodies.of(function, ctx.graph.functions)
-    except DrystoneError:
-        return None  # reported when the loop runs
-    if len(body.args) != len(node.inputs) or len(body.results) != len(node.inputs):
-        return None
-    for at in lists:
-        found = None if ctx.users((node, at)) else _in_body(ctx, node, function, body, at)
+    for function, body, at in lists(ctx, node):
+        found = _in_body(ctx, node, function, body, at)
         if found is not None:
             return found
     return None
@@ -71,65 +65,22 @@ def _match(ctx: Context, node: Node) -> _Found | None:
 
 def _in_body(ctx: Context, node: Node, function: Function, body: Body, at: int) -> _Found | None:
     """The product of the list's elements, if the body does nothing else with it."""
-    read = _only_reader(body, at)
-    users = body.graph.consumers(read) if read is not None and _is_free(body, read) else []
+    read = only_reader(body, at)
+    users = body.graph.consumers(read) if read is not None and is_free(body, read) else []
     if read is None or len(users) != 1 or users[0][1] != 0:
         return None
     product = users[0][0]
     plain = product.op == "MatMul" and not product.attr("transpose_a", False)
-    if not plain or not _is_free(body, product):
+    if not plain or not is_free(body, product):
         return None
-    weights = _outside(node, body, product)
+    weights = outside(node, body, product.inputs[1])
     dtype = ctx.dtype(node.inputs[at][0].inputs[0])
-    if weights is None or dtype is None or dtype.label not in _FLOATS:
+    if weights is None or dtype is None or dtype.label not in FLOATS:
         return None
     if ctx.dtype(weights) is not dtype:
         return None
     width = _width(ctx, node.inputs[at][0].inputs[0], weights, product)
     return _Found(function, body, at, read, product, weights, width) if width else None
-
-
-def _is_free(body: Body, node: Node) -> bool:
-    """Whether nothing is known of a node but its output, and it waits for nothing."""
-    waited = body.graph.control_consumers(node)
-    return not (waited or node.controls or node in body.effects)
-
-
-def _only_reader(body: Body, at: int) -> Node | None:
-    """The one node that reads an element of a list that is the same in all iterations."""
-    arg, result = body.args[at], body.results[at]
-    readers: dict[Node, None] = {}
-    ends, queue = 0, [arg]
-    for held in queue:
-        if body.graph.control_consumers(held):
-            return None
-        for user, _ in body.graph.consumers(held):
-            if user is result:
-                ends += 1
-            elif user.op == "Identity":
-                queue.append(user)
-            else:
-                readers[user] = None
-    found = next(iter(readers), None)
-    if ends != 1 or len(readers) != 1 or found is None or found.op != "TensorListGetItem":
-        return None
-    return found if len(found.inputs) == 3 else None
-
-
-def _source(output: Output) -> Output:
-    """What an output is, through nodes that pass it on."""
-    while output[0].op == "Identity" and not output[0].controls:
-        output = output[0].inputs[0]
-    return output
-
-
-def _outside(node: Node, body: Body, product: Node) -> Output | None:
-    """The matrix that a product of the body reads, before the loop, if it stays the same."""
-    source = _source(product.inputs[1])
-    if source[0] not in body.args:
-        return None
-    at = body.args.index(source[0])
-    return node.inputs[at] if _source(body.results[at].inputs[0]) == source else None
 
 
 def _width(ctx: Context, rows: Output, weights: Output, product: Node) -> int:
@@ -175,16 +126,10 @@ def _new_body(graph: Graph, found: _Found, dtype: DType | None) -> str:
     replace(inner, read, read.op, [*read.inputs[:2], (shape, 0)], {"element_dtype": dtype})
     inner.redirect((product, 0), (read, 0))
     inner.remove(product)
-    proto = body_to_function(body, found.function.proto)
-    number, stem = 0, f"{found.function.name}_products"
-    while (named := f"{stem}_{number}" if number else stem) in graph.functions:
-        number += 1
-    proto.signature.name = named
-    graph.functions.add(proto)
-    return named
+    return add_body(graph, found.function, body, "products")
 
 
 RULE: Final = Rule(
     "products before the loop", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
 )
-_RULES: Final = (RULE,)
+_RULES: Final = (RULE, BIASES)
