@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.attrs import Shape
 from drystone_base.tensor import string_array
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from drystone_base._entry_points import declared
 from drystone_base._feeds import Feed, to_array
@@ -26,6 +26,7 @@ from drystone_base.graph import Graph, Node, Output, output_name, placeholder_sh
 from drystone_base.graph.pages import let_go_of_files
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import Array
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.defs import find
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access

@@ -12,8 +12,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.masking import masked
 
 if TYPE_CHECKING:

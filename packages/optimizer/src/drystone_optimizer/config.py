@@ -10,10 +10,11 @@ import threading
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from drystone_abi.protos import ConfigProto, RewriterConfig

@@ -9,9 +9,10 @@ AttrValue.tensor = 8; TensorProto.tensor_content = 4.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_base.errors import BadModelFile
+from drystone_base.late_tuples import NamedTuple
 
 __all__ = ["LARGE", "Skeleton", "fields", "read_varint", "split_large", "write_varint"]
 

@@ -22,7 +22,7 @@ import math
 import threading
 import weakref
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from drystone_base import dtypes
 from drystone_base.dtypes import DType, from_number, from_numpy
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.tensor import read_only, string_array
 
 __all__ = [

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
 from drystone_base.kernels._registry import KERNELS
+from drystone_base.late_tuples import NamedTuple
 
 __all__ = [
     "REFERENCE_PRIORITY",

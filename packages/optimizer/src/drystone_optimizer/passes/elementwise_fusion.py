@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
+from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins

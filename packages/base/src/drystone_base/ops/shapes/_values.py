@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels._registry import Call, find_kernel
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.shapes._registry import MAX_PARTIAL, UNKNOWN, PartialValue, ShapeCall
 from drystone_base.state import ResourceManager
 

@@ -5,9 +5,10 @@ Only if asked to be aggressive: a sum that grows too large is no longer made sma
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 from drystone_optimizer.rules import Numeric, Rule

@@ -7,9 +7,10 @@ f makes of that. An index of the largest is that of f(x) only where f is one to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from drystone_base.graph import Node
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner, joins_a_layer
 from drystone_optimizer.rules import Numeric, Rule

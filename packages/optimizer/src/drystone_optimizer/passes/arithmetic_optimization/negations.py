@@ -5,9 +5,10 @@ And so do those with a product of a Neg: a + (-b) * c, a - (-b) * c.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Rule
 

@@ -7,9 +7,10 @@ round differently.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 from drystone_optimizer.rules import Numeric, Rule

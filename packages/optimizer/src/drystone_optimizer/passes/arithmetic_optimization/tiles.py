@@ -5,12 +5,13 @@ Images are made larger so: each element is repeated in new dimensions, which a R
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from drystone_base.dtypes import as_dtype
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 from drystone_optimizer.rules import Rule

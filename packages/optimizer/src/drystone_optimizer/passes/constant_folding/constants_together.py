@@ -8,11 +8,12 @@ constant is not finite or loses all of a factor.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.passes.constant_folding._joining import MOST_BYTES, join
 from drystone_optimizer.rules import Numeric, Rule

@@ -6,12 +6,13 @@ numbers is as for operands of the same shape.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import as_dtype
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import as_fast
 from drystone_optimizer.rules import Numeric, Rule

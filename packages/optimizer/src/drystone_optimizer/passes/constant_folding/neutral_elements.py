@@ -6,11 +6,12 @@ is left out (or done) by numeric class; adding -0 and subtracting +0 leave every
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.rules import Numeric, Rule
 

@@ -8,10 +8,11 @@ Transposes around become the order in which heads are read or written.
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.own import ATTENTION
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import of_plugins

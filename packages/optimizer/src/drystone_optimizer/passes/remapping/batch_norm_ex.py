@@ -5,9 +5,10 @@ Also in training: the moments that it gives are read as before.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.defs import find
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import as_fast

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from drystone_base.graph import Node
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.remapping._windows import (
     CONVOLUTIONS,

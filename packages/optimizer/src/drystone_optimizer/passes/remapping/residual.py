@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.passes.remapping._layers import FUSED, grow, inner_layer
 from drystone_optimizer.rules import Rule

@@ -6,12 +6,13 @@ second row and column of what the convolution before gave. It takes over their s
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from drystone_base.dtypes import as_dtype
 from drystone_base.graph import Node, Output
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.remapping._windows import (
     CONVOLUTIONS,
