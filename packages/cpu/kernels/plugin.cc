@@ -38,6 +38,9 @@ std::string folder() {
   return (slash == std::string::npos ? "." : file.substr(0, slash)) + "/../drystone_cpu";
 }
 
+using UseTeam = void (*)(drystone::cpu::Team);
+UseTeam fast_use_team = nullptr;  // of the library for this processor's level
+
 // Calls the function of the library, which stays open.
 void add_from(const std::string& file, const char* function) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -47,10 +50,16 @@ void add_from(const std::string& file, const char* function) {
     TF_Log(TF_ERROR, "drystone-cpu: %s", why == nullptr ? file.c_str() : why);
     return;
   }
+  fast_use_team = reinterpret_cast<UseTeam>(dlsym(library, "drystone_cpu_use_team"));
   reinterpret_cast<void (*)()>(address)();
 }
 
 }  // namespace
+
+void drystone::cpu::share_with(Team team) {
+  use_team(team);
+  if (fast_use_team != nullptr) fast_use_team(team);
+}
 
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   drystone::cpu::add_plain_kernels();

@@ -25,9 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/share.h"
 #include "drystone/kernel_views.h"
 #include "drystone/kernels.h"
-#include "drystone/threads.h"
 
 namespace drystone::cpu {
 
@@ -168,7 +168,7 @@ class Call {
 // many nanoseconds an item takes.
 template <class Body>
 void parallel(std::int64_t count, std::int64_t cost, Body&& body) {
-  DS_ParallelFor(
+  share(
       count, cost,
       [](void* argument, std::int64_t begin, std::int64_t end) {
         (*static_cast<std::remove_reference_t<Body>*>(argument))(begin, end);

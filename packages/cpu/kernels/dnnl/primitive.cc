@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "dnnl/team.h"
+
 namespace drystone::cpu::dnnl_part {
 
 const dnnl::engine& engine() {
@@ -19,7 +21,7 @@ const dnnl::stream& stream() {
 
 int threads_for(std::int64_t operations, std::int64_t elements) {
   constexpr std::int64_t kPerElement = 5;      // operations in the time that one takes from a cache
-  constexpr std::int64_t kLeast = 4'000'000;   // some 40 us
+  constexpr std::int64_t kLeast = 1'000'000;   // some 10 us, of which sharing takes 1 or 2
   thread_local int known = 0;
   const bool is_small = operations + kPerElement * elements < kLeast;
   // oneDNN leaves work out where it gets fewer threads than it was told.
@@ -28,6 +30,7 @@ int threads_for(std::int64_t operations, std::int64_t elements) {
     omp_set_dynamic(0);
     omp_set_num_threads(now);
     known = now;
+    if (now > 1) begin_team();
   }
   return now;
 }

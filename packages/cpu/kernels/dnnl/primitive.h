@@ -21,7 +21,7 @@ using Type = dnnl::memory::data_type;
 const dnnl::engine& engine();
 const dnnl::stream& stream();
 // Sets how many threads oneDNN takes from this one: the host's limit for what has so many operations
-// on so many elements, else one, as waking another takes 10 us. How many they are.
+// on so many elements, else one, as handing on takes a while. How many they are.
 int threads_for(std::int64_t operations, std::int64_t elements);
 // Scratch memory of the caller's, float32 that stays float32.
 dnnl::primitive_attr attributes();

@@ -63,6 +63,7 @@ Find library() {
          std::string("oneDNN's kernels cannot be loaded: ") + (why == nullptr ? "" : why));
   }
   found = reinterpret_cast<Find>(address);
+  share_with(reinterpret_cast<Team>(dlsym(handle, "drystone_cpu_dnnl_share")));
   return found;
 }
 
