@@ -321,6 +321,8 @@ def test_installed_plugins_are_there_before_any_session(
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"},
+        env=os.environ
+        | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"}
+        | {"DRYSTONE_PLUGIN_PROBE_SECONDS": "0"},
     )
     assert done.stdout == "Abs\n", done.stderr

@@ -199,6 +199,8 @@ def test_installed_backends_are_known_before_any_session(library: Path, tmp_path
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"},
+        env=os.environ
+        | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"}
+        | {"DRYSTONE_PLUGIN_PROBE_SECONDS": "0"},
     )
     assert "elementwise" in done.stdout.split(), done.stderr
