@@ -157,6 +157,8 @@ class FusedElementwise {
 
   std::vector<Buffered> buffered(const Inputs& in, const Tensor& out) const {
     std::vector<Buffered> found;
+    const auto is_buffered = [](const Input& one) { return one.is_buffered(); };
+    found.reserve(static_cast<std::size_t>(std::count_if(in.begin(), in.end(), is_buffered)));
     for (std::size_t k = 0; k < inputs(); ++k) {
       if (!in[k].is_buffered()) continue;
       found.push_back({k, nullptr});

@@ -94,9 +94,16 @@ Input Joined::slice(const Tensor& x, const Slice& slice, std::int64_t bytes) {
   const std::int64_t rows = product(dims.first(dims.size() - 1));
   const std::int64_t count = rows * slice.count;
   if (rows <= 1) return {part.data, dims, count, bytes, Input::Kind::straight, {}};
-  One& out = *all_.emplace_back(std::make_unique<One>());
-  out.parts.push_back(part);
-  return {nullptr, dims, count, bytes, Input::Kind::joined, out.parts};
+  std::span<const Part> parts;
+  if (used_parts_ < kFewParts) {
+    parts_[used_parts_] = part;
+    parts = {&parts_[used_parts_++], 1};
+  } else {
+    One& more = *all_.emplace_back(std::make_unique<One>());
+    more.parts.push_back(part);
+    parts = more.parts;
+  }
+  return {nullptr, dims, count, bytes, Input::Kind::joined, parts};
 }
 
 Input Joined::join(const Call& call, const Program& program, int first, int count,
@@ -121,9 +128,7 @@ Input Joined::join(const Call& call, const Program& program, int first, int coun
 }
 
 void Joined::settle(Input& input) {
-  const auto own = std::ranges::find_if(
-      all_, [&](const auto& one) { return one->parts.data() == input.parts.data(); });
-  std::vector<char>& whole = (*own)->whole;
+  std::vector<char>& whole = all_.emplace_back(std::make_unique<One>())->whole;
   whole.resize(static_cast<std::size_t>(input.count * input.bytes));
   const std::int64_t row = row_bytes(input);
   if (!whole.empty())

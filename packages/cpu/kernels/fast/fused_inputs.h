@@ -81,6 +81,9 @@ class Joined {
   DimsView with_last(DimsView dims, std::int64_t last);
 
   std::vector<std::unique_ptr<One>> all_;
+  static constexpr std::size_t kFewParts = 16;
+  std::array<Part, kFewParts> parts_;  // of slices; NOLINT: filled as far as it is read
+  std::size_t used_parts_ = 0;
   static constexpr std::size_t kFewDims = 64;
   std::array<std::int64_t, kFewDims> dims_;  // of slices; NOLINT: filled as far as it is read
   std::size_t used_ = 0;

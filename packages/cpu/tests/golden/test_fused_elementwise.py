@@ -241,6 +241,16 @@ def test_pieces_of_one_tensor(label: str, lead: tuple[int, ...], width: int) -> 
     np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
 
 
+def test_more_pieces_than_there_is_room_for_at_once() -> None:
+    floats = as_dtype("float32")
+    x = numbers(np.random.default_rng(5), floats, (3, 40))
+    steps: Steps = [("AddV2", (0, 1)), *(("AddV2", (40 + k, k + 2)) for k in range(38))]
+    slices = [n for k in range(40) for n in (k, 1)]
+    found = sliced([x] * 40, steps, floats, slices=slices)
+    pieces = [np.ascontiguousarray(x[:, k : k + 1]) for k in range(40)]
+    np.testing.assert_array_equal(found, apart(pieces, steps))
+
+
 def test_pieces_that_are_broadcast_and_joined() -> None:
     rng, floats = np.random.default_rng(3), as_dtype("float32")
     row, x, left = (numbers(rng, floats, shape) for shape in ((40,), (5, 24), (5, 30)))
