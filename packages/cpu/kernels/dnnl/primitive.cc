@@ -69,6 +69,7 @@ Desc any(const Shape& dims, Type type) {
 struct Primitive::Arguments {
   std::vector<dnnl::memory> memories;
   std::vector<dnnl_exec_arg_t> list;
+  std::vector<const void*> data;  // what each was told last: most are where they were
 };
 
 Primitive::Primitive(dnnl::primitive primitive, std::vector<std::pair<int, Desc>> operands,
@@ -86,6 +87,7 @@ Primitive::Arguments* Primitive::take() const {
   for (const auto& [argument, desc] : operands_) {
     out->memories.emplace_back(desc, engine(), nullptr);
     out->list.push_back({argument, out->memories.back().get()});
+    out->data.push_back(nullptr);
   }
   return out.release();
 }
@@ -94,9 +96,11 @@ void Primitive::run(const Call& call, std::initializer_list<Operand> given,
                     const std::vector<Operand>& more) const {
   std::unique_ptr<Arguments> arguments(take());
   const auto set = [&](const Operand& operand) {
-    for (const dnnl_exec_arg_t& item : arguments->list) {
-      if (item.arg == operand.argument)
-        dnnl_memory_set_data_handle(item.memory, const_cast<void*>(operand.data));
+    for (std::size_t k = 0; k < arguments->list.size(); ++k) {
+      const dnnl_exec_arg_t& item = arguments->list[k];
+      if (item.arg != operand.argument || arguments->data[k] == operand.data) continue;
+      dnnl_memory_set_data_handle(item.memory, const_cast<void*>(operand.data));
+      arguments->data[k] = operand.data;
     }
   };
   for (const Operand& operand : given) set(operand);
