@@ -77,13 +77,13 @@ def _defaults(name: str, fields: tuple[str, ...], body: Mapping[str, Any]) -> di
     return found
 
 
-def _written(fields: tuple[str, ...], defaults: Mapping[str, Any]) -> Any:
+def _written(name: str, fields: tuple[str, ...], defaults: Mapping[str, Any]) -> Any:
     """The constructor, compiled."""
     scope: dict[str, Any] = {"_new": tuple.__new__, "__name__": __name__}
     names = ", ".join(fields)
     values = names + ("," if fields else "")
     made = eval(f"lambda _cls, {names}: _new(_cls, ({values}))", scope)
-    made.__name__ = "__new__"
+    made.__name__, made.__qualname__ = "__new__", f"{name}.__new__"
     made.__defaults__ = tuple(defaults.values()) or None
     return made
 
@@ -92,7 +92,7 @@ def _first_new(fields: tuple[str, ...], defaults: Mapping[str, Any], owner: list
     """A constructor that puts the real one in its place, and calls it."""
 
     def __new__(_cls: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        made = _written(fields, defaults)
+        made = _written(owner[0].__name__, fields, defaults)
         owner[0].__new__ = staticmethod(made)
         return made(_cls, *args, **kwargs)
 

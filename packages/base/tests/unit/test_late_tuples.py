@@ -71,7 +71,7 @@ def outcome(call: Callable[[Any], Any], made: Any) -> Any:
     try:
         found = call(made)
     except Exception as error:
-        return type(error).__name__, str(error).replace("<lambda>", "__new__").rpartition(".")[2]
+        return type(error).__name__, str(error)
     return (type(found).__name__, found) if isinstance(found, tuple) else found
 
 
