@@ -10,7 +10,7 @@ import pytest
 from plugin_files import VARIANTS, Compile, own_settings, plugin
 
 from drystone_base.errors import BadRequest
-from drystone_base.plugins import _probe_child, configure
+from drystone_base.plugins import _manager, _probe_child, _wanted, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
@@ -156,3 +156,18 @@ def test_a_check_opens_what_loading_would_open_untried(compile_library: Compile)
     tried: list[StepResult] = []
     assert probe(trusted, settings, tried=tried).facts["probed"] is True
     assert tried[-1].reason == "plugin-registered-nothing"
+
+
+def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or each trial would try all plugins, which would each be tried: a process for ever."""
+    monkeypatch.setattr(_wanted, "_alone", False)
+    monkeypatch.setattr(_manager.manager, "ensure_loaded", lambda: pytest.fail("loads plugins"))
+    monkeypatch.setattr(_wanted, "_nothing", False)
+    monkeypatch.setattr(_probe_child, "import_module", lambda _: _wanted.ensure_loaded())
+
+    def opened(_: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(_probe_child, "open_plugin", opened)
+    with pytest.raises(InterruptedError):
+        _probe_child.main({"imports": ["any"], "name": "x", "path": "x.so", "modules": []})

@@ -22,7 +22,14 @@ from drystone_subgraph.selector import NodeSelector, SubgraphSelector
 if TYPE_CHECKING:
     from drystone_base.host.operators import HostOperator
 
-__all__ = ["GROUP", "SubgraphBackend", "backends", "find_backend", "register_backend"]
+__all__ = [
+    "GROUP",
+    "SubgraphBackend",
+    "backends",
+    "find_backend",
+    "find_installed",
+    "register_backend",
+]
 
 GROUP: Final = "drystone.subgraph_backends"
 
@@ -116,9 +123,15 @@ def register_backend(backend: SubgraphBackend, origin: str = "the program") -> N
 
 
 def backends() -> Mapping[str, SubgraphBackend]:
-    """Every backend by name, those of installed packages included."""
-    global _scanned
+    """Every backend by name, those of installed packages and plugins included."""
     ensure_loaded()
+    find_installed()
+    return _BACKENDS.items()
+
+
+def find_installed() -> None:
+    """Make known the backends of this package and those that installed packages name, once."""
+    global _scanned
     with _LOCK:
         if not _scanned:
             _scanned = True
@@ -132,7 +145,6 @@ def backends() -> Mapping[str, SubgraphBackend]:
                     warnings.warn(str(error), stacklevel=2)
             for point in points(GROUP):
                 _add(point)
-    return _BACKENDS.items()
 
 
 def _add(point: Any) -> None:

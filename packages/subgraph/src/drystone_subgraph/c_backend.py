@@ -28,7 +28,7 @@ from drystone_base.host.buffer import answer, filled
 from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
 from drystone_base.modules import Library
-from drystone_subgraph.backend import SubgraphBackend, backends, register_backend
+from drystone_subgraph.backend import SubgraphBackend, find_installed, register_backend
 from drystone_subgraph.c_structs import VERSION, Backend, Fns, Params, SelectorFns, preset
 from drystone_subgraph.c_views import End, View, node_view, region_view
 from drystone_subgraph.executable import CompileRequest, Handle
@@ -44,7 +44,7 @@ _OFFERED: Final[dict[str, list[str]]] = {}
 
 def initialise(library: Library, symbol: str) -> None:
     """Register the backend of a library; raises ``HostError`` and ``PluginError`` to refuse it."""
-    backends()
+    find_installed()  # they keep their names
     backend = CBackend(library, symbol)
     register_backend(backend, library.path)
     _OFFERED.setdefault(library.path, []).append(backend.name)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._record import Plugin
+from drystone_base.plugins._wanted import load_no_others
 
 __all__ = ["main"]
 
@@ -21,6 +22,7 @@ def main(request: dict[str, Any]) -> None:
 
     An orderly failure counts as finished, for it fails as orderly in the parent.
     """
+    load_no_others()
     for module in request["imports"]:
         import_module(module)
     plugin = Plugin(request["name"], request["path"], "probe", modules=tuple(request["modules"]))

@@ -16,11 +16,22 @@ if TYPE_CHECKING:
     from drystone_base.errors import PluginError
     from drystone_base.plugins._offers import Kind
 
-__all__ = ["ensure_loaded", "installed", "refused_offer"]
+__all__ = ["ensure_loaded", "installed", "load_no_others", "refused_offer"]
 
 _MANAGER: Final = "drystone_base.plugins._manager"
 _lock: Final = threading.Lock()
 _nothing = False
+_alone = False
+
+
+def load_no_others() -> None:
+    """From now on ``ensure_loaded()`` does nothing in this process, which tries one plugin.
+
+    What that plugin's modules call could load all of them otherwise, and try each in a child that
+    does the same.
+    """
+    global _alone
+    _alone = True
 
 
 def ensure_loaded() -> None:
@@ -29,7 +40,7 @@ def ensure_loaded() -> None:
     A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
     """
     global _nothing
-    if _nothing and _MANAGER not in sys.modules:
+    if _alone or (_nothing and _MANAGER not in sys.modules):
         return
     if _MANAGER not in sys.modules:
         with _lock:
