@@ -67,7 +67,7 @@ def run(attrs: dict[str, Any], arrays: list[Any], *more: str) -> tuple[list[Any]
     return found, {ran.node: ran.outputs[0][1] for ran in record.nodes}
 
 
-def close(found: Any, expected: Any, kind: DType) -> None:
+def assert_near(found: Any, expected: Any, kind: DType) -> None:
     slack = 2e-5 if kind.np == np.float32 else 4e-2
     np.testing.assert_allclose(
         found.astype(np.float32), expected.astype(np.float32), rtol=slack, atol=slack
@@ -86,12 +86,12 @@ def test_the_sum_is_the_same(
     (expected,) = run_op(FUSED_CONVOLUTION, *arrays, **attrs)
     added = 3 if "BiasAdd" in steps else 2
     (found,), memory = run(attrs, arrays)
-    close(found, expected, kind)
+    assert_near(found, expected, kind)
     assert (memory["y"] == memory[f"a{added}"]) == (steps in IN_PLACE)
     (beside, read), memory = run(attrs, arrays, f"a{added}:0")
     assert memory["y"] != memory[f"a{added}"]
     np.testing.assert_array_equal(read, arrays[added])
-    close(beside, expected, kind)
+    assert_near(beside, expected, kind)
 
 
 def test_what_is_added_is_the_image() -> None:
@@ -107,4 +107,4 @@ def test_what_is_added_is_the_image() -> None:
     session = Session(graph, SessionConfig(executor="native", optimizer="off"))
     (found,) = session.run(["y:0"], {"in:0": -x})
     (expected,) = run_op(FUSED_CONVOLUTION, x, w, x, **attrs)
-    close(found, expected, kind)
+    assert_near(found, expected, kind)

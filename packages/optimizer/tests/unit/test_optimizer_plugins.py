@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fresh_process import run_program
 
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base import Session, SessionConfig, modules
@@ -289,13 +287,7 @@ def test_base_without_the_package_does_not_look_for_it() -> None:
         "Session(g).run('n')\n"
         "print('drystone_optimizer' in sys.modules)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    assert done.stdout == "False\n", done.stderr
+    assert run_program(code) == "False\n"
 
 
 @needs_host
@@ -315,14 +307,5 @@ def test_installed_plugins_are_there_before_any_session(
         "graph = Graph.from_bytes(Path('graph.pb').read_bytes())\n"
         "print(optimize(graph, ['y:0'], ['x:0'])['y'].op)\n"
     )
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ
-        | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"}
-        | {"DRYSTONE_PLUGIN_PROBE_SECONDS": "0"},
-    )
-    assert done.stdout == "Abs\n", done.stderr
+    settings = {"DRYSTONE_PLUGIN_POLICY": "allow_unverified", "DRYSTONE_PLUGIN_PROBE_SECONDS": "0"}
+    assert run_program(code, tmp_path, **settings) == "Abs\n"

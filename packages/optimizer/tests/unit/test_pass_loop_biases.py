@@ -6,30 +6,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from list_loops import list_loop, ops_of_body
 from pass_checks import (
     Maker,
     assert_same_natively,
     assert_same_values,
     assert_unchanged,
-    define,
     node,
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, VARIANT
-from drystone_base.graph import Graph
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.dtypes import FLOAT32
 
 LOOP = "loop_optimization"
 MOVED = {"biases before the loop": 1}
 WIDTH = 4
-TYPES = [INT32, INT32, FLOAT32, VARIANT, FLOAT32]
-NAMES = ["t", "times", "h", "list", "b"]
 F: dict[str, Any] = {"T": FLOAT32}
-
-
-def constant(name: str, value: Any) -> Any:
-    return node("Const", name, dtype=INT32, value=TensorAttr(array=np.asarray(value, np.int32)))
 
 
 SUM = node("AddV2", "inner", "h", "read:item:0", **F)
@@ -40,30 +32,14 @@ def recurrent(
     carried: dict[str, str] | None = None, added: str = "b", **attrs: Any,
 ) -> Maker:  # fmt: skip
     """A loop of ``h = tanh(h + x[t] + b)``, or without ``h`` in the sum."""
-    m = Maker()
-    args = list(zip(NAMES, TYPES, strict=True))
-    value = "inner:z:0" if of_sum else "read:item:0"
-    body = [
-        constant("shape", [-1, WIDTH]), constant("one", 1),
-        node("TensorListGetItem", "read", "list", "t", "shape:output:0", element_dtype=FLOAT32),
+    steps = [
         *([SUM] if of_sum else []),
-        node("BiasAdd", "biased", value, added, **F, **attrs),
+        node("BiasAdd", "biased", "inner:z:0" if of_sum else "read:item:0", added, **F, **attrs),
         node("Tanh", "state", "biased:output:0", **F),
-        node("AddV2", "next", "t", "one:output:0", T=INT32),
         *more,
-    ]  # fmt: skip
-    ends = {"t": "next:z:0", "h": "state:y:0"} | (carried or {})
-    define(m, "body", args, [(f"{n}_", t, ends.get(n, n)) for n, t in args], *body)
-    define(m, "cond", args, [("go", BOOL, "less:z:0")],
-           node("Less", "less", "t", "times", T=INT32))  # fmt: skip
-    m.op("TensorListFromTensor", "held", m.x("x", rows), m.const("element", [-1, WIDTH]),
-         element_dtype=FLOAT32, shape_type=INT32)  # fmt: skip
-    inputs = [m.const("zero", 0), m.x("times", (), INT32), m.x("h", (-1, -1)), "held",
-              m.x("b", bias)]  # fmt: skip
-    m.op("StatelessWhile", "loop", *inputs, T=TYPES, cond=FunctionRef("cond"),
-         body=FunctionRef("body"), output_shapes=[], parallel_iterations=10)  # fmt: skip
-    m.op("Identity", "y", "loop:2", T=FLOAT32)
-    return m
+    ]
+    ends = {"h": "state:y:0"} | (carried or {})
+    return list_loop(steps, ends, "b", rows=rows, depth=WIDTH, shape=bias)
 
 
 def fed(*, times: int = 5, length: int = 5, batch: int = 2, state: int = 2) -> dict[str, Any]:
@@ -74,10 +50,6 @@ def fed(*, times: int = 5, length: int = 5, batch: int = 2, state: int = 2) -> d
 
 
 FEEDS = list(fed())
-
-
-def ops_of_body(graph: Graph) -> list[str]:
-    return sorted(graph.functions[graph["loop"].attrs["body"].name].ops())
 
 
 @pytest.mark.parametrize("of_sum", [True, False])

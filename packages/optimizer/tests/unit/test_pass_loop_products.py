@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from list_loops import constant, list_loop, ops_of_body
 from pass_checks import (
     Maker,
     assert_same_natively,
@@ -16,20 +17,14 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
-from drystone_base.graph import Graph
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.dtypes import FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer import OptimizerConfig, optimize
 
 LOOP = "loop_optimization"
 MOVED = {"products before the loop": 1}
 DEPTH, WIDTH = 3, 4
 TYPES = [INT32, INT32, FLOAT32, VARIANT, FLOAT32]
-NAMES = ["t", "times", "h", "list", "w"]
-
-
-def constant(name: str, value: Any) -> Any:
-    return node("Const", name, dtype=INT32, value=TensorAttr(array=np.asarray(value, np.int32)))
 
 
 def recurrent(
@@ -38,32 +33,16 @@ def recurrent(
     dtype: DType = FLOAT32, width: int = WIDTH,
 ) -> Maker:  # fmt: skip
     """A loop that adds ``x[t] @ w`` to ``h``; ``more`` nodes are in its body."""
-    m = Maker()
-    types = [dtype if t is FLOAT32 else t for t in TYPES]
-    args = list(zip(NAMES, types, strict=True))
-    body = [
-        constant("shape", [-1, DEPTH]), constant("one", 1),
+    steps = [
         node("Identity", "weights", matrix, T=dtype),
-        node("TensorListGetItem", "read", "list", "t", "shape:output:0", element_dtype=dtype),
         node("MatMul", "product", "read:item:0", "weights:output:0",
              **({"T": dtype, "transpose_b": flips} | (product or {}))),
         node("AddV2", "sum", "h", "product:product:0", T=dtype),
-        node("AddV2", "next", "t", "one:output:0", T=INT32),
         *more,
     ]  # fmt: skip
-    ends = {"t": "next:z:0", "h": "sum:z:0"} | (carried or {})
-    define(m, "body", args, [(f"{n}_", t, ends.get(n, n)) for n, t in args], *body)
-    define(m, "cond", args, [("go", BOOL, "less:z:0")],
-           node("Less", "less", "t", "times", T=INT32))  # fmt: skip
-    m.op("TensorListFromTensor", "held", m.x("x", rows, dtype), m.const("element", [-1, DEPTH]),
-         element_dtype=dtype, shape_type=INT32)  # fmt: skip
-    matrix_shape = (width, DEPTH) if flips else (DEPTH, width)
-    inputs = [m.const("zero", 0), m.x("times", (), INT32), m.x("h", (-1, -1), dtype), "held",
-              m.x("w", matrix_shape, dtype)]  # fmt: skip
-    m.op("StatelessWhile", "loop", *inputs, T=types, cond=FunctionRef("cond"),
-         body=FunctionRef("body"), output_shapes=[], parallel_iterations=10)  # fmt: skip
-    m.op("Identity", "y", "loop:2", T=dtype)
-    return m
+    shape = (width, DEPTH) if flips else (DEPTH, width)
+    ends = {"h": "sum:z:0"} | (carried or {})
+    return list_loop(steps, ends, "w", rows=rows, depth=DEPTH, shape=shape, dtype=dtype)
 
 
 def fed(*, times: int = 5, length: int = 5, batch: int = 2, flips: bool = False) -> dict[str, Any]:
@@ -75,11 +54,6 @@ def fed(*, times: int = 5, length: int = 5, batch: int = 2, flips: bool = False)
 
 
 FEEDS = list(fed())
-
-
-def ops_of_body(graph: Graph) -> list[str]:
-    """What the loop's body does."""
-    return sorted(graph.functions[graph["loop"].attrs["body"].name].ops())
 
 
 @pytest.mark.parametrize("flips", [False, True])

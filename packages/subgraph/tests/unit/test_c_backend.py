@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fresh_process import run_program
 
 import drystone_base as ds
 from drystone_base.dtypes import as_dtype
@@ -186,7 +184,6 @@ def test_installed_backends_are_known_before_any_session(library: Path, tmp_path
     folder = tmp_path / "drystone-plugins"
     folder.mkdir()
     shutil.copy(library, folder / "libelementwise.so")
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     code = (
         "from drystone_base import modules\n"
         "from drystone_subgraph import backends\n"
@@ -195,11 +192,5 @@ def test_installed_backends_are_known_before_any_session(library: Path, tmp_path
         "    modules.register(MODULE)\n"
         "print(*backends())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": path, "DRYSTONE_PLUGIN_POLICY": "allow_unverified"},
-    )
-    assert "elementwise" in done.stdout.split(), done.stderr
+    found = run_program(code, tmp_path, DRYSTONE_PLUGIN_POLICY="allow_unverified")
+    assert "elementwise" in found.split()

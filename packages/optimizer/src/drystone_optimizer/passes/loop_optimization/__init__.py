@@ -16,7 +16,7 @@ __all__ = ["run"]
 
 _STAGES: Final = (
     ("invariant", frozenset(("Enter",))),
-    ("products", frozenset(("While", "StatelessWhile"))),
+    ("list_elements", frozenset(("While", "StatelessWhile"))),
     ("stacks", frozenset(("Stack", "StackV2"))),
     ("never_entered", frozenset(("LoopCond",))),
     ("dead_branches", frozenset(("Switch",))),

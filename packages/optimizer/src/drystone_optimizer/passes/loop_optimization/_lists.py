@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Body, Function, Graph, Node, Output, body_to_function
 from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer.context import Context
 
-__all__ = ["FLOATS", "add_body", "is_free", "lists", "only_reader", "outside"]
+__all__ = ["FLOATS", "add_body", "is_free", "lists", "only_reader", "outside", "use_list"]
 
 FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
@@ -87,3 +87,17 @@ def add_body(graph: Graph, function: Function, body: Body, suffix: str) -> str:
     proto.signature.name = named
     graph.functions.add(proto)
     return named
+
+
+def use_list(
+    ctx: Context, loop: Node, at: int, inputs: Sequence[Output], attrs: Mapping[str, Any], body: str
+) -> None:
+    """Let a loop read a list made of other values, in a body that is for that."""
+    before = loop.inputs[at][0]
+    held = ctx.add("TensorListFromTensor", loop, "list", list(inputs), dict(attrs))
+    given = list(loop.inputs)
+    given[at] = (held, 0)
+    ctx.graph.set_inputs(loop, given)
+    ctx.graph.set_attr(loop, "body", FunctionRef(body))
+    ctx.forget(loop)
+    ctx.drop_unused(before)

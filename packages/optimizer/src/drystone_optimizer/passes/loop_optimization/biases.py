@@ -11,7 +11,6 @@ from typing import Final
 
 from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.loop_optimization._lists import (
     FLOATS,
@@ -20,6 +19,7 @@ from drystone_optimizer.passes.loop_optimization._lists import (
     lists,
     only_reader,
     outside,
+    use_list,
 )
 from drystone_optimizer.rules import Numeric, Rule
 
@@ -77,15 +77,8 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     given = node.inputs[found.at][0]
     attrs = {"T": ctx.dtype(given.inputs[0]), "data_format": "NHWC"}
     biased = ctx.add("BiasAdd", node, "biased", [given.inputs[0], found.bias], attrs)
-    held = ctx.add(
-        "TensorListFromTensor", node, "list", [(biased, 0), given.inputs[1]], dict(given.attrs)
-    )
-    inputs = list(node.inputs)
-    inputs[found.at] = (held, 0)
-    ctx.graph.set_inputs(node, inputs)
-    ctx.graph.set_attr(node, "body", FunctionRef(_new_body(ctx.graph, found)))
-    ctx.forget(node)
-    ctx.drop_unused(given)
+    body = _new_body(ctx.graph, found)
+    use_list(ctx, node, found.at, [(biased, 0), given.inputs[1]], given.attrs, body)
 
 
 def _new_body(graph: Graph, found: _Found) -> str:

@@ -17,7 +17,7 @@ from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_base.graph.rewiring import replace
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.loop_optimization._lists import (
     FLOATS,
@@ -26,18 +26,13 @@ from drystone_optimizer.passes.loop_optimization._lists import (
     lists,
     only_reader,
     outside,
+    use_list,
 )
-from drystone_optimizer.passes.loop_optimization.biases import RULE as BIASES
-from drystone_optimizer.rules import Numeric, Rule, apply_rules
+from drystone_optimizer.rules import Numeric, Rule
 
-__all__ = ["RULE", "run"]
+__all__ = ["RULE"]
 
 _INT32: Final = as_dtype("int32")
-
-
-def run(ctx: Context) -> None:
-    """Move products out, and biases, until none is left that could be."""
-    apply_rules(ctx, _RULES)
 
 
 @dataclass(frozen=True)
@@ -93,8 +88,7 @@ def _width(ctx: Context, rows: Output, weights: Output, product: Node) -> int:
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
-    graph, given = ctx.graph, node.inputs[found.at][0]
-    rows = given.inputs[0]
+    rows = node.inputs[found.at][0].inputs[0]
     dtype = ctx.dtype(rows)
     flips = {"adj_x": False, "adj_y": found.product.attr("transpose_b", False)}
     products = ctx.add(
@@ -102,13 +96,8 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     )
     shape = ctx.add_constant(node, "products_shape", _shape(found))
     attrs = {"element_dtype": dtype, "shape_type": _INT32}
-    held = ctx.add("TensorListFromTensor", node, "list", [(products, 0), shape], attrs)
-    inputs = list(node.inputs)
-    inputs[found.at] = (held, 0)
-    graph.set_inputs(node, inputs)
-    graph.set_attr(node, "body", FunctionRef(_new_body(graph, found, dtype)))
-    ctx.forget(node)
-    ctx.drop_unused(given)
+    body = _new_body(ctx.graph, found, dtype)
+    use_list(ctx, node, found.at, [(products, 0), shape], attrs, body)
 
 
 def _shape(found: _Found) -> np.ndarray[Any, Any]:
@@ -132,4 +121,3 @@ def _new_body(graph: Graph, found: _Found, dtype: DType | None) -> str:
 RULE: Final = Rule(
     "products before the loop", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
 )
-_RULES: Final = (RULE, BIASES)
