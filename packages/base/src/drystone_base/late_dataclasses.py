@@ -1,10 +1,11 @@
-"""``dataclass`` whose initializer is compiled at the first instance, if there ever is one.
+"""``dataclass`` whose initializer is compiled once a class has many instances, if it ever has.
 
 The standard decorator writes and compiles up to six functions for a class, which takes half a
-millisecond; a process that runs a small model imports seventy such classes and makes instances of
-few. Here fields are found as usual, so that ``fields``, ``replace``, ``asdict`` and ``match`` work,
-and what compares, hashes and shows is shared by all classes. Classes behave as the standard ones,
-also below and above those.
+millisecond; a process that runs a small model imports seventy such classes, makes no instance of
+half of them and a few of the others. To compile an initializer takes as long as to fill in a
+hundred instances field by field. Here fields are found as usual, so that ``fields``, ``replace``,
+``asdict`` and ``match`` work, and what compares, hashes and shows is shared by all classes. Classes
+behave as the standard ones, also below and above those.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 __all__ = ["dataclass"]
 
 _MISSING: Final = dataclasses.MISSING
+_FILLED_IN: Final = 32
+"""Instances of a class before its initializer is compiled."""
 _Fields = tuple[dataclasses.Field[Any], ...]
 
 
@@ -162,8 +165,68 @@ def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda held: tuple(getattr(held, name) for name in found)
 
 
+class _Filling:
+    """Fills in the first instances of a class, field by field, as its initializer would."""
+
+    __slots__ = ("cls", "fields", "left", "plan")
+
+    def __init__(self, cls: type[Any], fields: _Fields) -> None:
+        self.cls, self.fields = cls, fields
+        self.left = _FILLED_IN
+        self.plan: _Plan | None = None
+
+    def fill(self, held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether it was done: what is given to no field, or twice, is the initializer's to say."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        plan = self.plan = self.plan or _plan(self.cls, self.fields)
+        given = dict(zip(plan.names, args, strict=False)) | kwargs
+        fits = len(given) == len(args) + len(kwargs) and given.keys() >= plan.required
+        if not fits or not kwargs.keys() <= plan.names.keys():
+            return False
+        for name, default, factory in plan.steps:
+            if name in given:
+                plan.put(held, name, given[name])
+            else:
+                plan.put(held, name, default if factory is _MISSING else factory())
+        if hasattr(self.cls, "__post_init__"):
+            held.__post_init__()
+        return True
+
+
+class _Plan:
+    """What an instance is filled in with: parameters, and each field with what it takes else."""
+
+    __slots__ = ("names", "put", "required", "steps")
+
+    def __init__(self, names: dict[str, bool], put: Any, steps: list[tuple[str, Any, Any]]) -> None:
+        self.names, self.put, self.steps = names, put, steps
+        self.required = {name for name, needed in names.items() if needed}
+
+
+def _plan(cls: type[Any], fields: _Fields) -> _Plan:
+    steps = [(f.name, f.default, f.default_factory) for f in fields if f.init or _is_put(cls, f)]
+    names = {
+        f.name: f.default is _MISSING and f.default_factory is _MISSING for f in fields if f.init
+    }
+    return _Plan(names, object.__setattr__ if _is_frozen(cls) else setattr, steps)
+
+
+def _is_put(cls: type[Any], field: dataclasses.Field[Any]) -> bool:
+    """Whether a field that is no parameter is set; else the class has its value, if any."""
+    if field.default_factory is not _MISSING:
+        return True
+    return field.default is not _MISSING and field.name in getattr(cls, "__slots__", ())
+
+
+def _is_frozen(cls: type[Any]) -> bool:
+    return "__setattr__" in cls.__dict__
+
+
 def _first_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
-    """An initializer that puts the real one in its place, and calls it."""
+    """An initializer for a few instances, which then puts the compiled one in its place."""
+    filling = _Filling(cls, fields)
 
     def written() -> Callable[..., None]:
         made = _written_init(cls, fields)
@@ -172,7 +235,8 @@ def _first_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
         return made
 
     def any_call(self: Any, /, *args: Any, **kwargs: Any) -> None:
-        written()(self, *args, **kwargs)
+        if not filling.fill(self, args, kwargs):
+            written()(self, *args, **kwargs)
 
     # With the class's module behind it, where annotations are looked up.
     first: Any = FunctionType(
@@ -197,7 +261,7 @@ def _annotations(fields: _Fields) -> dict[str, Any]:
 def _written_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
     """The initializer, compiled."""
     scope: dict[str, Any] = {"_put": object.__setattr__, "_factory": _FACTORY}
-    frozen = "__setattr__" in cls.__dict__
+    frozen = _is_frozen(cls)
     parameters, lines = ["_self"], []
     for place, field in enumerate(fields):
         name, value = field.name, field.name
@@ -212,9 +276,9 @@ def _written_init(cls: type[Any], fields: _Fields) -> Callable[..., None]:
                 value += f" if {name} is _factory else {name}"
         if field.init:
             parameters.append(name + default)
+        elif not _is_put(cls, field):
+            continue
         elif field.default_factory is _MISSING:
-            if field.default is _MISSING or name not in getattr(cls, "__slots__", ()):
-                continue  # the class has the value, if there is one
             value = f"_value{place}"
         lines.append(f"_put(_self, {name!r}, {value})" if frozen else f"_self.{name} = {value}")
     if hasattr(cls, "__post_init__"):

@@ -10,7 +10,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, get_type_hints
 
+import pytest
+
+from drystone_base import late_dataclasses
 from drystone_base.late_dataclasses import dataclass
+
+
+@pytest.fixture(autouse=True, params=[0, 1, 1000], ids=["compiled", "second", "filled-in"])
+def filled_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many instances of a class are filled in before its initializer is compiled."""
+    number: int = request.param
+    monkeypatch.setattr(late_dataclasses, "_FILLED_IN", number)
+    return number
 
 
 @dataclass(frozen=True)
@@ -217,9 +228,43 @@ def test_goes_through_pickle() -> None:
         assert pickle.loads(pickle.dumps(made)) == made
 
 
-def test_the_initializer_is_compiled_when_it_is_used() -> None:
+def test_the_initializer_is_compiled_after_some_instances(filled_in: int) -> None:
     made = _classes(dataclass)["One"]
     first = made.__init__
-    made(1.0)
-    assert made.__init__ is not first
+    for _ in range(filled_in):
+        assert made(1.0).a == 1.0
+        assert made.__init__ is first
+    assert made(2.0).a == 2.0
     assert made.__init__.__code__.co_varnames == ("_self", "a")
+
+
+def test_wrong_arguments_change_nothing_before_they_are_refused() -> None:
+    calls: list[int] = []
+
+    @dataclass
+    class Counted:
+        a: int
+        b: list[int] = dataclasses.field(default_factory=lambda: calls.append(1) or [])  # type: ignore[func-returns-value]
+
+    for args, kwargs in (((), {}), ((1, [], 3), {}), ((1,), {"a": 2}), ((1,), {"c": 2})):
+        made = Counted.__new__(Counted)
+        assert isinstance(_outcome(lambda: made.__init__(*args, **kwargs)), tuple)  # noqa: B023
+        assert not vars(made)
+    assert calls == []
+
+
+def test_fields_are_set_in_their_order_through_the_classs_own_setattr() -> None:
+    seen: list[tuple[str, Any]] = []
+
+    @dataclass
+    class Noted:
+        a: int
+        b: list[int] = dataclasses.field(default_factory=lambda: seen.append(("made", 0)) or [1])  # type: ignore[func-returns-value]
+
+    class Below(Noted):
+        def __setattr__(self, name: str, value: Any) -> None:
+            seen.append((name, value))
+            super().__setattr__(name, value)
+
+    assert Below(1).b == [1]
+    assert seen == [("a", 1), ("made", 0), ("b", [1])]
