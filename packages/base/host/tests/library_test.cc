@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,7 @@
 
 #include "drystone/registry.h"
 #include "drystone_host/library.h"
+#include "library/contents.h"
 #include "library/elf_image.h"
 #include "library/inspect.h"
 
@@ -63,6 +65,10 @@ void test_null_arguments() {
   CHECK(DS_OpenLibrary(nullptr, s) == nullptr && says(s, TF_INVALID_ARGUMENT, "path"));
   CHECK(DS_OpenLibrary("", s) == nullptr && says(s, TF_INVALID_ARGUMENT, "empty"));
   CHECK(DS_OpenLibrary("/x", nullptr) == nullptr);
+  DS_InspectFile(nullptr, nullptr, s);
+  CHECK(says(s, TF_INVALID_ARGUMENT, "path must not be NULL"));
+  DS_InspectFile("/bin/sh", nullptr, s);
+  CHECK(TF_GetCode(s) == TF_INVALID_ARGUMENT || TF_GetCode(s) == TF_UNIMPLEMENTED);
   CHECK(DS_LibraryEntries(nullptr, nullptr, 5) == 0);
   CHECK(DS_LibrarySymbol(nullptr, nullptr) == nullptr);
   DS_InitLibrary(nullptr, nullptr, s);
@@ -159,9 +165,19 @@ void test_platform_strings_of_any_bytes() {
       else if (kind == 1) bytes += magic;
       else bytes += static_cast<char>(random() % 256);
     }
+    drystone::host::RecordFinder whole;
+    drystone::host::RecordFinder pieces;
+    whole.take(bytes);
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const std::size_t size = std::min<std::size_t>(random() % 9, rest.size());
+      pieces.take(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
     std::size_t total = 0;
-    for (const std::string_view record : drystone::host::platform_strings(bytes)) {
-      CHECK(!record.empty() && record.find('\0') == std::string_view::npos);
+    const std::vector<std::string> records = whole.finish();
+    CHECK(records == pieces.finish());
+    for (const std::string& record : records) {
+      CHECK(!record.empty() && record.find('\0') == std::string::npos);
       total += record.size();
     }
     CHECK(total <= bytes.size());

@@ -16,7 +16,7 @@ from drystone_base.plugins import _linker, _manifest, _processor, audit
 from drystone_base.plugins._elf import BadElf, parse, read_elf
 from drystone_base.plugins._manifest import manifest_for, read_manifest, take_manifest
 from drystone_base.plugins._platform import check_platform
-from drystone_base.plugins._record import StepResult, plugin_name
+from drystone_base.plugins._record import StepResult, library_stem, plugin_name
 from drystone_base.plugins._settings import Settings
 from drystone_base.plugins.audit import audit_symbols
 
@@ -143,11 +143,32 @@ def test_the_manifest_of_a_folder_names_its_library(tmp_path: Path) -> None:
         ("nmae = 'x'", "the key 'nmae' is not known; did you mean name?"),
         ("name = 3", "name must be a string, found 3"),
         ("name = '../x'", "name must be a name of letters"),
+        ("name = ''", "name must be a name of letters"),
+        ("name = 'x-'", "name must be a name of letters"),
+        ("name = 'é'", "name must be a name of letters"),
+        (f"name = '{'x' * 101}'", "name must be a name of letters"),
+        ("package = 'a b'", "package must be the name of a distribution, found 'a b'"),
         ("version = 'new'", "version must be a version that begins with a digit"),
+        ("version = '1 2'", "version must be a version that begins with a digit"),
         ("library = '/etc/x.so'", "library must be the name of a file beside the manifest"),
         ("library = '..'", "library must be the name of a file beside the manifest"),
         ("library = 'b.so'", "library is 'b.so', but it lies beside a.so"),
         ("abi = '~1'", "abi must be bounds such as '>=1.0,<2', found '~1'"),
+        *(
+            (f"abi = '{bad}'", f"abi must be bounds such as '>=1.0,<2', found '{bad}'")
+            for bad in (
+                "",
+                ">=",
+                ">=1.",
+                ">=1.0.0",
+                ">=1,",
+                "> =1",
+                "=>1",
+                ">=1234567",
+                ">=-1",
+                "1.0",
+            )
+        ),
         ("modules = 'kernels'", "modules must be a list of strings"),
         ("isolation = 'thread'", "isolation must be 'none' or 'process', found 'thread'"),
         ("extra = 1", "extra must be a table, found 1"),
@@ -196,8 +217,13 @@ def test_a_shared_manifest_without_library_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "fits"), [(">=1.0,<2", True), ("==1.0", True), (">1.0", False), ("<1", False)]
-)
+    ("bounds", "fits"),
+    [
+        (">=1.0,<2", True), ("==1.0", True), (">1.0", False), ("<1", False),
+        (" >= 1 , <\t2.0 ", True), ("<=1.0", True), ("<=0.9", False), ("==1", True),
+        (">0.999999", True),
+    ],
+)  # fmt: skip
 def test_ranges_of_abi_versions(tmp_path: Path, bounds: str, fits: bool) -> None:
     (tmp_path / "a.so.toml").write_text(f"abi = '{bounds}'", encoding="utf-8")
     result = take_manifest(plugin(tmp_path / "a.so"))
@@ -210,11 +236,17 @@ def test_ranges_of_abi_versions(tmp_path: Path, bounds: str, fits: bool) -> None
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [("libfoo.so", "foo"), ("foo.so.2", "foo"), ("libfoo.so.1.2", "foo"), ("x.txt", "x.txt")],
-)
+    [
+        ("libfoo.so", "foo"), ("foo.so.2", "foo"), ("libfoo.so.1.2", "foo"), ("x.txt", "x.txt"),
+        ("lib.so", "lib"), ("a.so.so", "a.so"), ("a.so.1.so.2", "a.so.1"), ("a.b.so", "a.b"),
+        (".so", ".so"), (".so.1", ".so.1"), ("so", "so"), ("1", "1"), ("a.1", "a.1"), ("", ""),
+        ("a.so.", "a.so."), ("a.so.x", "a.so.x"), ("a.so.1.", "a.so.1."), ("a.sox", "a.sox"),
+    ],
+)  # fmt: skip
 def test_names_of_files(file: str, name: str) -> None:
     """Row B27."""
     assert plugin_name(file) == name
+    assert bool(library_stem(file)) == (re.search(r".\.so(\.\d+)*$", file) is not None)
 
 
 # platform strings ------------------------------------------------------------------------------
@@ -250,7 +282,8 @@ def test_without_platform_strings_by_policy_only(compile_library: Compile, polic
          "this processor lacks avx512_4fmaps (__AVX5124FMAPS__)", "avx512_4fmaps"),
         (["DRYSTONE_ABI_VERSION=2.0"], "plugin-wrong-abi", "plugin ABI 2.0", "plugin ABI 1.x"),
         (["DRYSTONE_ABI_VERSION=0.9"], "plugin-wrong-abi", "plugin ABI 0.9", "plugin ABI 1.x"),
-        (["DRYSTONE_ABI_VERSION=x"], "plugin-wrong-abi", "plugin ABI x", "plugin ABI 1.x"),
+        *((["DRYSTONE_ABI_VERSION=" + bad], "plugin-wrong-abi", f"plugin ABI {bad}",
+           "plugin ABI 1.x") for bad in ("x", "1", "1.", "1.0.0", "1.1234567", "1.-1")),
     ],
 )  # fmt: skip
 def test_another_platform_is_refused_under_every_policy(

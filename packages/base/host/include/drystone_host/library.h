@@ -25,6 +25,15 @@ extern "C" {
 /* An opened library. Owned by the host; valid until the process ends. */
 typedef struct DS_Library DS_Library;
 
+/* Read a file once, and write to `out`, an empty buffer: the 32 bytes of its SHA-256, then its
+ * platform strings ("NAME=value", see drystone/platform_strings.h) with a NUL after each. Nothing of
+ * the file is mapped or run.
+ *
+ * INVALID_ARGUMENT  path or out is NULL, or out is not empty
+ * NOT_FOUND         the file cannot be read, or is not a regular file
+ * UNIMPLEMENTED     this processor has no instructions for SHA-256: any library for digests will do */
+TF_CAPI_EXPORT extern void DS_InspectFile(const char* path, TF_Buffer* out, TF_Status* status);
+
 /* Open the shared library at `path`, without calling any entry function. Its platform strings are
  * not looked at (TF_LoadLibrary does that).
  *

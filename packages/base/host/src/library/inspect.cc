@@ -15,12 +15,11 @@
 
 #include "core/failure.h"
 #include "drystone/version.h"
+#include "library/contents.h"
 
 namespace drystone::host {
 namespace {
 
-constexpr std::string_view kMagic("\0S\\s\":^p*L}", 11);
-constexpr std::size_t kLongest = 4096;
 constexpr int kMostSegments = 512;
 
 // A file in memory, read-only.
@@ -66,7 +65,7 @@ const ElfW(Ehdr)* own_header() {
 }
 
 // The value of `name` among the records, or NULL data when it is not there.
-std::string_view value_of(const std::vector<std::string_view>& records, std::string_view name) {
+std::string_view value_of(const std::vector<std::string>& records, std::string_view name) {
   for (const std::string_view record : records) {
     if (record.size() > name.size() && record.substr(0, name.size()) == name &&
         record[name.size()] == '=') {
@@ -138,7 +137,7 @@ bool is_this_machine(std::string_view macro) {
   return false;
 }
 
-void require_machine(const std::string& path, const std::vector<std::string_view>& records) {
+void require_machine(const std::string& path, const std::vector<std::string>& records) {
   constexpr std::string_view kMachines[] = {
       "__linux__",    "__APPLE__",  "_WIN32",    "__FreeBSD__", "__ANDROID__",    "__x86_64__",
       "__i386__",     "__aarch64__", "__arm__",   "__powerpc64__", "__powerpc__",  "__s390x__",
@@ -156,7 +155,7 @@ void require_machine(const std::string& path, const std::vector<std::string_view
   }
 }
 
-void require_processor(const std::string& path, const std::vector<std::string_view>& records) {
+void require_processor(const std::string& path, const std::vector<std::string>& records) {
   std::string missing;
   for (const Feature& feature : processor_features()) {
     if (feature.present || value_of(records, feature.macro).data() == nullptr) continue;
@@ -166,7 +165,7 @@ void require_processor(const std::string& path, const std::vector<std::string_vi
   fail(TF_FAILED_PRECONDITION, path + " needs processor features that are not there: " + missing);
 }
 
-void require_abi(const std::string& path, const std::vector<std::string_view>& records) {
+void require_abi(const std::string& path, const std::vector<std::string>& records) {
   const std::string_view version = value_of(records, "DRYSTONE_ABI_VERSION");
   if (version.data() == nullptr) return;
   const std::string major(version.substr(0, version.find('.')));
@@ -206,22 +205,11 @@ void require_whole_library(const std::string& path) {
   }
 }
 
-std::vector<std::string_view> platform_strings(std::string_view bytes) {
-  std::vector<std::string_view> out;
-  std::size_t at = 0;
-  while ((at = bytes.find(kMagic, at)) != std::string_view::npos) {
-    at += kMagic.size();
-    const std::string_view rest = bytes.substr(at, kLongest);
-    const std::string_view record = rest.substr(0, rest.find('\0'));
-    if (!record.empty()) out.push_back(record);
-    at += record.size();
-  }
-  return out;
-}
-
 void require_platform(const std::string& path) {
   const Bytes bytes(path);
-  const std::vector<std::string_view> records = platform_strings(bytes.view());
+  RecordFinder finder;
+  finder.take(bytes.view());
+  const std::vector<std::string> records = finder.finish();
   if (records.empty()) return;
   require_machine(path, records);
   require_processor(path, records);

@@ -3,17 +3,12 @@
 #define DRYSTONE_HOST_LIBRARY_INSPECT_H_
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace drystone::host {
 
 // Fails (INVALID_ARGUMENT) unless the file is a whole ELF file for this machine. The linker maps what
 // the header states; reading past the end of a truncated file would end the process.
 void require_whole_library(const std::string& path);
-
-// The platform strings in `bytes`, "NAME=value" each: see drystone/platform_strings.h.
-std::vector<std::string_view> platform_strings(std::string_view bytes);
 
 // Fails (FAILED_PRECONDITION) when the platform strings of the file name another machine, processor
 // features that are not there, or another major version of the ABI. A file without any passes.

@@ -4,6 +4,7 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/json.h"
+#include "library/contents.h"
 #include "library/loaded.h"
 #include "library/open.h"
 
@@ -56,6 +57,13 @@ DS_Library* DS_OpenLibrary(const char* path, TF_Status* status) {
     out = open_library(path);
   });
   return out;
+}
+
+void DS_InspectFile(const char* path, TF_Buffer* out, TF_Status* status) {
+  guarded(status, "DS_InspectFile", [&] {
+    require(path, "path");
+    fill(out, digest_and_records(path));
+  });
 }
 
 int DS_LibraryEntries(const DS_Library* library, const char** symbols, int max) {

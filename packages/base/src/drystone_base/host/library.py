@@ -21,6 +21,7 @@ __all__ = [
     "aliases",
     "called_entries",
     "generation",
+    "inspect_file",
     "known_entries",
     "open_library",
 ]
@@ -37,6 +38,7 @@ _init = declare("DS_InitLibrary", None, ctypes.c_void_p, ctypes.c_char_p, ctypes
 _symbol = declare("DS_LibrarySymbol", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 _describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
+_inspect = declare("DS_InspectFile", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -112,6 +114,19 @@ def open_library(path: str | os.PathLike[str], name: str = "") -> HostLibrary:
     with Status(f"{file} cannot be opened") as status:
         handle = _open(os.fsencode(file), status.pointer)
     return HostLibrary(handle, os.path.realpath(file), name or os.path.basename(file))
+
+
+def inspect_file(path: str) -> tuple[bytes, list[str]]:
+    """The SHA-256 and the platform strings of a file, which is read once; raises ``HostError``.
+
+    ``UNIMPLEMENTED`` where the processor has no instructions for digests.
+    """
+    found = answer(
+        f"{path} cannot be looked into",
+        lambda buffer, status: _inspect(os.fsencode(path), buffer, status),
+    )
+    records = found[32:].split(b"\0")[:-1]
+    return found[:32], [record.decode("ascii", "backslashreplace") for record in records]
 
 
 @cache

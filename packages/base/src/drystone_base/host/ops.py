@@ -6,18 +6,21 @@ import atexit
 import ctypes
 import json
 import threading
-from array import array
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import KernelDef, KernelList, OpList
 from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer, filled, write
 from drystone_base.host.status import Status
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops import defs
-from drystone_base.ops.shapes._registry import Shape
+
+if TYPE_CHECKING:
+    from array import array
+
+    from drystone_base.ops.shapes._registry import Shape
 
 __all__ = ["PluginOp", "attach", "detach", "find", "infer_shapes", "plugin_ops", "sync"]
 
@@ -60,8 +63,7 @@ _infer = declare(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PluginOp:
+class PluginOp(NamedTuple):
     """An op that a plugin registered; ``leaked_handles`` counts what its shape function left."""
 
     name: str
@@ -148,8 +150,6 @@ def sync() -> None:
     Raises ``GraphError`` (``duplicate-op``), once, where one of them has another definition here;
     the others are known all the same.
     """
-    from drystone_base.ops.shapes._plugins import add_plugin_op
-
     attach()
     with _STATE.lock:
         generation = _generation()
@@ -167,10 +167,16 @@ def sync() -> None:
                 _STATE.refused.add(proto.name)
                 continue
             if listed[proto.name].has_shape_function:
-                add_plugin_op(proto.name)
+                _shaped_by_host(proto.name)
         _STATE.known = generation
     if conflicts:
         raise conflicts[0]
+
+
+def _shaped_by_host(op: str) -> None:
+    from drystone_base.ops.shapes._plugins import add_plugin_op
+
+    add_plugin_op(op)
 
 
 def plugin_ops() -> list[PluginOp]:
@@ -190,6 +196,8 @@ def infer_shapes(op: str, node_def: bytes, shapes: Sequence[Shape]) -> list[Shap
 
     Symbols in ``shapes`` come back where outputs have the same dimensions. Raises ``HostError``.
     """
+    from array import array
+
     ranks = array("i", [-1 if shape is None else len(shape) for shape in shapes])
     dims = array("q", [dim for shape in shapes for dim in shape or ()])
     with filled(node_def) as node:

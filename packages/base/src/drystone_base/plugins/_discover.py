@@ -9,7 +9,6 @@ Folders are not searched recursively. Every file that is passed over is kept wit
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from typing import Any, Final
 from drystone_base._entry_points import EntryPoint, points
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._manifest import manifest_for
-from drystone_base.plugins._record import Plugin, plugin_name, skipped
+from drystone_base.plugins._record import Plugin, library_stem, plugin_name, skipped
 from drystone_base.plugins._settings import Settings
 
 __all__ = ["GROUP", "Discovery", "Place", "discover", "from_path"]
@@ -28,7 +27,6 @@ __all__ = ["GROUP", "Discovery", "Place", "discover", "from_path"]
 GROUP: Final = "drystone.plugins"
 FOLDER: Final = "drystone-plugins"
 TENSORFLOW_FOLDER: Final = "tensorflow-plugins"
-_LIBRARY: Final = re.compile(r".\.so(\.\d+)*$")
 _BESIDE: Final = (".toml", ".minisig")
 
 
@@ -140,7 +138,7 @@ def _not_a_library(path: Path) -> str | None:
     """Why a file is no candidate; "" where that is as it should be, None where it is one."""
     if path.name.endswith(_BESIDE) or path.name.startswith("."):
         return ""
-    if not _LIBRARY.search(path.name):
+    if not library_stem(path.name):
         return "its name does not end in .so or .so.NUMBER"
     try:
         mode = path.stat().st_mode

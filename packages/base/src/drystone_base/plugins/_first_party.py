@@ -8,47 +8,61 @@ a file that another wheel has overwritten. Names of distributions are owned on t
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import os
 from typing import Final
+
+from drystone_base.plugins._contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by"]
 
 DISTRIBUTIONS: Final = ("drystone-cpu",)
-_HERE: Final = Path(__file__).resolve().parents[2]
+_INFO: Final = ".dist-info"
 _LARGEST: Final = 1 << 24
 
 
-def installed_by(path: str, home: Path = _HERE) -> str:
+def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
     """The distribution of drystone's that vouches for a library, with its version; "" for none.
 
     ``home`` is the site-packages folder of drystone-base. A file that the record does not fit is
     not vouched for.
     """
-    file = Path(path).resolve()
-    if file.parents[1] != home:
+    place = os.fspath(home) if home else _above(os.path.realpath(__file__), 3)
+    file = os.path.realpath(path)
+    if _above(file, 2) != place:
         return ""
     for name in DISTRIBUTIONS:
-        stem = name.replace("-", "_")
-        for record in sorted(home.glob(f"{stem}-*.dist-info/RECORD")):
-            version = re.fullmatch(rf"{stem}-(.+)\.dist-info", record.parent.name)
-            if version and _lists(record, file, home):
-                return f"{name} {version[1]}"
+        stem = name.replace("-", "_") + "-"
+        for folder in sorted(os.listdir(place)):
+            version = folder.removeprefix(stem).removesuffix(_INFO)
+            named = folder.startswith(stem) and folder.endswith(_INFO) and version
+            if named and _lists(os.path.join(place, folder, "RECORD"), file, place):
+                return f"{name} {version}"
     return ""
 
 
-def _lists(record: Path, file: Path, home: Path) -> bool:
+def _above(path: str, levels: int) -> str:
+    for _ in range(levels):
+        path = os.path.dirname(path)
+    return path
+
+
+def _lists(record: str, file: str, home: str) -> bool:
     """Whether a RECORD has a digest for the file, and it is the file's own."""
     try:
-        if record.stat().st_size > _LARGEST:
+        if os.stat(record).st_size > _LARGEST:
             return False
-        rows = _rows(record.read_text(encoding="utf-8"))
+        with open(record, encoding="utf-8") as stream:
+            rows = _rows(stream.read())
+        listed = next((row[1] for row in rows if _names(row, file, home)), "")
     except (OSError, ValueError):
         return False
-    for row in rows:
-        if len(row) >= 2 and row[1].startswith("sha256=") and (home / row[0]).resolve() == file:
-            return row[1].removeprefix("sha256=") == _digest(file)
-    return False
+    return bool(listed) and listed.removeprefix("sha256=") == _digest(file)
+
+
+def _names(row: list[str], file: str, home: str) -> bool:
+    """Whether the row has a digest of the file."""
+    digested = len(row) >= 2 and row[1].startswith("sha256=")
+    return digested and os.path.realpath(os.path.join(home, row[0])) == file
 
 
 def _rows(text: str) -> list[list[str]]:
@@ -63,12 +77,9 @@ def _rows(text: str) -> list[list[str]]:
         raise ValueError(str(error)) from error
 
 
-def _digest(file: Path) -> str:
+def _digest(file: str) -> str:
     """As a RECORD has it: base64 in letters for file names."""
     import binascii
-    import hashlib
 
-    with file.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").digest()
-    plain = binascii.b2a_base64(found, newline=False).decode().rstrip("=")
+    plain = binascii.b2a_base64(sha256(file), newline=False).decode().rstrip("=")
     return plain.replace("+", "-").replace("/", "_")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from drystone_base.errors import HostError, PluginError
+from drystone_base.plugins._contents import identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import take_manifest
@@ -170,15 +171,6 @@ def _warn(plugin: Plugin) -> None:
         f"{first}: {found} [{plugin.reason}]; `drystone plugins explain {plugin.name}` tells more"
     )
     warnings.warn(text, PluginWarning, stacklevel=3)
-
-
-def identity(path: str) -> tuple[int, ...]:
-    """What tells one state of a file from another; () where it cannot be read."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_file(path: str, settings: Settings) -> Plugin:

@@ -7,7 +7,6 @@ library that its ``library`` names. docs/spec/manifest.md is the specification.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import field, fields
 from pathlib import Path
@@ -21,9 +20,11 @@ __all__ = ["Manifest", "Named", "VersionRange", "manifest_for", "read_manifest",
 
 SHARED_NAME: Final = "drystone-plugin.toml"
 _LARGEST: Final = 1 << 16
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
-_VERSION: Final = re.compile(r"[0-9][A-Za-z0-9.+!_-]{0,99}")
-_BOUND: Final = re.compile(r"(>=|<=|==|<|>)\s*(\d{1,6})(?:\.(\d{1,6}))?")
+_DIGITS: Final = frozenset("0123456789")
+_ALNUM: Final = _DIGITS.union("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_IN_NAMES: Final = _ALNUM.union("._-")
+_IN_VERSIONS: Final = _IN_NAMES.union("+!")
+_OPERATORS: Final = (">=", "<=", "==", "<", ">")  # none after its own beginning
 
 
 @dataclass(frozen=True)
@@ -164,11 +165,17 @@ def _text(key: str, value: Any) -> str:
     return value
 
 
-def _matching(pattern: re.Pattern[str], what: str) -> Callable[[str, Any], str]:
+def _spelled(
+    what: str, inside: frozenset[str], first: frozenset[str], last: frozenset[str]
+) -> Callable[[str, Any], str]:
+    """A check for 1 to 100 characters of a set, with others for the first and the last."""
+
     def check(key: str, value: Any) -> str:
-        if not pattern.fullmatch(_text(key, value)):
+        text = _text(key, value)
+        fits = 1 <= len(text) <= 100 and inside.issuperset(text)
+        if not fits or text[0] not in first or text[-1] not in last:
             raise ValueError(f"{key} must be {what}, found {value!r}")
-        return str(value)
+        return text
 
     return check
 
@@ -190,12 +197,18 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
 def _range(key: str, value: Any) -> VersionRange:
     text = _text(key, value)
     bounds = []
-    for part in text.split(","):
-        match = _BOUND.fullmatch(part.strip())
-        if match is None:
+    for part in map(str.strip, text.split(",")):
+        operator = next(filter(part.startswith, _OPERATORS), "")
+        numbers = part.removeprefix(operator).lstrip().split(".")
+        if not operator or len(numbers) > 2 or not all(map(_is_number, numbers)):
             raise ValueError(f"{key} must be bounds such as '>=1.0,<2', found {value!r}")
-        bounds.append((match[1], (int(match[2]), int(match[3] or 0))))
+        major, minor = (*map(int, numbers), 0)[:2]
+        bounds.append((operator, (major, minor)))
     return VersionRange(tuple(bounds), text)
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= 6 and text.isdecimal()
 
 
 def _isolation(key: str, value: Any) -> str:
@@ -211,9 +224,9 @@ def _table(key: str, value: Any) -> dict[str, Any]:
 
 
 _VALUES: Final[dict[str, Callable[[str, Any], Any]]] = {
-    "name": _matching(_NAME, "a name of letters, digits, '.', '_' and '-'"),
-    "version": _matching(_VERSION, "a version that begins with a digit"),
-    "package": _matching(_NAME, "the name of a distribution"),
+    "name": _spelled("a name of letters, digits, '.', '_' and '-'", _IN_NAMES, _ALNUM, _ALNUM),
+    "version": _spelled("a version that begins with a digit", _IN_VERSIONS, _DIGITS, _IN_VERSIONS),
+    "package": _spelled("the name of a distribution", _IN_NAMES, _ALNUM, _ALNUM),
     "library": _file_name,
     "abi": _range,
     "modules": _texts,

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 from typing import Any, Final
 
 from drystone_abi import ABI_VERSION
-from drystone_abi.platform_strings import (
-    ABI_VERSION_RECORD,
-    FORMAT_RECORD,
-    parse_records,
-    read_platform_strings,
-)
+from drystone_abi.platform_strings import ABI_VERSION_RECORD, FORMAT_RECORD, parse_records
 from drystone_base.errors import PluginError
+from drystone_base.plugins._contents import platform_strings
 from drystone_base.plugins._processor import ALWAYS, features, needed_features
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
@@ -48,13 +43,12 @@ _OURS: Final = {
     "riscv64": "riscv", "i686": "x86", "i386": "x86",
 }  # fmt: skip
 _ORDERS: Final = {"1234": "little", "4321": "big"}
-_VERSION: Final = re.compile(r"(\d{1,6})\.(\d{1,6})")
 
 
 def check_platform(plugin: Plugin, settings: Settings) -> StepResult:
     """The step: compare the library's platform strings with this host."""
     try:
-        records = parse_records(read_platform_strings(plugin.path))
+        records = parse_records(platform_strings(plugin.path))
     except OSError as error:
         return failed("platform", plugin.unreadable(error))
     if FORMAT_RECORD not in records:
@@ -100,8 +94,10 @@ def _with(records: dict[str, str]) -> StepResult:
 
 
 def _version(text: str) -> tuple[int, int] | None:
-    match = _VERSION.fullmatch(text)
-    return (int(match[1]), int(match[2])) if match else None
+    parts = text.split(".")
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) <= 6 for part in parts):
+        return None
+    return int(parts[0]), int(parts[1])
 
 
 def _format(plugin: Plugin, records: dict[str, str]) -> PluginError | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from drystone_base.late_dataclasses import dataclass
 
@@ -13,10 +12,18 @@ if TYPE_CHECKING:
     from drystone_base.errors import PluginError
     from drystone_base.host.library import HostLibrary
 
-__all__ = ["Plugin", "State", "StepResult", "failed", "passed", "plugin_name", "skipped"]
+__all__ = [
+    "Plugin",
+    "State",
+    "StepResult",
+    "failed",
+    "library_stem",
+    "passed",
+    "plugin_name",
+    "skipped",
+]
 
 State = Literal["loaded", "skipped", "failed"]
-_LIBRARY_NAME: Final = re.compile(r"^(?:lib)?(.+?)\.so(?:\.\d+)*$")
 
 
 @dataclass(frozen=True)
@@ -156,5 +163,13 @@ class Plugin:
 
 def plugin_name(file: str) -> str:
     """The name of a plugin without manifest: its file's, without ``lib`` and ``.so``."""
-    match = _LIBRARY_NAME.match(file)
-    return match[1] if match else file
+    stem = library_stem(file)
+    return stem[3:] if stem.startswith("lib") and stem != "lib" else stem or file
+
+
+def library_stem(file: str) -> str:
+    """What comes before ``.so`` or ``.so.NUMBER``; "" of a file that does not end so."""
+    stem, _, number = file.rpartition(".")
+    while stem and number.isdecimal():
+        stem, _, number = stem.rpartition(".")
+    return stem if number == "so" else ""

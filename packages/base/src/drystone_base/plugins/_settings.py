@@ -6,7 +6,6 @@ Each setting has an environment variable and an argument of :func:`configure`, w
 from __future__ import annotations
 
 import os
-import re
 import threading
 from dataclasses import fields, replace
 from pathlib import Path
@@ -59,6 +58,8 @@ class Settings:
 
     def disabling(self, *names: str) -> list[str]:
         """Which of ``disabled`` fit one of these names of a plugin or package, however spelled."""
+        if not self.disabled:
+            return []
         found = {_canonical(name) for name in ("*", *names)}
         return sorted(name for name in self.disabled if _canonical(name) in found)
 
@@ -70,6 +71,8 @@ class Settings:
 
 def _canonical(name: str) -> str:
     """A name as the package index compares it: ``Acme_XPU`` is ``acme-xpu``."""
+    import re
+
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
