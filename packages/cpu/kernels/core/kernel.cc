@@ -33,13 +33,35 @@ std::pair<std::int32_t, std::int32_t> size_of(TF_OpKernelConstruction* construct
   return {items, bytes};
 }
 
-// A field of a protocol buffer that holds bytes.
-std::string field(int number, const std::string& bytes) {
-  std::string out(1, static_cast<char>(number << 3 | 2));
-  std::size_t size = bytes.size();
-  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
-  out += static_cast<char>(size);
-  return out + bytes;
+// How many bytes a field of a protocol buffer takes that holds `size` bytes.
+std::size_t field_size(std::size_t size) {
+  std::size_t out = 2 + size;
+  for (std::size_t rest = size; rest >= 0x80; rest >>= 7) ++out;
+  return out;
+}
+
+// What comes before the bytes of such a field.
+void begin_field(std::string* out, int number, std::size_t size) {
+  *out += static_cast<char>(number << 3 | 2);
+  for (; size >= 0x80; size >>= 7) *out += static_cast<char>(size | 0x80);
+  *out += static_cast<char>(size);
+}
+
+void put_field(std::string* out, int number, std::string_view bytes) {
+  begin_field(out, number, bytes.size());
+  *out += bytes;
+}
+
+// Field 3 of a KernelDef: the attribute, and an AttrValue with a list of its types.
+void put_constraint(std::string* out, const Constraint& constraint) {
+  const std::string_view attr = constraint.attr;
+  const std::size_t list = field_size(constraint.types.size());
+  begin_field(out, 3, field_size(attr.size()) + field_size(field_size(list)));
+  put_field(out, 1, attr);
+  begin_field(out, 2, field_size(list));
+  begin_field(out, 1, list);
+  begin_field(out, 6, constraint.types.size());
+  for (const TF_DataType type : constraint.types) *out += static_cast<char>(type);
 }
 
 }  // namespace
@@ -156,12 +178,11 @@ void add_kernel(const char* op, const std::vector<Constraint>& constraints, Crea
                 Compute compute, Delete destroy) {
   // One kernel whose constraints list their types: a kernel for each type would make the host's
   // list several times as long. The bytes are those of a KernelDef: see the interface.
-  std::string definition = field(1, op) + field(2, "CPU");
-  for (const Constraint& constraint : constraints) {
-    std::string types;
-    for (const TF_DataType type : constraint.types) types += static_cast<char>(type);
-    definition += field(3, field(1, constraint.attr) + field(2, field(1, field(6, types))));
-  }
+  std::string definition;
+  definition.reserve(256);
+  put_field(&definition, 1, op);
+  put_field(&definition, 2, "CPU");
+  for (const Constraint& constraint : constraints) put_constraint(&definition, constraint);
   // Priority -1, that of the NumPy kernels, which yield to a plugin's: a vendor's 0 goes before ours.
   definition += "\x30\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
   TF_KernelBuilder* builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);

@@ -130,6 +130,7 @@ class AttrView {
   std::vector<TF_DataType> types() const {
     std::vector<TF_DataType> out;
     each(6, [&](const wire::Reader& field) {
+      out.reserve(out.size() + field.bytes().size());  // of packed types, which take a byte each
       for (wire::Varints all(field); all.next();) {
         out.push_back(static_cast<TF_DataType>(static_cast<std::int32_t>(all.value())));
       }

@@ -20,7 +20,8 @@ Constraint parse_constraint(std::string_view bytes) {
     if (allowed.kind() != sdk::AttrKind::list) {
       fail(TF_INVALID_ARGUMENT, "a constraint of the KernelDef has no list of allowed values");
     }
-    for (const TF_DataType type : allowed.types()) out.types.push_back(static_cast<int>(type));
+    const std::vector<TF_DataType> types = allowed.types();
+    out.types.insert(out.types.end(), types.begin(), types.end());
   }
   if (!fields.ok()) fail(TF_INVALID_ARGUMENT, "the KernelDef is malformed");
   return out;
@@ -46,11 +47,8 @@ bool same_place(const Definition& a, const Definition& b) {
   if (a.op != b.op || a.device != b.device || a.label != b.label || a.priority != b.priority) {
     return false;
   }
-  std::vector<Constraint> left = a.constraints;
-  std::vector<Constraint> right = b.constraints;
-  std::sort(left.begin(), left.end());
-  std::sort(right.begin(), right.end());
-  return left == right;
+  return std::is_permutation(a.constraints.begin(), a.constraints.end(), b.constraints.begin(),
+                             b.constraints.end());
 }
 
 std::string serialize(const Definition& definition) {

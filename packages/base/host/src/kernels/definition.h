@@ -15,7 +15,6 @@ struct Constraint {
   std::vector<int> types;
 
   bool operator==(const Constraint&) const = default;
-  auto operator<=>(const Constraint&) const = default;
 };
 
 struct Definition {
