@@ -11,7 +11,12 @@ import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # a class for the type checker only
 
 __all__ = [
     "ABI_VERSION_RECORD",

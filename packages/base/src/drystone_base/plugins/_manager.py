@@ -15,12 +15,10 @@ from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import take_manifest
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._platform import check_platform
-from drystone_base.plugins._points import load_point
 from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
-from drystone_base.plugins._tensorflow import guard_imports
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
 
@@ -97,7 +95,12 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
 def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
     if plugin.library is None:
         return passed("entry", isolated=True)
-    guard_imports(plugin.name, plugin.path)
+    from drystone_base.host.library import aliases
+
+    if aliases():
+        from drystone_base.plugins._tensorflow import guard_imports
+
+        guard_imports(plugin.name, plugin.path)
     return initialise(plugin)
 
 
@@ -293,6 +296,8 @@ class Manager:
         point = self.found.points.get(plugin.path)
         steps: tuple[_Step, ...] = (*_CHECKS, *_RUNS)
         if point is not None:
+            from drystone_base.plugins._points import load_point
+
             steps = (_choose, lambda p, s: load_point(p, point, s, self.load))
         for step in steps:
             if not plugin.take(step(plugin, settings)):
