@@ -3,19 +3,20 @@
 The standard decorator writes and compiles up to six functions for a class, which takes half a
 millisecond; a process that runs a small model imports seventy such classes, makes no instance of
 half of them and a few of the others. To compile an initializer takes as long as to fill in a
-hundred instances field by field. Here fields are found as usual, so that ``fields``, ``replace``,
-``asdict`` and ``match`` work, and what compares, hashes and shows is shared by all classes. Classes
-behave as the standard ones, also below and above those.
+hundred instances field by field. Here what ``fields``, ``replace`` and ``asdict`` need is found by
+the standard decorator, for most classes when somebody asks for it, and what compares, hashes and
+shows is shared by all classes. Classes behave as the standard ones, also below and above those.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
 __all__ = ["dataclass"]
@@ -23,7 +24,7 @@ __all__ = ["dataclass"]
 _MISSING: Final = dataclasses.MISSING
 _FILLED_IN: Final = 32
 """Instances of a class before its initializer is compiled."""
-_Fields = tuple[dataclasses.Field[Any], ...]
+_FOUND_LATE: Final = ("__dataclass_fields__", "__dataclass_params__")
 
 
 class _Factory:
@@ -36,14 +37,114 @@ class _Factory:
 _FACTORY: Final = _Factory()
 
 
+class _Stated:
+    """A field that is stated by a name and a type, with a default or without."""
+
+    __slots__ = ("default", "name", "type")
+
+    default_factory, kw_only, hash = _MISSING, False, None
+    init = repr = compare = True
+
+    def __init__(self, name: str, kind: str, default: Any) -> None:
+        self.name, self.type, self.default = name, kind, default
+
+
+_Field = dataclasses.Field[Any] | _Stated
+_Fields = tuple[_Field, ...]
+
+
+class _Standard:
+    """What the standard decorator keeps with a class, found when somebody asks for it."""
+
+    __slots__ = ("cls", "fields", "frozen", "name", "order")
+
+    def __init__(
+        self, cls: type[Any], name: str, fields: _Fields, frozen: bool, order: bool
+    ) -> None:
+        self.cls, self.name, self.fields = cls, name, fields
+        self.frozen, self.order = frozen, order
+
+    def __get__(self, held: Any, owner: type[Any]) -> Any:
+        body: dict[str, Any] = {
+            "__annotations__": {f.name: f.type for f in self.fields},
+            "__doc__": self.cls.__name__,  # else its signature is written there
+            "__module__": self.cls.__module__,
+        }
+        for field in self.fields:
+            if isinstance(field, dataclasses.Field):
+                body[field.name] = field
+            elif field.default is not _MISSING:
+                body[field.name] = field.default
+        kind: Any = type(self.cls.__name__, (), body)
+        made = dataclasses.dataclass(init=False, repr=False, eq=False)(kind)
+        _tell(made, self.frozen, self.order)
+        for name in _FOUND_LATE:
+            setattr(self.cls, name, getattr(made, name))
+        return getattr(made, self.name)
+
+
+def _tell(cls: type[Any], frozen: bool, order: bool) -> None:
+    """Let what the standard decorator noted say what ours was asked for."""
+    params: Any = cls.__dataclass_params__
+    params.init = params.repr = params.eq = True
+    params.frozen, params.order = frozen, order
+
+
+def _stated(cls: type[Any]) -> dict[str, str] | None:
+    """The types of a class's fields, by name; None where finding them is the standard's to do.
+
+    That is so for annotations that are no texts or no fields, and for what it may refuse.
+    """
+    types: dict[str, str] = inspect.get_annotations(cls)
+    if hasattr(cls, "__abstractmethods__") or not all(
+        isinstance(kind, str) for kind in types.values()
+    ):
+        return None
+    text = " ".join(types.values())
+    if "ClassVar" in text or "InitVar" in text or "KW_ONLY" in text:
+        return None
+    for name, value in cls.__dict__.items():
+        if isinstance(value, dataclasses.Field) and name not in types:
+            return None
+    for name in types:
+        value = getattr(cls, name, None)
+        if value.__class__.__hash__ is None or isinstance(value, MemberDescriptorType):
+            return None
+    return types
+
+
+def _take_over(cls: type[Any], types: dict[str, str]) -> _Fields:
+    """The fields; what is no default any more is taken from the class."""
+    found: list[_Field] = []
+    for name, kind in types.items():
+        value = getattr(cls, name, _MISSING)
+        if not isinstance(value, dataclasses.Field):
+            found.append(_Stated(name, kind, value))
+            continue
+        value.name, value.type = name, kind
+        if value.default is _MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, value.default)
+        found.append(value)
+    given: dict[str, Any] = {"__match_args__": tuple(f.name for f in found if f.init)}
+    if sys.version_info >= (3, 13):
+        given["__replace__"] = _replace
+    for name in given.keys() - cls.__dict__.keys():
+        setattr(cls, name, given[name])
+    return tuple(found)
+
+
+def _replace(self: Any, /, **changes: Any) -> Any:
+    return dataclasses.replace(self, **changes)
+
+
 class _Signature:
     """What ``inspect.signature`` says of a class: its initializer's, without ``self``."""
 
     def __get__(self, held: Any, owner: type[Any]) -> Any:
         if held is not None:  # an object that is called has another one
             raise AttributeError("__signature__")
-        import inspect
-
         init: Any = owner.__init__
         found = inspect.signature(init.written() if hasattr(init, "written") else init)
         return found.replace(parameters=list(found.parameters.values())[1:])
@@ -65,13 +166,17 @@ def _dataclass(
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # else the standard decorator writes the signature there
     derived = any(dataclasses.is_dataclass(base) for base in cls.__mro__[1:])
-    cls = dataclasses.dataclass(
-        init=False, repr=False, eq=False, slots=slots, frozen=frozen and derived
-    )(cls)  # which refuses to derive frozen classes from others, and the other way round
-    params: Any = cls.__dataclass_params__
-    params.init = params.repr = params.eq = True
-    params.frozen, params.order = frozen, order
-    fields = dataclasses.fields(cls)
+    stated = None if slots or derived else _stated(cls)
+    if stated is None:
+        cls = dataclasses.dataclass(
+            init=False, repr=False, eq=False, slots=slots, frozen=frozen and derived
+        )(cls)  # which refuses to derive frozen classes from others, and the other way round
+        _tell(cls, frozen, order)
+        fields: _Fields = dataclasses.fields(cls)
+    else:
+        fields = _take_over(cls, stated)
+        for name in _FOUND_LATE:
+            setattr(cls, name, _Standard(cls, name, fields, frozen, order))
     methods = _methods(cls, fields)
     if frozen:
         methods |= _frozen(cls, fields)
@@ -213,7 +318,7 @@ def _plan(cls: type[Any], fields: _Fields) -> _Plan:
     return _Plan(names, object.__setattr__ if _is_frozen(cls) else setattr, steps)
 
 
-def _is_put(cls: type[Any], field: dataclasses.Field[Any]) -> bool:
+def _is_put(cls: type[Any], field: _Field) -> bool:
     """Whether a field that is no parameter is set; else the class has its value, if any."""
     if field.default_factory is not _MISSING:
         return True

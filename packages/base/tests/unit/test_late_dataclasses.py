@@ -54,6 +54,14 @@ def _classes(decorate: Callable[..., Any]) -> dict[str, Any]:
         e: int = dataclasses.field(default=5, init=False)
         f: dict[str, int] = dataclasses.field(default_factory=dict, init=False)
 
+    class Simple:  # which leaves nothing to the standard decorator
+        a: int
+        b: list[int] = dataclasses.field(default_factory=list)
+        c: str = "c"
+        d: int = dataclasses.field(default=4, repr=False, compare=False)
+        e: int = dataclasses.field(default=5, init=False)
+        f: dict[str, int] = dataclasses.field(default_factory=dict, init=False)
+
     class Frozen:
         a: int
         b: int = dataclasses.field(default=1, hash=False)
@@ -81,6 +89,7 @@ def _classes(decorate: Callable[..., Any]) -> dict[str, Any]:
             return 7
 
     decorate(Plain)
+    decorate(Simple)
     for made in (Frozen, One, Empty, OwnMethods):
         decorate(frozen=True)(made)
 
@@ -178,8 +187,75 @@ def _observed(made: dict[str, Any]) -> list[Any]:
     return [_outcome(act) for act in acts]
 
 
-def test_behaves_as_the_standard_decorator() -> None:
-    assert _observed(_classes(dataclass)) == _observed(_classes(dataclasses.dataclass))
+@pytest.mark.parametrize("name", ["Plain", "Simple"])
+def test_behaves_as_the_standard_decorator(name: str) -> None:
+    ours, standard = _classes(dataclass), _classes(dataclasses.dataclass)
+    found = _observed(ours | {"Plain": ours[name]})
+    assert found == _observed(standard | {"Plain": standard[name]})
+
+
+def _outcomes_of_asking(made: dict[str, Any]) -> list[Any]:
+    """What functions of the standard library say of classes that nobody has used yet."""
+    simple, frozen = made["Simple"], made["Frozen"]
+    return [
+        [vars(simple)[name] for name in ("c", "d", "e")],
+        [name in vars(simple) for name in ("b", "f")],
+        [(f.name, f.type, f.default, f.init, f.repr, f.compare, f.kw_only, f.hash)
+         for f in dataclasses.fields(simple)],
+        list(simple.__dataclass_fields__),
+        repr(simple.__dataclass_params__),
+        repr(frozen.__dataclass_params__),
+        dataclasses.asdict(made["One"](1.5)),
+        dataclasses.astuple(frozen(1)),
+        repr(dataclasses.replace(simple(1, [2]), c="x")),
+        _outcome(lambda: dataclasses.replace(simple(1), e=2)),
+    ]  # fmt: skip
+
+
+def test_what_the_standard_decorator_keeps_is_found_when_it_is_asked_for() -> None:
+    ours = _classes(dataclass)
+    kept = {name: vars(ours[name])["__dataclass_fields__"] for name in ("Simple", "One")}
+    assert all(isinstance(one, late_dataclasses._Standard) for one in kept.values())
+    _ = ours["Simple"](1) == ours["Simple"](1), repr(ours["Simple"](2)), ours["Frozen"](1, b=3)
+    assert vars(ours["Simple"])["__dataclass_fields__"] is kept["Simple"]
+    assert _outcomes_of_asking(ours) == _outcomes_of_asking(_classes(dataclasses.dataclass))
+    assert all(isinstance(vars(ours[name])["__dataclass_fields__"], dict) for name in kept)
+
+
+def _outcomes_of_stating(decorate: Callable[..., Any]) -> list[Any]:
+    """Classes that are refused, or that state fields in unusual ways."""
+
+    class Base:
+        inherited = 7
+
+    class Below(Base):
+        inherited: int
+        own: int = 8
+
+    class List:
+        a: list[int] = []
+
+    class Loose:
+        a = dataclasses.field(default=1)
+
+    class OwnMatch:
+        __match_args__ = ("b",)
+        a: int
+        b: int = 2
+
+    class Slots:
+        __slots__ = ("a",)
+        a: int
+
+    def shown(kind: Any) -> Any:
+        made = decorate(kind)
+        return repr(made(1)), made.__match_args__, [f.default for f in dataclasses.fields(made)]
+
+    return [_outcome(partial(shown, kind)) for kind in (Below, List, Loose, OwnMatch, Slots)]
+
+
+def test_fields_are_stated_as_for_the_standard_decorator() -> None:
+    assert _outcomes_of_stating(dataclass) == _outcomes_of_stating(dataclasses.dataclass)
 
 
 def _outcomes_of_deriving(made: dict[str, Any], decorate: Callable[..., Any]) -> list[Any]:

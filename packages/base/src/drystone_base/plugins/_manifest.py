@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,11 +107,10 @@ def read_manifest(data: bytes) -> Manifest:
     if len(data) > _LARGEST:
         raise ValueError(f"it is larger than {_LARGEST} bytes")
     table = _table_of(data)
-    known = {item.name for item in fields(Manifest)}
     for key in table:
-        if key not in known:
-            near = near_matches(key, known)
-            hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+        if key not in _VALUES:
+            near = near_matches(key, _VALUES)
+            hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(_VALUES)}"
             raise ValueError(f"the key {key!r} is not known{hint}")
     return Manifest(**{key: _VALUES[key](key, value) for key, value in table.items()})
 

@@ -116,7 +116,7 @@ def current() -> Settings:
         isolation=_choice(ISOLATION, os.environ.get(ISOLATION) or None, Isolation),
         probe_seconds=_seconds(PROBE_SECONDS, Settings.probe_seconds),
     )
-    return replace(found, **_overrides)
+    return replace(found, **_overrides) if _overrides else found
 
 
 def trust_store() -> Path:
