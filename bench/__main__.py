@@ -151,7 +151,7 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
             cases = [case for case in cases if not case.group.startswith("networks")]
         cases = with_onnx(cases, _tensorflow(peers), HOME.parent / "onnx")
         if fresh:
-            few = Settings(rounds=2 if quick else rounds, threads=options.threads)
+            few = Settings(rounds=2 if quick else 3 * rounds, threads=options.threads)
             result["processes"].append(processes.imports(peers, few, at.update))
             result["processes"].extend(
                 processes.first_answers(

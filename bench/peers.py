@@ -56,13 +56,14 @@ class Peer:
         """The runtime's name."""
         return self.runtime.name
 
-    def environment(self, threads: int) -> dict[str, str]:
-        """Variables of its processes: threads, silence, and this package on the path."""
+    def environment(self, threads: int, plans: str = "off") -> dict[str, str]:
+        """Variables of its processes: threads, silence, plans, and this package on the path."""
         number = {"OMP", "MKL", "OPENBLAS", "DRYSTONE"}
         path = os.pathsep.join(filter(None, [str(TOP), self._path()]))
         return {
             **os.environ, **self.runtime.settings, "PYTHONPATH": path,
             **{f"{name}_NUM_THREADS": str(threads) for name in number},
+            "DRYSTONE_PLAN_CACHE": plans,
         }  # fmt: skip
 
     def _path(self) -> str:

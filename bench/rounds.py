@@ -22,12 +22,16 @@ __all__ = ["Settings", "Worker", "WorkerFailed", "measure"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a case is measured: rounds, seconds and fewest batches of a slot, threads, patience."""
+    """How a case is measured: rounds, seconds and fewest batches of a slot, threads, patience.
+
+    ``plans``: the folder in which drystone keeps plans for later processes, or ``off``.
+    """
 
     rounds: int = 5
     seconds: float = 0.2
     least: int = 3
     threads: int = 1
+    plans: str = "off"
     start_limit: float = 300.0
     slot_limit: float = 60.0
 
@@ -51,7 +55,7 @@ class Worker:
         self._process = subprocess.Popen(
             [peer.python, "-m", "bench.worker", json.dumps(given)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
-            env=peer.environment(settings.threads), cwd=TOP.parent,
+            env=peer.environment(settings.threads, settings.plans), cwd=TOP.parent,
         )  # fmt: skip
         try:
             self.facts = self._read(settings.start_limit)

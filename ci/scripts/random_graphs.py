@@ -176,9 +176,9 @@ def _count_in_sessions(fired: Counter[tuple[str, str]]) -> None:
     def optimize(graph: Any, fetches: Any, feeds: Any, config: Any) -> Any:
         after, report = optimize_with_report(graph, fetches, feeds, config, available=())
         _note(report, fired)
-        return after
+        return after, report
 
-    stage.optimize = optimize  # type: ignore[attr-defined, assignment]
+    stage.optimize_with_report = optimize  # type: ignore[attr-defined, assignment]
 
 
 def _note(report: Any, fired: Counter[tuple[str, str]]) -> None:

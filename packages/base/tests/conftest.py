@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "plugin-abi" / "tests")]
 # Before NumPy is there: what steps of Adam make of sums' rounding (test_training.py) depends on how
 # many threads share a product, and small products are several times faster with one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["DRYSTONE_PLAN_CACHE"] = "off"  # plans are made here, not taken from earlier runs
 compiling = import_module("compiling")
 
 

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -250,7 +250,7 @@ def _run(base: Base, proto: GraphDef) -> None:
     config = SessionConfig(deadline=DEADLINE)
     with np.errstate(all="ignore"):
         if base.model is not None:
-            session = Model(replace(load_model(base.model), graph=graph), config).session
+            session = Model(load_model(base.model).with_graph(graph), config).session
         else:
             session = Session(graph, config)
         with session:

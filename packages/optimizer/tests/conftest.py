@@ -1,5 +1,6 @@
 """Offer compilers and graphs to the tests of optimizers."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -10,6 +11,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[3]
 HELPERS = (Path(__file__).parent, TOP / "plugin-abi" / "tests", TOP / "packages" / "base" / "tests")
 sys.path[:0] = [str(folder) for folder in HELPERS]
+os.environ["DRYSTONE_PLAN_CACHE"] = "off"  # plans are made here, not taken from earlier runs
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The module is registered, and backends that a test registers are gone after it."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -14,6 +15,7 @@ TOP = Path(__file__).resolve().parents[3]
 BASE = TOP / "packages" / "base" / "tests"
 HELPERS = (Path(__file__).parent, BASE, BASE / "golden", TOP / "plugin-abi" / "tests")
 sys.path[:0] = [str(folder) for folder in HELPERS]
+os.environ["DRYSTONE_PLAN_CACHE"] = "off"  # plans are made here, not taken from earlier runs
 
 
 @pytest.fixture(autouse=True, scope="session")

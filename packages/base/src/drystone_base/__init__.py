@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from drystone_base.session import Session as Session
 
 __version__ = "0.1.0"
+STARTED = time.time()  # seconds since 1970: files of code that are newer are not what runs here
 
 # Where each public name lives, "" for one that is itself a module. Modules are imported when a name
 # is first asked for, so that `import drystone_base` costs next to nothing.

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from drystone_base.late_dataclasses import dataclass
 
-__all__ = ["EntryPoint", "declared", "points"]
+__all__ = ["EntryPoint", "declared", "declaring", "points"]
 
 _ALL_GROUPS: Final = (
     b"[drystone.modules][drystone.plugins][drystone.graph_optimizers][drystone.passes]"
@@ -47,6 +47,15 @@ def declared(group: str) -> bool:
     """Whether the metadata of some package on ``sys.path`` has a section of that name."""
     header = f"[{group}]".encode()
     return any(header in text for _, _, text in _texts())
+
+
+def declaring() -> list[tuple[str, str, str]]:
+    """Packages whose metadata has a section of ours: name, version and text, sorted."""
+    return sorted(
+        (package, version, text.decode("utf-8", "replace"))
+        for package, version, text in _texts()
+        if b"[drystone." in text
+    )
 
 
 def points(group: str) -> list[EntryPoint]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
-from drystone_base.graph import Output
 from drystone_base.late_tuples import NamedTuple
-from drystone_base.ops.attrs import Shape
 from drystone_base.tensor import string_array
+
+if TYPE_CHECKING:
+    from drystone_base.ops.attrs import Shape
 
 __all__ = ["Feed", "to_array"]
 
@@ -20,7 +21,6 @@ class Feed(NamedTuple):
     """What is known of a tensor that is fed."""
 
     name: str
-    output: Output
     dtype: DType
     shape: Shape
 

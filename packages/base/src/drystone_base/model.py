@@ -11,7 +11,6 @@ import numpy as np
 
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, near_matches
-from drystone_base.graph import Graph
 from drystone_base.loaders import LoadedModel, Signature, load_model
 from drystone_base.policy import Access, checkpoint_files
 from drystone_base.session import Session, SessionConfig
@@ -19,6 +18,7 @@ from drystone_base.state import Variable
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
+    from drystone_base.graph import Graph
 
 __all__ = ["Model", "SignatureFunction", "load"]
 
@@ -83,7 +83,7 @@ class Model:
 
     def __init__(self, loaded: LoadedModel, config: SessionConfig | None = None) -> None:
         self.loaded = loaded
-        self.session = Session(loaded.graph, config)
+        self.session = Session(loaded.source, config)
         self._open_own_files()
         self.signatures = {
             name: SignatureFunction(self.session, name, signature)

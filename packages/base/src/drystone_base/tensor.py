@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_abi.protos import TensorProto, TensorShapeProto
 from drystone_base import dtypes
 from drystone_base.dtypes import DType, from_number, from_numpy
 from drystone_base.errors import GraphError
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import TensorProto
 
 __all__ = ["MAX_EXPANSION", "from_proto", "read_only", "string_array", "to_proto"]
 
@@ -159,6 +161,8 @@ def typed_field(array: np.ndarray[Any, Any], dtype: DType) -> tuple[str, list[An
 
 def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
     """The ``TensorProto`` of an array; strings must be bytes or text in an object, S or U array."""
+    from drystone_abi.protos import TensorProto, TensorShapeProto
+
     dtype = from_numpy(array.dtype)
     proto = TensorProto(
         dtype=dtype.number,  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from op_specs import FLAGS, define, refusal, specs_of
 from drystone_abi.protos import DataType, KernelList, OpDef, OpList
 from drystone_base.dtypes import INT64
 from drystone_base.errors import GraphError, HostError, UnsupportedOp
-from drystone_base.host import _lib, ops
+from drystone_base.host import _lib, op_services, ops
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, bytes_of, filled
 from drystone_base.host.library import HostLibrary, open_library
@@ -187,7 +187,7 @@ def test_stateful_ops(library: HostLibrary) -> None:
 
 
 def test_reference_kernels_are_listed_below_those_of_plugins() -> None:
-    ops.attach()
+    op_services.attach()
     with Status("asking") as status:
         one, every = _kernels(b"MatMul", status.pointer), _all_kernels(status.pointer)
     kernels = KernelList.FromString(bytes_of(one)).kernel
@@ -217,7 +217,7 @@ def test_near_matches_name_the_library(library: HostLibrary) -> None:
 
 
 def test_a_definition_that_python_has_otherwise_is_reported() -> None:
-    ops.detach()  # so that the host cannot know
+    op_services.detach()  # so that the host cannot know
     defs.register(defs.OpDef("Test>Twice"))
     _define_detached("Test>Twice", "x: float")
     with pytest.raises(GraphError, match=r"op 'Test>Twice' cannot be registered \[duplicate-op\]"):
@@ -242,7 +242,7 @@ def test_a_failing_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> bytes:
         raise KeyboardInterrupt("stop")
 
-    ops.detach()
+    op_services.detach()
     monkeypatch.setattr(defs, "own_ops", fail)
     with pytest.raises(HostError) as caught:
         ops.find("Nobody")

@@ -13,7 +13,7 @@ from tiny_models import placeholder as any_placeholder
 
 from drystone_base.dtypes import BOOL, INT32, DType
 from drystone_base.errors import DrystoneError
-from drystone_base.executor import native
+from drystone_base.executor import programs
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import NativePlan
 from drystone_base.graph import Graph, Node
@@ -262,13 +262,13 @@ def test_a_loop_whose_result_it_takes_itself_stays_in_frames() -> None:
 def test_a_plan_whose_loop_shares_its_blocks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The body's feeds are the loop's, which nobody else keeps."""
 
-    def shared(*args: Any) -> Encoded:
-        out = encode(*args)
+    def shared(*args: Any, **named: Any) -> Encoded:
+        out = encode(*args, **named)
         loop = out.plan.blocks[0].instructions[-1]
         loop.blocks[:] = [loop.blocks[0]] * 2
         return out
 
-    monkeypatch.setattr(native, "encode", shared)
+    monkeypatch.setattr(programs, "encode", shared)
     graph = Graph()
     Loop(graph, "loop", (placeholder(graph, "limit"), 0)).count()
     session = Session(graph, SessionConfig(executor="native", optimizer="off"))

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from drystone_base import plugins
+from drystone_base._prepared import Prepared
 from drystone_base.dtypes import as_dtype, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.kernels._testing import _infer_attrs, as_array
 from drystone_base.kernels.selection import registered
 from drystone_base.ops.defs import op_def
 from drystone_base.policy import Access
-from drystone_base.session import Session, SessionConfig, _Prepared
+from drystone_base.session import Session, SessionConfig
 from drystone_base.state import Variable
 
 __all__ = ["NoNativeKernel", "load", "native_ops", "needs_onednn", "run_native"]
@@ -85,7 +86,7 @@ def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
     count = len(definition.output_types(filled))
     fetches = [f"node:{k}" for k in range(count)] or ["node"]
     prepared = session._prepare(fetches, list(feeds))
-    assert isinstance(prepared, _Prepared)
+    assert isinstance(prepared, Prepared)
     assert prepared.native is not None
     if not _is_native(prepared.native.describe()):
         raise NoNativeKernel(op)

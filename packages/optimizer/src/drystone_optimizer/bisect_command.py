@@ -89,7 +89,7 @@ def bisect_model(
     target = target_of(model, signature, fetches, feeds)
     values = target.samples(inputs, samples, seed, shapes)
     graph = with_seeds(target.loaded.graph, seed)
-    runner = Runner(replace(target.loaded, graph=graph), executor)
+    runner = Runner(target.loaded.with_graph(graph), executor)
     rewriting = Rewriting.of_session(config, None, registered)
     with _progress() as tell:
         found = bisect(rewriting, runner, graph, target.fetches, values, tell)

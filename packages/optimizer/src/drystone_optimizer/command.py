@@ -127,7 +127,7 @@ def _verified(
 
     graph, feeds = target.loaded.graph, list(target.feeds.values())
     seeded = with_seeds(graph, seed)
-    runner = Runner(replace(target.loaded, graph=seeded), executor)
+    runner = Runner(target.loaded.with_graph(seeded), executor)
     checks = Validator(runner, seeded, target.fetches, samples)
     after, report = optimize_with_report(
         seeded, target.fetches, feeds, config, watch=Watch(checks=checks)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.graph import Graph
 from drystone_base.modules import Module, declared
+
+if TYPE_CHECKING:
+    from drystone_base.graph import Graph
 
 __all__ = ["GROUP", "MODULE", "may_have_plugins"]
 
@@ -28,6 +30,21 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: A
     from drystone_optimizer.stage import optimize_for_session
 
     return optimize_for_session(graph, fetches, feeds, config)
+
+
+def _lasts(config: Any) -> bool:
+    """Whether the stage makes the same of the same graph, in every process with these packages.
+
+    It may not where optimizers of plugins run, options were set by the program, or a pass of this
+    process failed or came too late.
+    """
+    if config != "default" or may_have_plugins():
+        return False
+    settings = sys.modules.get("drystone_optimizer.config")
+    if settings is not None and settings.get_experimental_options():
+        return False
+    runs = sys.modules.get("drystone_optimizer.stage")
+    return runs is None or not runs.has_left_out()
 
 
 def _listed() -> list[dict[str, str]]:
@@ -54,7 +71,7 @@ MODULE: Final = Module(
     "optimizer",
     (),
     lambda _library, _symbol: None,
-    stages={"optimize": _stage, "listed": _listed},
+    stages={"optimize": _stage, "lasting": _lasts, "listed": _listed},
     commands={
         "bisect": "drystone_optimizer.bisect_command:bisect_model",
         "optimize": "drystone_optimizer.command:optimize",

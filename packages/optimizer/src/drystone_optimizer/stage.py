@@ -11,9 +11,17 @@ from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_optimizer.config import OptimizerConfig, get_experimental_options
 from drystone_optimizer.failure import OptimizerWarning
-from drystone_optimizer.pipeline import optimize
+from drystone_optimizer.pipeline import optimize_with_report
+from drystone_optimizer.report import TOO_LATE, Report
 
-__all__ = ["optimize_for_session"]
+__all__ = ["has_left_out", "optimize_for_session"]
+
+_left_out = False
+
+
+def has_left_out() -> bool:
+    """Whether a graph of this process was not optimized by all that should have optimized it."""
+    return _left_out
 
 
 def optimize_for_session(
@@ -25,12 +33,22 @@ def optimize_for_session(
         return graph
     reached = _reached(graph, (*fetches, *feeds))
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
+    global _left_out
     try:
-        return optimize(reached, fetches, feeds, replace(chosen, keep=here))
+        after, report = optimize_with_report(reached, fetches, feeds, replace(chosen, keep=here))
+        _left_out = _left_out or _leaves_out(report)
+        return after
     except GraphError as error:  # a session that runs without optimizers runs with them, too
+        _left_out = True
         text = f"the graph was not optimized and goes on as it was: {error.render()}"
         warnings.warn(text, OptimizerWarning, stacklevel=2)
         return graph
+
+
+def _leaves_out(report: Report) -> bool:
+    ends = [(one.outcome, one.reason) for one in report.steps]
+    ends += [(one.outcome, one.reason) for one in report.runs]
+    return any(end in ("failed", "rejected") or why == TOO_LATE for end, why in ends)
 
 
 def _is_in(graph: Graph, tensor: str) -> bool:

@@ -25,9 +25,9 @@ from drystone_abi.protos import FunctionDef
 from drystone_base import __version__
 from drystone_base.graph import FunctionLibrary
 from drystone_base.machine import cache_folder, features
+from drystone_base.store import BadFile, Store
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
-from drystone_subgraph.store import BadFile, Store
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
@@ -131,7 +131,7 @@ class Artefacts:
             try:
                 found = store.read(name)
                 if found is not None:
-                    return backend.load(request, found[1])
+                    return backend.load(request, bytes(found[1]))
             except Exception as error:
                 why = str(error) if isinstance(error, BadFile) else (
                     f"{backend.name!r} cannot load it: {type(error).__name__}: {error}"
@@ -172,7 +172,7 @@ class Artefacts:
             "shapes": [list(i.shape) for i in request.inputs],
         }
         try:
-            self.target.write(_name(key, facts), facts | about, backend.save(made))
+            self.target.write(_name(key, facts), facts | about, [backend.save(made)])
         except Exception as error:  # a run does without
             _warn(f"an executable of {request.name!r} is not kept: {type(error).__name__}: {error}")
             return False

@@ -7,10 +7,12 @@ rest is imported when a graph is to be partitioned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.graph import Graph
 from drystone_base.modules import Library, Module
+
+if TYPE_CHECKING:
+    from drystone_base.graph import Graph
 
 __all__ = ["MODULE"]
 

@@ -107,12 +107,12 @@ def test_a_corrupt_entry_is_ignored(folder: Path, change: Callable[[Path], int],
 
 
 def test_an_entry_that_the_backend_refuses_is_ignored(folder: Path) -> None:
-    from drystone_subgraph.store import Store
+    from drystone_base.store import Store
 
     Keeping({"AddN"})
     ran()
     (file,) = folder.iterdir()
-    Store(folder).write(file.stem, {}, b"other bytes")
+    Store(folder).write(file.stem, {}, [b"other bytes"])
     with pytest.warns(SubgraphWarning, match="cannot load it: ValueError: foreign bytes"):
         assert not ran()
     assert ran()

@@ -118,7 +118,7 @@ def request(
     outputs = {name: spec.tensor for name, spec in chosen.outputs.items()} if chosen else {}
     found = Request({}, wanted or outputs)
     if inputs is not None:
-        found.feeds = _bind(loaded.graph, chosen, read_npz(inputs), complete=not wanted)
+        found.feeds = _bind(loaded, chosen, read_npz(inputs), complete=not wanted)
     elif chosen is not None:
         known = made_up or {}
         if not all(name in known for name in chosen.inputs):
@@ -161,12 +161,14 @@ def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signat
 
 
 def _bind(
-    graph: Graph, signature: Signature | None, arrays: Mapping[str, Array], *, complete: bool
+    loaded: LoadedModel, signature: Signature | None, arrays: Mapping[str, Array], *, complete: bool
 ) -> dict[str, Array]:
     """Values by tensor name for arrays named after inputs of the signature or after tensors."""
     specs = signature.inputs if signature else {}
+    known = {spec.tensor: spec.tensor for spec in specs.values()}
+    known |= {name: spec.tensor for name, spec in specs.items()}
     feeds = {
-        specs[name].tensor if name in specs else _tensor(graph, name, specs): array
+        known[name] if name in known else _tensor(loaded.graph, name, specs): array
         for name, array in arrays.items()
     }
     missing = [n for n, s in specs.items() if _full(s.tensor) not in {_full(t) for t in feeds}]

@@ -85,13 +85,15 @@ CALLS: Final = {
 class Encoded:
     """A PlanDef with what goes beside it.
 
-    ``constants``: arrays, or tensors that stay in files, with their dtypes. ``kernels``:
+    ``constants``: arrays, or tensors that stay in files, with their dtypes; ``attrs``: the
+    attributes that hold them. ``kernels``:
     instructions that Python computes, by number. ``outputs``: the dtypes of the outputs of each; 0
     for one that is handed on as the object it is.
     """
 
     plan: PlanDef = field(default_factory=PlanDef)
     constants: list[tuple[Any, int]] = field(default_factory=list)
+    attrs: list[TensorAttr] = field(default_factory=list)
     kernels: list[Instruction] = field(default_factory=list)
     outputs: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -248,7 +250,7 @@ class _Encoder:
         try:
             stored = None if self.alone else _stored(instruction.attrs["value"], dtype)
             if stored is not None:
-                return self._beside(out, stored, dtype)
+                return self._beside(out, stored, dtype, instruction.attrs["value"])
             value = instruction.attrs["value"].aligned(_BOUNDARY)
         except (MemoryError, DrystoneError):
             return False
@@ -260,11 +262,12 @@ class _Encoder:
             out.value = proto.SerializeToString()
             out.kind = PlanKind.PLAN_CONSTANT
             return True
-        return self._beside(out, value, dtype)
+        return self._beside(out, value, dtype, instruction.attrs["value"])
 
-    def _beside(self, out: InstructionDef, value: Any, dtype: int) -> bool:
+    def _beside(self, out: InstructionDef, value: Any, dtype: int, attr: TensorAttr) -> bool:
         """Hand a constant's value over beside the PlanDef; True."""
         self.out.constants.append((value, dtype))
+        self.out.attrs.append(attr)
         out.kind = PlanKind.PLAN_CONSTANT
         out.constant = len(self.out.constants)
         return True

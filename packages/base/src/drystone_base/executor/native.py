@@ -6,11 +6,9 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded
-from drystone_base.dtypes import DType
 from drystone_base.errors import (
     BadModelFile,
     BadRequest,
@@ -18,25 +16,16 @@ from drystone_base.errors import (
     KernelError,
     remedy_for,
 )
-from drystone_base.executor.encode import OPERATOR_ATTR, encode
-from drystone_base.executor.functions import FunctionCaller
-from drystone_base.executor.plan import Instruction, Plan
-from drystone_base.executor.reference import call_kernel
-from drystone_base.executor.runtime import Runtime
 from drystone_base.host.extension import adapt, extension
-from drystone_base.host.kernels import plugin_failure
 from drystone_base.host.status import CODES
-from drystone_base.kernels import Array
+from drystone_base.late_tuples import NamedTuple
 from drystone_base.state import Variable, uninitialized
 
 if TYPE_CHECKING:
-    from drystone_base.graph import FunctionLibrary, Graph
+    from drystone_base.executor.runtime import Runtime
+    from drystone_base.kernels import Array
 
-__all__ = ["NativePlan", "NativeSession", "standalone"]
-
-
-_OF_NO_RUN: Final = frozenset({"Const", "VarHandleOp"})
-"""Ops whose kernels ask for nothing that belongs to a run; what they give is kept."""
+__all__ = ["NativePlan", "NativeSession", "Program"]
 
 
 class NativeSession:
@@ -50,35 +39,37 @@ class NativeSession:
         self.handle.reset()
 
 
+class Program(NamedTuple):
+    """What the host library loads as a plan.
+
+    ``plan``: the bytes of a PlanDef. ``constants``: arrays, or tensors that stay in files, with
+    their dtypes. ``outputs``: the dtypes of the outputs of each kernel of Python's, which
+    ``compute`` runs by number; ``needs_run``: one of them asks for what belongs to a run.
+    """
+
+    plan: bytes
+    constants: list[tuple[Any, int]]
+    outputs: Sequence[Sequence[int]] = ()
+    compute: Callable[[int, Runtime, list[Any]], Sequence[Any]] | None = None
+    needs_run: bool = False
+
+
 class NativePlan:
     """One plan, loaded by the host library."""
 
     __slots__ = ("_copies", "_handle", "_needs_run", "has_kernels")
 
-    def __init__(
-        self,
-        session: NativeSession,
-        plan: Plan,
-        feed_types: Sequence[DType],
-        caller: FunctionCaller,
-        library: FunctionLibrary,
-        copies: bool,
-    ) -> None:
-        encoded = encode(
-            plan, feed_types, partial(caller.plan, native=True), [f.name for f in library]
-        )
+    def __init__(self, session: NativeSession, program: Program, copies: bool) -> None:
         self._copies = copies
-        self.has_kernels = bool(encoded.kernels)
-        self._needs_run = any(
-            i.op not in _OF_NO_RUN and OPERATOR_ATTR not in i.attrs for i in encoded.kernels
-        )
+        self.has_kernels = bool(program.outputs)
+        self._needs_run = program.needs_run
         try:
             self._handle = extension().Plan(
                 session.handle,
-                encoded.plan.SerializeToString(),
-                encoded.constants,
-                encoded.outputs,
-                partial(_compute, encoded.kernels),
+                program.plan,
+                program.constants,
+                program.outputs,
+                program.compute,
                 _raise,
             )
         except MemoryError as error:
@@ -109,7 +100,7 @@ class NativePlan:
         return [value.read() if type(value) is Variable else value for value in found]
 
     def quick(
-        self, shapes: Sequence[Sequence[int] | None], runtime: Runtime
+        self, shapes: Sequence[Sequence[int] | None], runtime: Runtime | None
     ) -> Callable[..., Any] | None:
         """A function ``(feeds, single)`` that runs the plan without a Runtime, if that can be.
 
@@ -128,26 +119,6 @@ class NativePlan:
         """What the plan consists of, as JSON; see ``DS_DescribePlan``."""
         described: bytes = self._handle.describe()
         return described
-
-
-def standalone(plan: Plan, feed_types: Sequence[DType], graph: Graph) -> bytes:
-    """The plan as bytes that hold all that it needs; raises as :func:`encode` does."""
-    caller = FunctionCaller(graph.functions)
-    names = [function.name for function in graph.functions]
-    lower_function = partial(caller.plan, native=True)
-    encoded = encode(plan, feed_types, lower_function, names, alone=True)
-    return encoded.plan.SerializeToString()
-
-
-def _compute(
-    kernels: list[Instruction], number: int, runtime: Runtime, values: list[Any]
-) -> Sequence[Any]:
-    """Called by the executor: run a kernel of Python's."""
-    instruction = kernels[number]
-    for slot in instruction.deref:
-        if type(values[slot]) is Variable:
-            values[slot] = values[slot].read()
-    return call_kernel(instruction, values, runtime)
 
 
 # Patterns, compiled by the first run that fails.
@@ -182,6 +153,8 @@ def _error(code: int, message: str) -> DrystoneError:
         missing.status = status  # NOT_FOUND from ops that add to a variable
         return missing
     if blamed is not None:
+        from drystone_base.host.kernels import plugin_failure
+
         return plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
             text[blamed.end() :], status, verb=verb,

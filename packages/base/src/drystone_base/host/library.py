@@ -83,7 +83,7 @@ class HostLibrary:
 
     def initialise(self, entry_symbol: str) -> None:
         """Call one entry function, once however often this is called; raises ``HostError``."""
-        from drystone_base.host.ops import attach
+        from drystone_base.host.op_services import attach
 
         attach()  # entry functions ask for our ops
         try:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
-from drystone_base.host.ops import attach as attach_ops
+from drystone_base.host.op_services import attach as attach_ops
 from drystone_base.host.status import Status
 from drystone_base.late_dataclasses import dataclass
 

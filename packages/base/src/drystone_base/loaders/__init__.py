@@ -1,8 +1,29 @@
 """Readers of model files: GraphDef, MetaGraph with checkpoint, SavedModel, TensorFlow.js."""
 
-from drystone_base.loaders._loaded import LoadedModel, Signature, TensorSpec, default_signature
-from drystone_base.loaders._recognise import load_model
-from drystone_base.loaders.graphdef import read_graph, write_graph
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone_base.loaders._default_signature import default_signature as default_signature
+    from drystone_base.loaders._loaded import LoadedModel as LoadedModel
+    from drystone_base.loaders._loaded import Signature as Signature
+    from drystone_base.loaders._loaded import TensorSpec as TensorSpec
+    from drystone_base.loaders._recognise import load_model as load_model
+    from drystone_base.loaders.graphdef import read_graph as read_graph
+    from drystone_base.loaders.graphdef import write_graph as write_graph
+
+# Modules are imported when a name is first asked for: a model whose plan is kept needs few of them.
+_HOME = {
+    "LoadedModel": "_loaded",
+    "Signature": "_loaded",
+    "TensorSpec": "_loaded",
+    "default_signature": "_default_signature",
+    "load_model": "_recognise",
+    "read_graph": "graphdef",
+    "write_graph": "graphdef",
+}
 
 __all__ = [
     "LoadedModel",
@@ -13,3 +34,11 @@ __all__ = [
     "read_graph",
     "write_graph",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone_base.loaders' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone_base.loaders.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

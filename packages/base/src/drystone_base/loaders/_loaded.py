@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from drystone_base.dtypes import DType
-from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
-from drystone_base.graph.validate import output_dtypes
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops.attrs import Shape
+from drystone_base.loaders._source import GraphSource
 
 if TYPE_CHECKING:
     from drystone_abi.protos import MetaGraphDef
+    from drystone_base.graph import Graph
+    from drystone_base.ops.attrs import Shape
 
-__all__ = ["InitStep", "LoadedModel", "Signature", "TensorSpec", "default_signature"]
+__all__ = ["InitStep", "LoadedModel", "Signature", "TensorSpec"]
 
 InitStep: TypeAlias = "tuple[list[str], dict[str, np.ndarray[Any, Any]]]"
 """Nodes to run and tensors to feed while they run."""
-
-_PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
-# Their unread outputs are leftovers or state, never answers.
-_NO_SINK: Final = frozenset(
-    {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const", "VariableV2", "Variable", "NoOp", "Assert"}
-)
-# Ops at which branches and loops of frames begin.
-_OPENERS: Final = frozenset({"Switch", "RefSwitch", "_SwitchN", "Enter", "RefEnter"})
 
 
 @dataclass(frozen=True)
@@ -53,13 +45,13 @@ class Signature:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model as it was read; nothing has run yet.
+    """A model as it was read; nothing has run yet. ``source`` has its graph.
 
     ``variables`` are values to assign by shared name, then ``init_steps`` are to be run in order.
     ``meta`` is the MetaGraphDef without its graph (collections, saver); ``size`` is in bytes.
     """
 
-    graph: Graph
+    source: GraphSource
     signatures: dict[str, Signature]
     path: Path
     kind: Literal["savedmodel", "graphdef", "metagraph", "tfjs"]
@@ -71,56 +63,11 @@ class LoadedModel:
     meta: MetaGraphDef | None = None
     size: int = 0
 
+    @property
+    def graph(self) -> Graph:
+        """The model's graph."""
+        return self.source.hand_out()
 
-def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> Signature:
-    """Placeholders as inputs, sinks as outputs, in the order of the graph.
-
-    A sink is a node with outputs that no node reads or waits for and that depends on an input
-    (where there are inputs), but is no assignment and not inside a branch or a loop. Names are
-    node names, with ``:k`` for outputs beyond the first. Placeholders that no node reads are left
-    out, and so are nodes named in ``ignore``.
-    """
-    outputs: dict[str, TensorSpec] = {}
-    users: dict[Node, list[Node]] = {}
-    for node in graph:
-        for source, _ in node.inputs:
-            users.setdefault(source, []).append(node)
-    waited_for = {source for node in graph for source in node.controls}
-    heads = [n for n in graph if n.op in _PLACEHOLDERS and n in users and n.name not in ignore]
-    inputs = {n.name: _placeholder_spec(n) for n in heads}
-    reached = _downstream(heads, users) if heads else None
-    inside = conditional_nodes(graph) if any(n.op in _OPENERS for n in graph) else set()
-    for node in graph:
-        sink = node not in users and node not in waited_for and node.op not in _NO_SINK
-        named = node.name not in ignore and node not in inside
-        if sink and named and (reached is None or node in reached):
-            outputs.update(_sink_specs(node))
-    return Signature("default", inputs, outputs)
-
-
-def _downstream(heads: list[Node], users: dict[Node, list[Node]]) -> set[Node]:
-    """Every node that data from ``heads`` can reach."""
-    reached = set(heads)
-    queue = list(heads)
-    while queue:
-        for user in users.get(queue.pop(), ()):
-            if user not in reached:
-                reached.add(user)
-                queue.append(user)
-    return reached
-
-
-def _placeholder_spec(node: Node) -> TensorSpec:
-    return TensorSpec(f"{node.name}:0", node.attr("dtype"), placeholder_shape(node))
-
-
-def _sink_specs(node: Node) -> dict[str, TensorSpec]:
-    stated = node.attrs.get("_output_shapes")
-    shapes = stated if isinstance(stated, list) else []
-    return {
-        node.name if k == 0 else f"{node.name}:{k}": TensorSpec(
-            f"{node.name}:{k}", dtype, shapes[k] if k < len(shapes) else None
-        )
-        for k, dtype in enumerate(output_dtypes(node) or [])
-        if not dtype.ref and dtype.label not in ("resource", "variant")
-    }
+    def with_graph(self, graph: Graph) -> LoadedModel:
+        """The same model with another graph."""
+        return replace(self, source=GraphSource.of(graph))

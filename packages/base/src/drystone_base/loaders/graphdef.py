@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import BadModelFile
-from drystone_base.graph import Graph, from_text, to_text
 from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
-from drystone_base.loaders._loaded import LoadedModel, default_signature
+from drystone_base.loaders._loaded import LoadedModel, Signature
+from drystone_base.loaders._source import GraphFile, GraphSource
+from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import as_path
 
+if TYPE_CHECKING:
+    from drystone_base.graph import Graph
+
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
+
+_MOST_BYTES: Final = 1 << 28
+"""Of a file whose plans are kept: to hash a larger one takes longer than making a plan."""
 
 
 def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
@@ -29,6 +37,8 @@ def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
 
 
 def _parse(data: memoryview, what: str) -> Graph:
+    from drystone_base.graph import Graph, from_text
+
     if not data:
         raise _empty(f"{what} is empty", "0 bytes")
     try:
@@ -76,14 +86,49 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 
     The file appears complete or not at all; the same graph always gives the same bytes.
     """
+    from drystone_base.graph import to_text
+
     target = as_path(path)
     data = to_text(graph).encode() if target.suffix == ".pbtxt" else graph.to_bytes()
     replace_file(target, [data])
 
 
 def load_graphdef(path: Path) -> LoadedModel:
-    """A GraphDef file as a model whose signature is its placeholders and sinks."""
-    graph = read_graph(path)
-    signature = default_signature(graph)
+    """A GraphDef file as a model whose signature is its placeholders and sinks.
+
+    The graph is read when it is needed, where an earlier process has read this very file.
+    """
+    data = map_file(path)
+    refuse_foreign(data, path)
+    file = _to_keep(data)
+    source = GraphSource(lambda: _parse(data, str(path)), file)
+    signature = _kept(file) or _signature(source)
+    if file is not None:
+        file.read_as = signature
     size = path.stat().st_size
-    return LoadedModel(graph, {signature.name: signature}, path, "graphdef", size=size)
+    return LoadedModel(source, {signature.name: signature}, path, "graphdef", size=size)
+
+
+def _to_keep(data: memoryview) -> GraphFile | None:
+    """The file whose bytes these are, where plans of it may be kept."""
+    owner = data.obj
+    if not isinstance(owner, MappedFile) or len(data) > _MOST_BYTES:
+        return None
+    from drystone_base.kept.folder import store
+
+    return None if store() is None else GraphFile(data)
+
+
+def _kept(file: GraphFile | None) -> Signature | None:
+    """How the graph in a file is called, where a plan of it is kept."""
+    if file is None:
+        return None
+    from drystone_base.kept.signatures import kept_signature
+
+    return kept_signature(file.digest)
+
+
+def _signature(source: GraphSource) -> Signature:
+    from drystone_base.loaders._default_signature import default_signature
+
+    return default_signature(source.graph())

@@ -12,8 +12,9 @@ import numpy as np
 from drystone_abi.protos import MetaGraphDef
 from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, parse_tensor_name
+from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import is_text, map_file
-from drystone_base.loaders._loaded import InitStep, LoadedModel, default_signature
+from drystone_base.loaders._loaded import InitStep, LoadedModel
 from drystone_base.loaders._meta import (
     MetaParts,
     collection,
@@ -23,6 +24,7 @@ from drystone_base.loaders._meta import (
     signatures,
 )
 from drystone_base.loaders._restore import restore
+from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders.checkpoint import latest_checkpoint, v1_files
 from drystone_base.loaders.checkpoint.bundle import index_path
 from drystone_base.loaders.graphdef import refuse_foreign
@@ -59,7 +61,7 @@ def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None
     if prefix is not None and not index_path(prefix).is_file():
         meta.ClearField("saver_def")  # it writes V1 checkpoints, which are only read: save anew
     return LoadedModel(
-        graph,
+        GraphSource.of(graph),
         found,
         path,
         "metagraph",

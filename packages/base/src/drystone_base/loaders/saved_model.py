@@ -11,8 +11,9 @@ import numpy as np
 from drystone_abi.protos import MetaGraphDef, SavedModel
 from drystone_base.errors import BadModelFile, CheckpointError
 from drystone_base.graph import Graph
+from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import is_text, map_file
-from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature, default_signature
+from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import (
     MetaParts,
     asset_feeds,
@@ -26,6 +27,7 @@ from drystone_base.loaders._meta import (
     split_field,
 )
 from drystone_base.loaders._restore import restore, variable_names
+from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders.checkpoint.bundle import index_path
 
 __all__ = ["init_ops", "load_saved_model"]
@@ -65,7 +67,7 @@ def load_saved_model(
         steps, values = restore(graph, meta, prefix, feeds, tensors)
     steps += [([name], feeds) for name in last]
     return LoadedModel(
-        graph,
+        GraphSource.of(graph),
         found,
         folder,
         "savedmodel",

@@ -23,9 +23,11 @@ from drystone_base.dtypes import STRING, from_number
 from drystone_base.errors import BadModelFile, DrystoneError, GraphError
 from drystone_base.graph import Graph
 from drystone_base.graph.validate import output_dtypes
+from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import map_file
-from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature, default_signature
+from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import leaves_folder, signatures
+from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders._tfjs_ops import join_initializer, settle_ops
 from drystone_base.tensor import string_array, to_proto
 
@@ -78,7 +80,9 @@ def load_tfjs(path: Path) -> LoadedModel:
     graph = Graph.from_proto(proto)
     found = _signature(path, stated, graph)
     size = sum(p.stat().st_size for p in {path, *shards})
-    return LoadedModel(graph, {found.name: found}, path, "tfjs", init_steps=steps, size=size)
+    return LoadedModel(
+        GraphSource.of(graph), {found.name: found}, path, "tfjs", init_steps=steps, size=size
+    )
 
 
 def _graph(path: Path, topology: Any, weights: Mapping[str, np.ndarray[Any, Any]]) -> GraphDef:

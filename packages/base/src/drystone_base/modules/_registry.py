@@ -54,7 +54,9 @@ class Module:
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``stages`` are
     functions that a session calls at a named point of preparing a run: ``{"optimize": f}`` with
-    ``f(graph, fetches, feeds, config) -> Graph``, and ``{"listed": f}``, with ``f()`` giving what
+    ``f(graph, fetches, feeds, config) -> Graph``; ``{"lasting": f}``, with ``f(config) -> bool``:
+    whether that gives the same for the same graph in every process, so that plans may be kept (a
+    module without it says no); and ``{"listed": f}``, with ``f()`` giving what
     ``drystone plugins list`` shows beside libraries: dicts with ``name``, ``version``, ``state``
     (``loaded`` or ``failed``), ``text`` and ``path``. ``commands`` are subcommands of ``drystone``,
     by name: where their click command is, as ``"package.module:attribute"``.

@@ -1,4 +1,4 @@
-"""Files of executables: whole or not there, checked, bounded, safe among processes."""
+"""Files of what was computed: whole or not there, checked, bounded, safe among processes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from drystone_subgraph.store import BadFile, Store
+from drystone_base.store import BadFile, Store
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     store = Store(tmp_path / "new")
-    store.write("ab-1", {"backend": "x"}, b"\0code")
+    store.write("ab-1", {"backend": "x"}, [b"\0", b"code"])
     found = store.read("ab-1")
     assert found is not None
-    assert (found[0]["backend"], found[1]) == ("x", b"\0code")
+    assert (found[0]["backend"], bytes(found[1])) == ("x", b"\0code")
     assert store.read("ab-2") is None
     assert [facts["size"] for facts in store.like("ab")] == [5]
     store.discard("ab-1")
@@ -38,14 +38,14 @@ def _headed(data: bytes, header: bytes) -> bytes:
         (lambda data: data[:12], "is no file of an executable"),
         (lambda data: data[:22] + b"\xff" * 8 + data[30:], "has a header that cannot be read"),
         (lambda data: data[:30] + b"[1]" + data[33:], "has a header that cannot be read"),
-        (lambda data: _headed(data, b'{"size": Infinity, "sha256": ""}'), "has a header"),
+        (lambda data: _headed(data, b'{"size": Infinity, "crc32": 0}'), "has a header"),
         (lambda data: _headed(data, b"[" * 200_000), "has a header that cannot be read"),
     ],
 )
 def test_a_corrupt_file_is_told(tmp_path: Path, change: object, text: str) -> None:
     """J16."""
     store = Store(tmp_path)
-    store.write("ab", {}, b"code")
+    store.write("ab", {}, [b"code"])
     (file,) = tmp_path.iterdir()
     assert callable(change)
     file.write_bytes(change(file.read_bytes()))
@@ -57,12 +57,12 @@ def test_a_corrupt_file_is_told(tmp_path: Path, change: object, text: str) -> No
 def test_what_was_used_least_goes(tmp_path: Path) -> None:
     store = Store(tmp_path, most_bytes=2000)
     for k, name in enumerate("abc"):
-        store.write(name, {}, bytes(500))
+        store.write(name, {}, [bytes(500)])
         os.utime(store._path(name), (k, k))
     store.read("a")
-    store.write("d", {}, bytes(500))
+    store.write("d", {}, [bytes(500)])
     assert [name for name in "abcd" if store.read(name)] == ["a", "c", "d"]
-    Store(tmp_path, most_bytes=0).write("e", {}, b"larger than the bound")
+    Store(tmp_path, most_bytes=0).write("e", {}, [b"larger than the bound"])
     assert not list(tmp_path.iterdir())
 
 
@@ -72,7 +72,7 @@ def test_what_killed_processes_left_goes(tmp_path: Path) -> None:
     for path in (old, new):
         path.write_bytes(b"half an executable")
     os.utime(old, (1, 1))
-    store.write("ab", {}, b"code")
+    store.write("ab", {}, [b"code"])
     assert not old.exists(), "nobody writes it any more"
     assert new.exists()
 
@@ -80,11 +80,11 @@ def test_what_killed_processes_left_goes(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from drystone_subgraph.store import Store
+from drystone_base.store import Store
 store = Store(Path(sys.argv[1]), most_bytes=20_000)
 for k in range(200):
     name = f"k{k % 5}"
-    store.write(name, {"by": sys.argv[2]}, (sys.argv[2] * (1000 + k)).encode())
+    store.write(name, {"by": sys.argv[2]}, [(sys.argv[2] * (1000 + k)).encode()])
     found = store.read(f"k{(k + 2) % 5}")
     if found is not None:
         assert found[1] == (found[0]["by"] * len(found[1])).encode()

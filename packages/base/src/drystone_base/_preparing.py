@@ -1,0 +1,227 @@
+"""From a graph, fetches and feeds to what a session runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from drystone_base._entry_points import declared
+from drystone_base._feeds import Feed
+from drystone_base._prepared import Prepared, Split
+from drystone_base.errors import BadRequest, GraphError, near_matches
+from drystone_base.executor.functions import FunctionCaller, call_function
+from drystone_base.executor.plan import Plan, lower
+from drystone_base.executor.programs import encode_plan, program_of
+from drystone_base.graph import (
+    Graph,
+    Node,
+    Output,
+    output_name,
+    parse_tensor_name,
+    placeholder_shape,
+)
+from drystone_base.graph.pages import let_go_of_files
+from drystone_base.graph.validate import output_dtypes
+from drystone_base.ops.defs import find
+
+if TYPE_CHECKING:
+    from drystone_base.config import SessionConfig
+    from drystone_base.kept.plans import KeptPlans
+    from drystone_base.placement import Decision, Partitions
+    from drystone_base.session import Session
+
+__all__ = ["Preparing"]
+
+
+class Preparing:
+    """One signature of a session's graph, on its way to a plan; raises as ``Session.run`` does."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.config = session, session.config
+        self.graph = session.source.graph()
+
+    def lowered(
+        self, fetches: list[str], feeds: list[str], kept: KeptPlans | None
+    ) -> Prepared | Split:
+        """What runs the signature; ``kept`` keeps the plan if it can."""
+        described = self._describe_feeds(feeds)
+        for name in fetches:
+            self._find(name, "fetch")
+        parts = self._graphs(fetches, feeds, self.config)
+        let_go_of_files(self.graph)  # the optimizer has read what it folds
+        if len(parts.graphs) > 1:
+            return self._lower_parts(parts, fetches, described)
+        (graph,) = parts.graphs.values()
+        rows = [(f.name, f.dtype.number, f.shape) for f in described]
+        keep = None if kept is None else partial(kept.keep, fetches, feeds, rows)
+        return self._lower_graph(graph, fetches, described, (), keep)
+
+    def standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
+        """The bytes of a PlanDef that holds all that it needs."""
+        described = self._describe_feeds(feeds)
+        config = replace(self.config, device_count={})
+        (graph,) = self._graphs(list(fetches), list(feeds), config).graphs.values()
+        plan = self._plan_of(graph, fetches, described, (), native=True)
+        caller = FunctionCaller(graph.functions)
+        encoded = encode_plan(plan, [f.dtype for f in described], caller, alone=True)
+        return encoded.plan.SerializeToString()
+
+    def placement(self, fetches: Sequence[str], feeds: Sequence[str]) -> list[Decision]:
+        """Where each node that the fetches need runs, and why."""
+        from drystone_base.passes import place_for
+
+        graph = self._optimize(list(fetches), list(feeds))
+        return place_for(graph, fetches, feeds, self.config).decisions
+
+    def _lower_parts(self, parts: Partitions, fetches: list[str], feeds: list[Feed]) -> Split:
+        """One plan for each device: what it fetches, and what it must send to others."""
+        from drystone_base.placement.parts import Part
+
+        made = []
+        for device, graph in parts.graphs.items():
+            fetched = [k for k, name in enumerate(fetches) if name.split(":")[0] in graph]
+            fed = [k for k, feed in enumerate(feeds) if parse_tensor_name(feed.name)[0] in graph]
+            own = [fetches[k] for k in fetched], [feeds[k] for k in fed]
+            plan = self._lower_graph(graph, *own, parts.sends[device], None)
+            made.append(Part(device, plan, tuple(fed), tuple(fetched)))
+        return Split(made, feeds)
+
+    def _plan_of(
+        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[Feed], targets: Sequence[Node],
+        *, native: bool,
+    ) -> Plan:  # fmt: skip
+        found = [self._find(name, "fetch") for name in fetches]
+        return lower(
+            graph,
+            [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)],
+            [*(graph[f.name] for f in found if isinstance(f, Node)), *targets],
+            [(graph[name], k) for name, k in (parse_tensor_name(f.name) for f in feeds)],
+            call_function=call_function,
+            native=native,
+        )
+
+    def _lower_graph(
+        self,
+        graph: Graph,
+        fetches: list[str],
+        feeds: list[Feed],
+        targets: Sequence[Node],
+        keep: Callable[..., object] | None,
+    ) -> Prepared:
+        session, is_native = self.session, self.config.executor == "native"
+        plan = self._plan_of(graph, fetches, feeds, targets, native=is_native)
+        stateful = any(
+            (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
+        )
+        caller = session.caller() if graph is self.graph else FunctionCaller(graph.functions)
+        has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
+        if not is_native:
+            return Prepared(feeds, has_value, stateful, caller, plan)
+        encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
+        made = session.loaded(feeds, has_value, program_of(encoded), caller, copies=stateful)
+        if keep is not None and all(has_value):
+            keep(encoded, copies=stateful)
+        return made
+
+    def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
+        """The graph as the installed modules optimize it for these fetches, once per signature."""
+        graph = self.session.with_seeds()
+        if self.config.optimizer == "off" or not (
+            "drystone_base.modules" in sys.modules or declared("drystone.modules")
+        ):
+            return graph
+        from drystone_base.modules import stage
+
+        for optimize in stage("optimize"):
+            graph = optimize(graph, fetches, feeds, self.config.optimizer)
+        return graph
+
+    def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
+        """The graph of every device: optimized, passed, placed and split."""
+        from drystone_base.placement.partitions import whole
+
+        graph = self._optimize(fetches, feeds)
+        wanted = config.passes or config.device_count or "drystone_base.passes" in sys.modules
+        if not wanted and not declared("drystone.passes"):
+            return self._partition(whole(graph), fetches, feeds)
+        from drystone_base.passes import prepare
+
+        return self._partition(prepare(graph, fetches, feeds, config), fetches, feeds)
+
+    def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
+        """The graphs with regions as operators of the backends that the config asks for."""
+        wish = self.config.subgraphs
+        off = wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
+        if off and not self.config.passes:
+            return parts
+        from drystone_base._partitioning import has_operators, partition_parts
+
+        if off and not has_operators(parts):
+            return parts
+        return partition_parts(parts, fetches, feeds, wish)
+
+    def _find(self, name: str, role: str) -> Output | Node:
+        """The output or node that a feed or fetch names; raises ``BadRequest``."""
+        try:
+            node, index = self.graph.output(name)
+        except GraphError as error:
+            near = near_matches(name.split(":")[0], (n.name for n in self.graph))
+            raise BadRequest(
+                f"{role} {name!r} is not in the graph",
+                check=f"a {role} must name a tensor of the graph as node:k",
+                found=name,
+                needed="the name of a node, with an output index",
+                remedy=f"did you mean {', '.join(near)}?"
+                if near
+                else "`drystone inspect` lists names",
+                code=f"unknown-{role}",
+                status="NOT_FOUND",
+            ) from error
+        types = output_dtypes(node)
+        if types is not None and not types and name == node.name and role == "fetch":
+            return node
+        if types is not None and index >= len(types):
+            raise BadRequest(
+                f"{role} {name!r} is not an output that its node has",
+                check="the output index must be below the number of outputs",
+                found=index,
+                needed=f"{node.op} has {len(types)} outputs",
+                remedy="`drystone inspect` lists nodes and their outputs",
+                code=f"unknown-{role}",
+                status="NOT_FOUND",
+            )
+        return (node, index)
+
+    def _describe_feeds(self, names: Sequence[str]) -> list[Feed]:
+        described = [self._describe_feed(name) for name in names]
+        if len({f.name for f in described}) < len(described):
+            raise BadRequest(
+                "a tensor is fed twice",
+                check="a tensor may be fed once",
+                found=", ".join(names),
+                needed="different tensors",
+                remedy="leave one of the two out: 'x' and 'x:0' are one tensor",
+                code="duplicate-feed",
+            )
+        return described
+
+    def _describe_feed(self, name: str) -> Feed:
+        found = self._find(name, "feed")
+        assert isinstance(found, tuple)
+        node, index = found
+        types = output_dtypes(node)
+        if types is None:
+            raise BadRequest(
+                f"feed {name!r} has no known dtype",
+                check="a fed tensor must have a dtype",
+                found=f"op {node.op!r} is unknown",
+                needed="an op with a definition",
+                remedy="feed the output of another node, or register the op",
+                code="unknown-feed",
+            )
+        shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None
+        return Feed(output_name(found), types[index].base, shape)

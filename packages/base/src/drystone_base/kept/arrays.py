@@ -1,0 +1,126 @@
+"""Constants of a plan beside it: in the kept file, or still in the model's file."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from drystone_base.dtypes import STRING, from_number
+from drystone_base.ops._mapped import MappedFile, place_of
+from drystone_base.tensor import read_only, string_array
+
+__all__ = ["Places", "read_constants"]
+
+BOUNDARY: Final = 64  # bytes: tensors of the host begin at multiples
+_LARGE: Final = 1 << 16  # bytes: such constants stay in their file until they are read
+_HERE: Final = 0
+_IN_MODEL: Final = 1
+
+
+class Places:
+    """Where constants are written, one after another, each at a multiple of 64 bytes."""
+
+    def __init__(self, model: memoryview) -> None:
+        self._model = model.obj
+        self.rows: list[tuple[int, tuple[int, ...], int, int]] = []
+        """Of each constant: number of its dtype, dims, which file, first byte there."""
+        self.parts: list[bytes | memoryview] = []
+        self.size = 0
+
+    def add(self, array: np.ndarray[Any, Any], dtype: int) -> bool:
+        """Take in a constant; False for one that cannot be kept."""
+        if array.dtype != from_number(dtype).np:
+            return False
+        if array.dtype.hasobject:
+            return self._add_strings(array, dtype)
+        place = place_of(array) if array.nbytes >= _LARGE else None
+        if place is not None and place[0] is self._model:
+            self.rows.append((dtype, array.shape, _IN_MODEL, place[1]))
+            return True
+        self.rows.append((dtype, array.shape, _HERE, self.size))
+        self._append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        return True
+
+    def _add_strings(self, array: np.ndarray[Any, Any], dtype: int) -> bool:
+        """Their lengths, int64, then the strings."""
+        values = array.ravel().tolist()
+        if dtype != STRING.number or not all(type(value) is bytes for value in values):
+            return False
+        self.rows.append((dtype, array.shape, _HERE, self.size))
+        self._append(b"".join([np.array([*map(len, values)], np.int64).tobytes(), *values]))
+        return True
+
+    def _append(self, data: bytes | memoryview) -> None:
+        padding = bytes(-len(data) % BOUNDARY)
+        self.parts += [data, padding]
+        self.size += len(data) + len(padding)
+
+
+def read_constants(
+    rows: Iterable[Sequence[Any]], kept: memoryview, model: memoryview
+) -> list[tuple[Any, int]]:
+    """Constants as a plan of the host takes them: arrays, or tensors that stay in files.
+
+    ``kept``: the file of the plan from where constants begin. Raises ``ValueError``, ``TypeError``
+    and ``DrystoneError`` for rows that do not fit the files.
+    """
+    from drystone_base.host.extension import extension
+
+    found: list[tuple[Any, int]] = []
+    small = _Small(kept)
+    for number, dims, where, first in rows:
+        dtype = from_number(number).np
+        size = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
+        data = model if where == _IN_MODEL else kept
+        if first < 0 or min(dims, default=0) < 0 or first + size > len(data):
+            raise ValueError("a constant lies outside of its file")
+        if dtype.hasobject:
+            found.append((_strings(kept[first:], dims), number))
+            continue
+        if size < _LARGE:
+            found.append((small.array(first, size).view(dtype).reshape(dims), number))
+            continue
+        owner = data.obj
+        assert isinstance(owner, MappedFile)
+        offset = first + len(owner) - len(data)
+        found.append(
+            (extension().stored_tensor(owner, owner.descriptor, offset, number, dims), number)
+        )
+    return found
+
+
+def _strings(data: memoryview, dims: Sequence[int]) -> np.ndarray[Any, Any]:
+    count = math.prod(dims)
+    ends = np.cumsum(np.frombuffer(data, np.int64, count)) + 8 * count
+    begins = [8 * count, *ends.tolist()]
+    if count and (min(np.diff(begins)) < 0 or begins[-1] > len(data)):
+        raise ValueError("a string lies outside of its file")
+    values = [bytes(data[a:b]) for a, b in itertools.pairwise(begins)]
+    return read_only(string_array(values, tuple(dims)))
+
+
+class _Small:
+    """Small constants, copied from a file to memory, each at a multiple of 64 bytes."""
+
+    _ROOM: Final = 1 << 20
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = np.frombuffer(data, np.uint8)
+        self._room = np.empty(0, np.uint8)
+        self._used = 0
+
+    def array(self, first: int, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """A copy of bytes of the file, read-only."""
+        if self._used + size > len(self._room):
+            room = np.empty(self._ROOM + BOUNDARY, np.uint8)
+            begin = -room.ctypes.data % BOUNDARY
+            self._room, self._used = room[begin : begin + self._ROOM], 0
+        out = self._room[self._used : self._used + size]
+        self._used += size + -size % BOUNDARY
+        out[:] = self._data[first : first + size]
+        out.flags.writeable = False
+        return out

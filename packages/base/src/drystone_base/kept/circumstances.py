@@ -1,0 +1,103 @@
+"""What a plan depends on beside the model, its fetches and its feeds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drystone_base._entry_points import declared, declaring
+
+if TYPE_CHECKING:
+    from drystone_base.config import SessionConfig
+
+__all__ = ["circumstances", "home"]
+
+_VARIABLES: Final = ("DRYSTONE_", "DNNL_", "GOMP_", "ONEDNN_", "OMP_", "TF_")
+"""How names of environment variables begin that may change what is planned."""
+_CPUINFO: Final = Path("/proc/cpuinfo")
+_FIRST_CORE: Final = 1 << 13  # bytes
+
+
+def home() -> str:
+    """The folder that this package is in."""
+    return str(Path(__file__).parents[1])
+
+
+def circumstances(config: SessionConfig) -> list[Any] | None:
+    """What a plan of a session with this config depends on; None where it must not be kept.
+
+    Plugins must be loaded. Where a program has changed what is registered, by Python, no file says
+    what a plan depends on.
+    """
+    if not (_is_plain(config) and _stages_last(config)) or _has_own_ops():
+        return None
+    return [
+        home(),
+        sys.version,
+        np.__version__,
+        _processor(),
+        _cores(),
+        sorted((k, v) for k, v in os.environ.items() if k.startswith(_VARIABLES)),
+        [config.optimizer, config.intra_op_threads, config.inter_op_threads, config.deterministic],
+        _plugins(),
+        declaring(),
+    ]
+
+
+def _is_plain(config: SessionConfig) -> bool:
+    """Whether the session runs whole graphs in the native executor, without passes of others."""
+    if config.executor != "native" or config.seed is not None:
+        return False
+    if config.passes or config.device_count or config.log_device_placement:
+        return False
+    if "drystone_base.passes" in sys.modules or declared("drystone.passes"):
+        return False
+    wish = config.subgraphs
+    return wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
+
+
+def _stages_last(config: SessionConfig) -> bool:
+    """Whether every module that changes graphs says that it would do the same again."""
+    if config.optimizer == "off":
+        return True
+    from drystone_base.modules import modules
+
+    return all(
+        "lasting" in module.stages and module.stages["lasting"](config.optimizer)
+        for module in modules().values()
+        if "optimize" in module.stages
+    )
+
+
+def _has_own_ops() -> bool:
+    """Whether the program has registered ops."""
+    defs = sys.modules.get("drystone_base.ops.defs")
+    return defs is not None and defs.generation() > 0
+
+
+def _plugins() -> list[tuple[str, str, str]]:
+    """The plugins of this process, by name, path and state; none where none are installed."""
+    manager = sys.modules.get("drystone_base.plugins._manager")
+    found = manager.manager.found.plugins if manager is not None else ()
+    return [(plugin.name, plugin.path, plugin.state) for plugin in found]
+
+
+@cache
+def _processor() -> str:
+    """What the first core says of itself, but for what varies."""
+    try:
+        with _CPUINFO.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_FIRST_CORE).partition("\n\n")[0]
+    except OSError:
+        return os.uname().machine
+    kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
+    return "\n".join(line for line in text.splitlines() if line.startswith(kept))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0

@@ -1,0 +1,116 @@
+"""Plans in files: found by what they were made from, written when a session makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from drystone_base.errors import DrystoneError
+from drystone_base.kept.arrays import BOUNDARY, Places, read_constants
+from drystone_base.kept.circumstances import circumstances
+from drystone_base.kept.folder import store
+from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.late_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from drystone_base.config import SessionConfig
+    from drystone_base.executor.encode import Encoded
+    from drystone_base.loaders._source import GraphFile
+    from drystone_base.store import Store
+
+__all__ = ["KeptPlan", "KeptPlans"]
+
+_MOST_BYTES: Final = 1 << 28
+"""Of constants that a plan holds beside those in the model: more take longer than they save."""
+_MOST_CONSTANTS: Final = 1 << 13
+
+
+class KeptPlan(NamedTuple):
+    """A plan from a file: what the native executor loads, and what feeds must be."""
+
+    plan: bytes
+    constants: list[tuple[Any, int]]
+    feeds: list[tuple[str, int, tuple[int, ...] | None]]
+    """Of each feed: name, number of its dtype, shape."""
+    copies: bool
+    """Whether feeds are copied: a kernel may hold them."""
+
+
+class KeptPlans:
+    """The plans of one model's file for sessions of one config. Nothing here raises."""
+
+    def __init__(
+        self, file: GraphFile, config: SessionConfig, where: Store, made_by: list[Any]
+    ) -> None:
+        self._file, self._config, self._store, self._made_by = file, config, where, made_by
+
+    @classmethod
+    def of(cls, file: GraphFile, config: SessionConfig) -> KeptPlans | None:
+        """Those of a file; None where plans are not kept, or depend on what no file says."""
+        where = store()
+        made_by = None if where is None else circumstances(config)
+        return None if where is None or made_by is None else cls(file, config, where, made_by)
+
+    def _name(self, fetches: Sequence[str], feeds: Sequence[str]) -> str:
+        return name_of([self._file.digest, list(fetches), list(feeds), self._made_by])
+
+    def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> KeptPlan | None:
+        """The plan of these fetches from these feeds; None where none is kept."""
+        name = self._name(fetches, feeds)
+        found = kept_record(self._store, name)
+        if found is None:
+            return None
+        facts, data = found
+        try:
+            begin = facts["constants_at"]
+            constants = read_constants(facts["constants"], data[begin:], self._file.data)
+            plan = bytes(data[: facts["plan_size"]])
+            rows = [(n, t, None if s is None else tuple(s)) for n, t, s in facts["feeds"]]
+            copies = bool(facts["copies"])
+        except (DrystoneError, LookupError, TypeError, ValueError, OSError):
+            self.discard(fetches, feeds)
+            return None
+        return KeptPlan(plan, constants, rows, copies)
+
+    def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
+        """Forget a plan."""
+        self._store.discard(self._name(fetches, feeds))
+
+    def keep(
+        self,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        rows: Sequence[tuple[str, int, Sequence[int] | None]],
+        encoded: Encoded,
+        *,
+        copies: bool,
+    ) -> bool:
+        """Keep a plan that needs nothing of Python's; whether it is kept.
+
+        ``rows`` says of each feed what :class:`KeptPlan` does. Where making the plan has changed
+        what plans depend on, or shown that they must not be kept, it is not.
+        """
+        if circumstances(self._config) != self._made_by:
+            return False
+        if encoded.kernels or len(encoded.constants) > _MOST_CONSTANTS:
+            return False
+        places = Places(self._file.data)
+        for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
+            if not places.add(attr.array, dtype) or places.size > _MOST_BYTES:
+                return False
+        plan = encoded.plan.SerializeToString()
+        padding = bytes(-len(plan) % BOUNDARY)
+        facts = {
+            "plan_size": len(plan),
+            "constants_at": len(plan) + len(padding),
+            "constants": places.rows,
+            "feeds": list(rows),
+            "copies": copies,
+        }
+        parts = [plan, padding, *places.parts]
+        kept = keep_record(self._store, self._name(fetches, feeds), facts, parts)
+        if kept and self._file.read_as is not None:
+            from drystone_base.kept.signatures import keep_signature
+
+            keep_signature(self._file.digest, self._file.read_as)
+        return kept

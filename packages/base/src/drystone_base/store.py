@@ -1,0 +1,158 @@
+"""Files of what was computed once, in a folder: written at once or not at all, checked when read.
+
+A file is a line of magic, the length of a header, the header (JSON: facts about the contents, their
+size and checksum), and the contents. Several processes may use a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from drystone_base.late_dataclasses import dataclass
+from drystone_base.ops._mapped import MappedFile
+
+__all__ = ["BadFile", "Store"]
+
+_LENGTH: Final = 8
+_MOST_HEADER: Final = 1 << 20
+_DRAFT: Final = ".draft-"
+_BOUNDARY: Final = 64  # bytes: contents begin at a multiple
+_MOST_SECONDS: Final = 3600.0
+"""How long a file may be in the writing without a change."""
+
+
+class BadFile(Exception):
+    """A file of the folder that cannot be used, and why."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder; ``most_bytes``: what all its files may take (None: no bound).
+
+    ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is
+    computed, then one of who computed it, where.
+    """
+
+    folder: Path
+    most_bytes: int | None = None
+    kind: str = "executable"
+
+    def read(self, name: str) -> tuple[dict[str, Any], memoryview] | None:
+        """Facts and contents of a file, None where there is none; raises ``BadFile``.
+
+        The contents are mapped: they live as long as the view, whatever becomes of the file.
+        """
+        path = self._path(name)
+        try:
+            with path.open("rb") as file:
+                data = memoryview(MappedFile.of(file))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise BadFile(f"{path} cannot be read: {error}") from error
+        facts, rest = self._parse(path, data)
+        with suppress(OSError):
+            os.utime(path)  # what was used last goes last
+        return facts, rest
+
+    def write(self, name: str, facts: dict[str, Any], parts: Sequence[bytes | memoryview]) -> None:
+        """Put a file in place, whole; what was used least goes where there is too much.
+
+        Raises ``OSError``.
+        """
+        import tempfile
+
+        self._clean()
+        checksum = 0
+        for part in parts:
+            checksum = zlib.crc32(part, checksum)
+        stated = facts | {"size": sum(len(part) for part in parts), "crc32": checksum}
+        header = json.dumps(stated, sort_keys=True).encode()
+        header += b" " * (-(len(self._magic) + _LENGTH + len(header)) % _BOUNDARY)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, draft = tempfile.mkstemp(prefix=_DRAFT, dir=self.folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                for piece in (self._magic, len(header).to_bytes(_LENGTH, "little"), header, *parts):
+                    file.write(piece)
+            os.replace(draft, self._path(name))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(draft)
+            raise
+        self._shrink(name)
+
+    def discard(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(OSError):
+            self._path(name).unlink()
+
+    def like(self, beginning: str) -> list[dict[str, Any]]:
+        """The facts of all files whose names begin so; those that cannot be read are left out."""
+        found = []
+        for path in sorted(self.folder.glob(f"{beginning}*.{self.kind}")):
+            with suppress(OSError, BadFile):
+                found.append(self._parse(path, memoryview(path.read_bytes()))[0])
+        return found
+
+    @property
+    def _magic(self) -> bytes:
+        return f"drystone {self.kind} 1\n".encode()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.{self.kind}"
+
+    def _clean(self) -> None:
+        """Remove what processes left that were killed while they wrote."""
+        for path in self.folder.glob(f"{_DRAFT}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _MOST_SECONDS:
+                    path.unlink()
+
+    def _shrink(self, kept: str) -> None:
+        if self.most_bytes is None:
+            return
+        rows = []
+        for path in self.folder.glob(f"*.{self.kind}"):
+            with suppress(OSError):  # another process has removed it
+                state = path.stat()
+                is_new = path.name == f"{kept}.{self.kind}"
+                rows.append((is_new, state.st_mtime, state.st_size, path))
+        left = sum(size for *_, size, _ in rows) - self.most_bytes
+        for _, _, size, path in sorted(rows):
+            if left <= 0:
+                return
+            with suppress(OSError):
+                path.unlink()
+            left -= size
+
+    def _parse(self, path: Path, data: memoryview) -> tuple[dict[str, Any], memoryview]:
+        """Facts and contents of a file; raises ``BadFile``."""
+        magic = self._magic
+        begin = len(magic) + _LENGTH
+        if bytes(data[: len(magic)]) != magic or len(data) < begin:
+            raise BadFile(f"{path} is no file of {_a(self.kind)}")
+        length = int.from_bytes(data[len(magic) : begin], "little")
+        try:
+            if length > _MOST_HEADER:
+                raise ValueError
+            facts = json.loads(bytes(data[begin : begin + length]))
+            size, checksum = int(facts["size"]), int(facts["crc32"])
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise BadFile(f"{path} has a header that cannot be read") from error
+        rest = data[begin + length :]
+        if len(rest) != size or zlib.crc32(rest) != checksum:
+            found = f"its {len(rest)} bytes are not those that were written"
+            raise BadFile(f"{path} is damaged: {found}")
+        return facts, rest
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -1,0 +1,368 @@
+"""Plans that outlive a process: taken where nothing has changed, made anew where anything has."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fresh_process import run_program
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drystone_base.dtypes import FLOAT32, from_numpy
+from drystone_base.graph import Graph
+from drystone_base.kept.arrays import Places, read_constants
+from drystone_base.kept.evidence import code_files, is_unchanged
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders.graphdef import write_graph
+from drystone_base.ops.attrs import TensorAttr
+
+SMALL = np.arange(6, dtype=np.int32).reshape(2, 3)
+LARGE = np.random.default_rng(7).normal(size=(150, 140)).astype(np.float32)  # stays in its file
+
+PROGRAM = """
+import json, sys
+import numpy as np
+import drystone_base as ds
+{before}
+config = ds.SessionConfig(optimizer="off", {settings})
+model = ds.load({file!r}, config=config)
+{after}
+x = np.float32([[1, -0.0, np.nan]])
+found = model.run({fetches!r}, {{"x:0": {feed}}})
+print(json.dumps([[v.tobytes().hex(), list(v.shape), str(v.dtype)] for v in found]))
+print(list(model.signatures["default"].signature.outputs))
+print("drystone_base.graph" in sys.modules)
+"""
+
+
+def model_of(file: Path, small: Any = SMALL) -> Path:
+    """A file whose y is x, and whose s and l are constants: the host runs it without kernels."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (1, 3)})
+    graph.add("Identity", "y", [x], attrs={"T": FLOAT32})
+    for name, value in (("s", small), ("l", LARGE)):
+        dtype = from_numpy(value.dtype)
+        attrs = {"dtype": dtype, "value": TensorAttr(array=value)}
+        held = graph.add("Const", f"{name}/value", attrs=attrs)
+        graph.add("Identity", name, [held], attrs={"T": dtype})
+    write_graph(graph, file)
+    return file
+
+
+class Kept:
+    """A model, a folder for plans, and processes that run the model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.plans, self.file = folder / "plans", model_of(folder / "model.pb")
+
+    def run(
+        self,
+        fetches: Any = ("y:0", "s:0", "l:0"),
+        *,
+        settings: str = "",
+        before: str = "",
+        after: str = "",
+        feed: str = "x",
+        **environment: str,
+    ) -> bool:
+        """Whether a process took a kept plan; what it computes is as it should be."""
+        code = PROGRAM.format(
+            file=str(self.file), fetches=list(fetches), settings=settings, before=before,
+            after=after, feed=feed,
+        )  # fmt: skip
+        chosen = {"DRYSTONE_PLAN_CACHE": str(self.plans)} | environment
+        values, outputs, read = run_program(code, **chosen).splitlines()
+        x = np.float32([[1, -0.0, np.nan]])
+        right = {"y:0": x, "s:0": self.small, "l:0": LARGE}
+        wanted = [right[name] for name in fetches]
+        assert json.loads(values) == [
+            [v.tobytes().hex(), list(v.shape), str(v.dtype)] for v in wanted
+        ]
+        assert outputs == "['y']"
+        return read == "False"
+
+    small: Any = SMALL
+
+    def files(self) -> list[Path]:
+        return sorted(self.plans.glob("*.plan")) if self.plans.is_dir() else []
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path)
+
+
+def test_a_second_process_takes_the_plan_and_reads_no_graph(kept: Kept) -> None:
+    assert not kept.run()
+    assert len(kept.files()) == 2, "the plan, and the signature of the model"
+    assert kept.run()
+    assert len(kept.files()) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"fetches": ["l:0", "y:0"]},
+        {"settings": "intra_op_threads=1"},
+        {"DRYSTONE_NUM_THREADS": "1"},
+    ],
+)
+def test_other_circumstances_are_another_plan(kept: Kept, other: dict[str, Any]) -> None:
+    assert not kept.run()
+    assert not kept.run(**other)
+    assert kept.run(**other)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"DRYSTONE_PLAN_CACHE": "off"},
+        {"settings": 'executor="reference"'},
+        {"settings": "seed=3"},
+        {"settings": 'device_count={"CPU": 2}'},
+        {"before": "import drystone_base.passes"},
+        {"after": "model.graph"},
+        {"before": "from drystone_base.ops.defs import *\nregister(OpDef('Mine', (), ()))"},
+    ],
+)
+def test_what_no_file_tells_is_not_kept(kept: Kept, how: dict[str, Any]) -> None:
+    """A graph that is handed out may be edited; ops that a program registers are in no file."""
+    assert not kept.run(**how)
+    assert kept.files() == []
+
+
+EDIT = """
+g = model.graph
+negated = g.add("Neg", "n", [g["x"]], attrs={"T": g["x"].attr("dtype")})
+g.set_input(g["y"], 0, (negated, 0))
+"""
+
+
+def test_an_edited_graph_runs_as_it_is(kept: Kept) -> None:
+    kept.run()
+    code = PROGRAM.format(
+        file=str(kept.file), fetches=["y:0"], settings="", before="", after=EDIT, feed="x"
+    )
+    (found, *_) = run_program(code, DRYSTONE_PLAN_CACHE=str(kept.plans)).splitlines()
+    (value,) = json.loads(found)
+    assert np.frombuffer(bytes.fromhex(value[0]), np.float32)[0] == -1
+
+
+def test_another_model_of_that_name_is_another_plan(kept: Kept) -> None:
+    kept.run()
+    kept.small = SMALL + 1
+    model_of(kept.file, kept.small)
+    assert not kept.run()
+    assert kept.run()
+
+
+def test_a_copy_of_the_model_has_the_same_plan(kept: Kept, tmp_path: Path) -> None:
+    kept.run()
+    copy = tmp_path / "copy.pb"
+    copy.write_bytes(kept.file.read_bytes())
+    kept.file.unlink()
+    kept.file = copy
+    assert kept.run()
+
+
+def _flipped(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:0],
+        lambda data: data[: len(data) // 2],
+        _flipped,
+        lambda data: b"x" + data,
+        lambda data: data[:20] + b"\xff" * 8 + data[28:],
+    ],
+)
+def test_a_damaged_file_is_replaced(kept: Kept, damage: Callable[[bytes], bytes]) -> None:
+    kept.run()
+    whole = {file: file.stat().st_size for file in kept.files()}
+    for file in whole:
+        file.write_bytes(damage(file.read_bytes()))
+    assert not kept.run()
+    assert {file: file.stat().st_size for file in kept.files()} == whole
+    assert kept.run()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"constants_at": -1},
+        {"constants_at": "0"},
+        {"plan_size": None},
+        {"constants": [[3, [2, 3], 0, 1 << 40]]},
+        {"constants": [[3, [-2, 3], 0, 0]]},
+        {"constants": [[7, [1], 0, 0]]},
+        {"constants": [[7, [100000], 0, 0]]},
+        {"constants": [[1 << 20, [1], 0, 0]]},
+        {"constants": 3},
+        {"feeds": [["x:0"]]},
+        {"feeds": None},
+        {"code": {}},
+        {"code": []},
+    ],
+)
+def test_facts_that_nobody_wrote_make_no_plan(kept: Kept, facts: dict[str, Any]) -> None:
+    """Whoever can write there decides what runs, but a mistake must not end a process."""
+    from drystone_base.store import Store
+
+    kept.run()
+    store = Store(kept.plans, None, "plan")
+    for file in kept.files():
+        found = store.read(file.stem)
+        assert found is not None
+        if "constants" in found[0]:
+            store.write(file.stem, found[0] | facts, [bytes(found[1])])
+    assert kept.run() == (facts == {"code": {}}), "without code none has changed"
+
+
+def test_changed_code_makes_another_plan(kept: Kept, tmp_path: Path) -> None:
+    """A module that took part is edited: as Python's own files of bytecode, by size and time."""
+    module = tmp_path / "drystone_more.py"
+    module.write_text("one = 1\n", encoding="utf-8")
+    before = f"sys.path.insert(0, {str(tmp_path)!r})\nimport drystone_more"
+    assert not kept.run(before=before)
+    assert kept.run(before=before)
+    module.write_text("one = 2\n", encoding="utf-8")
+    os.utime(module, ns=(1, 1))
+    assert not kept.run(before=before)
+    assert kept.run(before=before)
+    module.unlink()
+    assert not kept.run()
+
+
+def test_code_that_is_newer_than_the_process_proves_nothing(tmp_path: Path) -> None:
+    found = code_files()
+    assert found is not None
+    assert any(path.endswith("evidence.py") for path in found)
+    assert any(".so" in path for path in found)
+    assert is_unchanged(found)
+    assert code_files(started=0) is None
+    assert not is_unchanged(found | {str(tmp_path / "gone"): (1, 1)})
+
+
+def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:
+    kept.plans.write_text("a file", encoding="utf-8")
+    assert not kept.run()
+    assert not kept.run()
+
+
+def test_without_a_home_nothing_is_kept(kept: Kept) -> None:
+    code = "from drystone_base.kept.folder import store; print(store())"
+    gone = {"HOME": "", "XDG_CACHE_HOME": "", "DRYSTONE_PLAN_CACHE": ""}
+    assert "plans" in run_program(code, **(gone | {"HOME": "/home/me"}))
+
+
+ASKED = """
+import drystone_base as ds, numpy as np
+model = ds.load({file!r}, config=ds.SessionConfig(optimizer="off"))
+x = np.ones((1, 3), np.float32)
+print(model.run(["y:0"], {{"x:0": x.tolist()}})[0])
+with model.session.record() as record:
+    model.run(["y:0"], {{"x:0": x}})
+print(len(record.runs), len(model.session.describe(["y:0"], ["x:0"])["blocks"]))
+for fetches, value in ((["y:0"], x[0]), ("nothing:0", x)):
+    try:
+        model.run(fetches, {{"x:0": value}})
+    except ds.BadRequest as error:
+        print(error.code, error.needed)
+print(sorted(model(x)), len(model.graph))
+"""
+
+
+def test_all_there_is_to_ask_of_a_session_is_there(kept: Kept) -> None:
+    """Conversions, a record, a description, errors, the graph: as with a plan made here."""
+    code = ASKED.format(file=str(kept.file))
+    first, second = (run_program(code, DRYSTONE_PLAN_CACHE=str(kept.plans)) for _ in range(2))
+    assert first == second
+    assert "wrong-feed [1, 3]" in first
+    assert "unknown-fetch" in first
+
+
+def test_processes_share_the_folder(kept: Kept) -> None:
+    """They find, write, damage and remove the same plans at once; each computes what is right."""
+    code = PROGRAM.format(
+        file=str(kept.file), fetches=["y:0", "s:0"], settings="", before="", after="", feed="x"
+    )
+    many = f"""
+import os, subprocess, sys
+from pathlib import Path
+for k in range(4):
+    one = subprocess.run([sys.executable, "-c", {code!r}], capture_output=True, text=True)
+    print(one.stdout.splitlines()[0])
+    for file in Path(os.environ["DRYSTONE_PLAN_CACHE"]).glob("*.plan"):
+        try:
+            file.unlink() if k % 3 == 1 else file.write_bytes(b"damage")
+        except OSError:
+            pass
+"""
+    path = os.pathsep.join(filter(None, sys.path))
+    env = os.environ | {"PYTHONPATH": path, "DRYSTONE_PLAN_CACHE": str(kept.plans)}
+    running = [
+        subprocess.Popen([sys.executable, "-c", many], env=env, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    lines = [line for one in running for line in one.communicate(timeout=120)[0].splitlines()]
+    assert len(lines) == 12
+    assert len(set(lines)) == 1
+
+
+TEXT = np.array([[b"a", b""], [b"\0long" * 99, b"\xff"]], object)
+DTYPES = ("f2", "f4", "f8", "i1", "i4", "i8", "u2", "bool", "c8")
+
+
+@given(
+    arrays=st.lists(
+        st.tuples(st.sampled_from(DTYPES), st.lists(st.integers(0, 5), max_size=3)), max_size=8
+    ),
+    wide=st.booleans(),
+)
+def test_constants_come_back_to_the_bit(
+    tmp_path_factory: pytest.TempPathFactory, arrays: list[tuple[str, list[int]]], wide: bool
+) -> None:
+    """Of any dtype and shape, empty and scalar ones, too; large ones stay in the file."""
+    random = np.random.default_rng(len(arrays))
+    values = [
+        np.frombuffer(random.bytes(np.dtype(d).itemsize * int(np.prod(s, dtype=int))), d).reshape(s)
+        for d, s in arrays
+        if d != "bool"
+    ]
+    values += [random.normal(size=(100, 200)), TEXT] if wide else []
+    folder = tmp_path_factory.mktemp("constants")
+    (folder / "model").write_bytes(b"model")
+    places = Places(map_file(folder / "model"))
+    assert all(places.add(value, from_numpy(value.dtype).number) for value in values)
+    (folder / "kept").write_bytes(b"".join([b"x" * 64, *places.parts]))
+    rows = json.loads(json.dumps(places.rows))
+    data = map_file(folder / "kept")[64:]
+    found = read_constants(rows, data, map_file(folder / "model"))
+    for (value, number), right in zip(found, values, strict=True):
+        assert number == from_numpy(right.dtype).number
+        if isinstance(value, np.ndarray):
+            assert (value.shape, value.tolist()) == (right.shape, right.tolist()) or (
+                value.tobytes() == right.tobytes()
+            )
+            assert not value.flags.writeable
+        else:
+            assert right.nbytes >= 1 << 16, "a tensor of the host, which stays in the file"
+
+
+def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(b"model")
+    places = Places(map_file(tmp_path / "model"))
+    assert not places.add(np.array(["text", 3], object), 7)
+    assert not places.add(np.array([b"a variant"], object), 21)
+    assert not places.add(np.zeros(3, np.int64), 3), "held in another type than its dtype's"

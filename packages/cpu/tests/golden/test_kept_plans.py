@@ -1,0 +1,78 @@
+"""Plans of recorded models that outlive a process give the bits that they gave when made."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import native_ops
+import numpy as np
+import pytest
+from fresh_process import run_program
+from shared_data import MODELS, WHY_NOT, inference_models, tolerance
+
+FROZEN = [m for m in inference_models() if m["format"] == "graphdef"]
+
+PROGRAM = """
+import json, os, sys
+import numpy as np
+import drystone_base as ds
+from drystone_optimizer.module import MODULE
+if not ds.modules.stage("optimize"):  # found by a path, not installed
+    ds.modules.register(MODULE)
+built = os.environ.get("DRYSTONE_CPU_PLUGIN")
+if built:
+    ds.plugins.load_library(built, policy="allow_unverified")
+for row in json.loads(sys.stdin.readline()):
+    model = ds.load(row["file"])
+    given = dict(np.load(row["ref"]))
+    feeds = {name: given[f"in{k}"] for k, name in enumerate(row["inputs"])}
+    found = model.run(row["outputs"], feeds)
+    np.savez(row["out"], **{f"out{k}": v for k, v in enumerate(found)})
+print("drystone_base.graph" in sys.modules, "drystone_optimizer.meta" in sys.modules)
+"""
+
+pytestmark = [
+    native_ops.needs_onednn(),
+    pytest.mark.skipif(not FROZEN, reason=WHY_NOT),
+]
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    return [
+        {
+            "file": str(MODELS / m["name"] / m["file"]),
+            "ref": str(MODELS / m["name"] / "ref_0.npz"),
+            "inputs": [spec["tensor"] for spec in m["inputs"]],
+            "outputs": [spec["tensor"] for spec in m["outputs"]],
+            "out": str(folder / f"{m['name']}.npz"),
+        }
+        for m in FROZEN
+    ]
+
+
+def _run(tmp_path: Path, name: str) -> tuple[str, Path]:
+    folder = tmp_path / name
+    folder.mkdir()
+    code = f"import io, sys\nsys.stdin = io.StringIO({json.dumps(_rows(folder))!r})\n{PROGRAM}"
+    chosen = {"DRYSTONE_PLAN_CACHE": str(tmp_path / "plans"), "DRYSTONE_NUM_THREADS": "1"}
+    return run_program(code, None, **chosen).strip(), folder
+
+
+def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
+    """No graph is read, no optimizer imported; the bits are those of the process that made them."""
+    read, made = _run(tmp_path, "made")
+    assert read == "True True"
+    read, kept = _run(tmp_path, "kept")
+    assert read == "False False", f"not all of {len(FROZEN)} plans were kept"
+    for model in FROZEN:
+        recorded = np.load(MODELS / model["name"] / "ref_0.npz")
+        first, second = (np.load(f / f"{model['name']}.npz") for f in (made, kept))
+        for name in first.files:
+            assert first[name].tobytes() == second[name].tobytes()
+            want = recorded[name]
+            error = np.abs(second[name] - want) / (np.abs(want) + np.std(want) + 1e-30)
+            assert error.max(initial=0) <= tolerance(model), (model["name"], name)
+    assert len(os.listdir(tmp_path / "plans")) == 2 * len(FROZEN)
