@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["circumstances", "home"]
 
-_VARIABLES: Final = ("DRYSTONE_", "DNNL_", "GOMP_", "ONEDNN_", "OMP_", "TF_")
+_VARIABLES: Final = ("DRYSTONE_", "DNNL_", "GOMP_", "NPY_", "ONEDNN_", "OMP_", "OPENBLAS_", "TF_")
 """How names of environment variables begin that may change what is planned."""
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _FIRST_CORE: Final = 1 << 13  # bytes

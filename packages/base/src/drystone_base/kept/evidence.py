@@ -19,13 +19,15 @@ __all__ = ["code_files", "is_unchanged"]
 _MAPS: Final = Path("/proc/self/maps")
 _PATH: Final = 5  # its place among the fields of a line
 _OURS: Final = "drystone"
+_OP_DEFINITIONS: Final = Path(__file__).parents[1] / "ops" / "_data" / "op_defs.binpb.z"
 
 
 def code_files(started: float = STARTED) -> dict[str, tuple[int, int]] | None:
     """Size and time of change of each file of code in this process.
 
-    Of modules of drystone's packages, and of every library that is mapped. None where that is not
-    known, and where a file is another one than at the start of the process (seconds since 1970).
+    Of modules of drystone's packages, definitions of ops, and libraries that are mapped. None where
+    that is not known, and where a file is another one than at the start of the process (seconds
+    since 1970).
     """
     found = {}
     try:
@@ -46,6 +48,7 @@ def _mapped(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _modules() -> Iterator[str]:
+    yield str(_OP_DEFINITIONS)
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         if path and name.startswith(_OURS):

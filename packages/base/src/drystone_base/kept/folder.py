@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -22,10 +23,10 @@ _MOST_BYTES: Final = 1 << 30
 
 
 def store() -> Store | None:
-    """Where plans are kept; None where nobody wants it."""
+    """Where plans are kept; None where they are not."""
     chosen = os.environ.get(CACHE, "").strip()
-    if chosen.lower() in ("off", "none", "0"):
-        return None
+    if chosen.lower() in ("off", "none", "0") or sys.platform != "linux":
+        return None  # elsewhere nobody says which libraries a process has
     most = _MOST_BYTES
     with suppress(ValueError):
         most = int(os.environ.get(CACHE_BYTES, ""))
