@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from drystone_base.digests import sha256_of_text
 from drystone_base.kept.evidence import code_files, is_unchanged
 from drystone_base.store import BadFile, Store
 
@@ -16,8 +16,7 @@ __all__ = ["keep_record", "kept_record", "name_of"]
 
 def name_of(made_from: list[Any]) -> str:
     """The name of the record of what is made from this, of values that JSON has."""
-    text = json.dumps(made_from).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest()[:40]
+    return sha256_of_text(json.dumps(made_from))[:40]
 
 
 def kept_record(where: Store, name: str) -> tuple[Mapping[str, Any], memoryview] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from drystone_base.ops._mapped import MappedFile
+from drystone_base.plugins._contents import sha256
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -24,12 +24,14 @@ class GraphFile:
 
     __slots__ = ("data", "digest", "read_as")
 
-    def __init__(self, data: memoryview) -> None:
-        self.data = data
-        self.digest = hashlib.sha256(data).hexdigest()
+    def __init__(self, mapped: MappedFile) -> None:
+        """Read the file, past the mapping, of which no page takes memory for it.
+
+        Raises ``OSError``.
+        """
+        self.data = memoryview(mapped)
+        self.digest = sha256(f"/proc/self/fd/{mapped.descriptor}").hex()
         self.read_as: Signature | None = None
-        if isinstance(data.obj, MappedFile):
-            data.obj.let_go()
 
 
 class GraphSource:

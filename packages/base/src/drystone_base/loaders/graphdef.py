@@ -116,7 +116,7 @@ def _to_keep(data: memoryview) -> GraphFile | None:
         return None
     from drystone_base.kept.folder import store
 
-    return None if store() is None else GraphFile(data)
+    return None if store() is None else GraphFile(owner)
 
 
 def _kept(file: GraphFile | None) -> Signature | None:
