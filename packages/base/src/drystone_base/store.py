@@ -102,6 +102,14 @@ class Store:
                 found.append(self._parse(path, memoryview(path.read_bytes()))[0])
         return found
 
+    def totals(self) -> tuple[int, int]:
+        """How many files there are, and their bytes."""
+        sizes = []
+        for path in self.folder.glob(f"*.{self.kind}"):
+            with suppress(OSError):
+                sizes.append(path.stat().st_size)
+        return len(sizes), sum(sizes)
+
     @property
     def _magic(self) -> bytes:
         return f"drystone {self.kind} 1\n".encode()

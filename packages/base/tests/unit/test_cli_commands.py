@@ -146,7 +146,9 @@ def test_bench_reports_times_and_profile(tmp_path: Path) -> None:
 
 def test_doctor_is_well() -> None:
     report = json.loads(drystone("doctor", "--json").output)
-    assert set(report) == {"packages", "libraries", "machine", "ops", "plugins", "checks"}
+    assert set(report) == {
+        "packages", "libraries", "machine", "ops", "plugins", "plans", "checks",
+    }  # fmt: skip
     assert report["ops"]["kernels"] > 100
     assert [check["ok"] for check in report["checks"]] == [True] * 3
     assert "1 + 2 + ... + 10 = 55" in drystone("doctor").output

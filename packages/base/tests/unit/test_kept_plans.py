@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from fresh_process import run_program
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drystone_base.cli import _health
+from drystone_base.cli.doctor import doctor
 from drystone_base.dtypes import FLOAT32, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.kept.arrays import Places, read_constants
@@ -290,6 +293,17 @@ def test_all_there_is_to_ask_of_a_session_is_there(kept: Kept) -> None:
     assert first == second
     assert "wrong-feed [1, 3]" in first
     assert "unknown-fetch" in first
+
+
+def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _health._plans() == {"folder": "", "files": 0, "bytes": 0}
+    kept.run()
+    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(kept.plans))
+    total = sum(file.stat().st_size for file in kept.files())
+    assert _health._plans() == {"folder": str(kept.plans), "files": 2, "bytes": total}
+    shown = CliRunner().invoke(doctor, [])
+    assert "kept plans" in shown.output
+    assert "2 files" in shown.output
 
 
 def test_processes_share_the_folder(kept: Kept) -> None:

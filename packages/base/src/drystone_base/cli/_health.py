@@ -33,6 +33,7 @@ def examine() -> dict[str, Any]:
             "definitions_from": f"TensorFlow {defs.tensorflow_version()}",
         },
         "plugins": _plugins(),
+        "plans": _plans(),
         "checks": [_check_set(), _check_requirements(), _check_run()],
     }
 
@@ -65,6 +66,15 @@ def _machine() -> dict[str, Any]:
         "memory_free": int(memory.get("MemAvailable", 0)) * 1024,
         "blas": _blas(),
     }
+
+
+def _plans() -> dict[str, Any]:
+    """Where plans outlive a process: "" where they do not."""
+    from drystone_base.kept.folder import store
+
+    found = store()
+    files, size = (0, 0) if found is None else found.totals()
+    return {"folder": "" if found is None else str(found.folder), "files": files, "bytes": size}
 
 
 def _plugins() -> dict[str, Any]:

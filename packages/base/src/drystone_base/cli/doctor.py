@@ -41,6 +41,7 @@ def doctor() -> None:
             ("instructions", " ".join(machine["instructions"])),
             ("memory", f"{size(machine['memory'])}, {size(machine['memory_free'])} free"),
             ("BLAS", machine["blas"]),
+            ("kept plans", _plans(report["plans"])),
             ("kernels", f"{report['ops']['kernels']} of {report['ops']['known']} known ops"),
         ]
         print_table("machine", ("", ""), rows)
@@ -49,6 +50,12 @@ def doctor() -> None:
         print_table("checks", ("check", "", "found"), rows)
     if not all(check["ok"] for check in report["checks"]):
         raise click.exceptions.Exit(1)
+
+
+def _plans(found: dict[str, Any]) -> str:
+    if not found["folder"]:
+        return "none: DRYSTONE_PLAN_CACHE says so, or this is not Linux"
+    return f"{found['files']} files, {size(found['bytes'])}, in {found['folder']}"
 
 
 def _plugin_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
