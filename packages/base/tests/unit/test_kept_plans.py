@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drystone_base.cli import _health
-from drystone_base.cli.doctor import doctor
+from drystone_base.cli._app import app
 from drystone_base.dtypes import FLOAT32, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.kept.arrays import Places, read_constants
@@ -301,7 +301,7 @@ def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(kept.plans))
     total = sum(file.stat().st_size for file in kept.files())
     assert _health._plans() == {"folder": str(kept.plans), "files": 2, "bytes": total}
-    shown = CliRunner().invoke(doctor, [])
+    shown = CliRunner().invoke(app, ["doctor"])
     assert "kept plans" in shown.output
     assert "2 files" in shown.output
 
