@@ -22,7 +22,6 @@ from drystone_base.cli._app import app
 from drystone_base.dtypes import FLOAT32, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.kept.arrays import Places, read_constants
-from drystone_base.kept.evidence import code_files, is_unchanged
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
@@ -247,14 +246,22 @@ def test_changed_code_makes_another_plan(kept: Kept, tmp_path: Path) -> None:
     assert not kept.run()
 
 
-def test_code_that_is_newer_than_the_process_proves_nothing(tmp_path: Path) -> None:
-    found = code_files()
-    assert found is not None
-    assert any(path.endswith("evidence.py") for path in found)
-    assert any(".so" in path for path in found)
-    assert is_unchanged(found)
-    assert code_files(started=0) is None
-    assert not is_unchanged(found | {str(tmp_path / "gone"): (1, 1)})
+NEWER = """
+import json
+from drystone_base.kept.evidence import code_files, is_unchanged
+found = code_files()
+print(json.dumps(found), is_unchanged(found), code_files(started=0))
+print(is_unchanged(found | {"/no/such/file": (1, 1)}))
+"""
+
+
+def test_code_that_is_newer_than_the_process_proves_nothing() -> None:
+    found, gone = run_program(NEWER).splitlines()
+    files = json.loads(found.removesuffix(" True None"))
+    assert any(path.endswith("evidence.py") for path in files)
+    assert any(".so" in path for path in files)
+    assert any(path.endswith("op_defs.binpb.z") for path in files)
+    assert gone == "False"
 
 
 def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:
