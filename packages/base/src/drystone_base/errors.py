@@ -32,7 +32,7 @@ __all__ = [
 
 _COMPARED: Final = 5000
 _CALLS_SHOWN: Final = 10
-_CALL: Final = re.compile(r"^  in function '(.*)', called by node '(.*)'$", re.MULTILINE)
+_CALL: Final = r"(?m)^  in function '(.*)', called by node '(.*)'$"
 
 _FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
 _REMEDIES: Final = {
@@ -88,7 +88,7 @@ class DrystoneError(Exception):
 
     def add_calls(self, text: str) -> None:
         """Take over the lines of a text that say through which functions a node was reached."""
-        self.calls += _CALL.findall(text)
+        self.calls += re.findall(_CALL, text)
         self.args = (self.render(),)
 
     def passes(self, *, function: str = "", node: str = "") -> None:

@@ -1,4 +1,4 @@
-"""``NamedTuple`` whose constructor is compiled at the first instance, if there ever is one.
+"""``NamedTuple`` whose constructor is compiled once a class has many instances, if it ever has.
 
 The standard one compiles each annotation and a constructor for every class, which takes a sixth of
 a millisecond in a process that starts; such a process imports thirty of these classes and makes
@@ -15,6 +15,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 __all__ = ["NamedTuple"]
+
+_PUT_TOGETHER: Final = 32
+"""Instances of a class before its constructor is compiled, which takes as long as they do."""
 
 _OURS: Final = frozenset((
     "__new__", "__init__", "__slots__", "__getnewargs__", "_fields", "_field_defaults", "_make",
@@ -89,9 +92,20 @@ def _written(name: str, fields: tuple[str, ...], defaults: Mapping[str, Any]) ->
 
 
 def _first_new(fields: tuple[str, ...], defaults: Mapping[str, Any], owner: list[Any]) -> Any:
-    """A constructor that puts the real one in its place, and calls it."""
+    """A constructor of a few instances, which then puts the compiled one in its place.
+
+    That one is called for what is given to no field, or twice, and says so.
+    """
+    left, names = _PUT_TOGETHER, set(fields)
 
     def __new__(_cls: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        nonlocal left
+        if left > 0:
+            left -= 1
+            given = dict(zip(fields, args, strict=False)) | kwargs
+            complete = dict(defaults) | given
+            if len(given) == len(args) + len(kwargs) and complete.keys() == names:
+                return tuple.__new__(_cls, [complete[field] for field in fields])
         made = _written(owner[0].__name__, fields, defaults)
         owner[0].__new__ = staticmethod(made)
         return made(_cls, *args, **kwargs)

@@ -21,7 +21,7 @@ __all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts"]
 PathLike: TypeAlias = str | os.PathLike[str]
 
 _ANYWHERE: Final = Path("**")
-_SHARD: Final = re.compile(r"-(\d{5}|\?{5})-of-\d{5}$")
+_SHARD: Final = r"-(\d{5}|\?{5})-of-\d{5}$"
 
 _BY_EFFECT: Final[dict[str, str]] = {
     "reads files": """
@@ -122,7 +122,7 @@ class Access:
 def checkpoint_parts(prefix: PathLike) -> list[Path]:
     """The files that are there of a checkpoint: index and data, or one file or shards (V1)."""
     whole = as_path(prefix).absolute()
-    stem = re.escape(_SHARD.sub("", whole.name))
+    stem = re.escape(re.sub(_SHARD, "", whole.name))
     part = re.compile(stem + r"(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
     files = whole.parent.iterdir() if whole.parent.is_dir() else ()
     return [path for path in files if part.fullmatch(path.name)]
@@ -131,7 +131,7 @@ def checkpoint_parts(prefix: PathLike) -> list[Path]:
 def checkpoint_files(prefix: PathLike) -> list[PathLike]:
     """What to open for a checkpoint that a caller named: its prefix, and where its links lead."""
     whole = as_path(prefix)
-    stem = _SHARD.sub("", os.fspath(uri_of(whole) or os.path.abspath(whole)))
+    stem = re.sub(_SHARD, "", os.fspath(uri_of(whole) or os.path.abspath(whole)))
     return [f"{stem}*", *(p for p in checkpoint_parts(prefix) if p.is_symlink())]
 
 

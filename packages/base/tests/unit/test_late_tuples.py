@@ -63,7 +63,7 @@ def classes(base: Any) -> dict[str, Any]:
     return {"Plain": Plain, "One": One, "Empty": Empty, "Shown": Shown, "Derived": Derived}
 
 
-OURS, THEIRS = classes(late_tuples.NamedTuple), classes(typing.NamedTuple)
+THEIRS = classes(typing.NamedTuple)
 
 
 def outcome(call: Callable[[Any], Any], made: Any) -> Any:
@@ -118,9 +118,16 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("number", [0, 1, 1000])
 @pytest.mark.parametrize("name", CALLS)
-def test_classes_behave_as_the_standard_ones(name: str) -> None:
-    found, wanted = (outcome(CALLS[name], made) for made in (OURS, THEIRS))
+def test_classes_behave_as_the_standard_ones(
+    name: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With constructors that are compiled at once, after an instance, or never."""
+    monkeypatch.setattr(late_tuples, "_PUT_TOGETHER", number)
+    found, wanted = (
+        outcome(CALLS[name], made) for made in (classes(late_tuples.NamedTuple), THEIRS)
+    )
     assert found == wanted
 
 
@@ -146,6 +153,8 @@ def test_a_constructor_is_compiled_once_and_for_derived_classes_too() -> None:
         pass
 
     first = Late.__new__
+    for number in range(late_tuples._PUT_TOGETHER):
+        assert (type(Below(number)), Late.__new__) == (Below, first)
     assert type(Below(1)) is Below
     second = Late.__new__
     assert second is not first
