@@ -67,14 +67,14 @@ def first_answers(
     rows = []
     for case in cases:
         title = f"process start to first answer, {case.name}"
-        anew = _answers(case, peers, settings, note)
+        anew = _answers(case, peers, settings, note, _first_of_all)
         rows.append(
             {"name": f"answer-{case.name}", "group": "processes", "title": title, "found": anew}
         )
         with tempfile.TemporaryDirectory(prefix="drystone-plans-") as plans:
             kept = replace(settings, plans=plans)
-            _answers(case, peers[:1], replace(kept, rounds=1), note)
-            again = _answers(case, peers, kept, note)
+            _answers(case, peers[:1], replace(kept, rounds=1), note, _answer)
+            again = _answers(case, peers, kept, note, _answer)
         title = f"{title}: a later process"
         rows.append(
             {"name": f"again-{case.name}", "group": "processes", "title": title, "found": again}
@@ -83,7 +83,11 @@ def first_answers(
 
 
 def _answers(
-    case: Case, peers: Sequence[Peer], settings: Settings, note: Callable[[str], None]
+    case: Case,
+    peers: Sequence[Peer],
+    settings: Settings,
+    note: Callable[[str], None],
+    answer: Callable[[Peer, Case, Settings], dict[str, float]],
 ) -> dict[str, Any]:
     """What a case's processes take, by runtime, in turn."""
     taken: dict[str, list[dict[str, float]]] = {peer.name: [] for peer in peers}
@@ -94,10 +98,16 @@ def _answers(
                 continue
             note(f"first answer of {case.name} from {peer.name}, process {number + 1}")
             try:
-                taken[peer.name].append(_answer(peer, case, settings))
+                taken[peer.name].append(answer(peer, case, settings))
             except WorkerFailed as failure:
                 failed[peer.name] = {"none" if failure.no_form else "error": str(failure)}
     return {**{name: summary(slots) for name, slots in taken.items() if slots}, **failed}
+
+
+def _first_of_all(peer: Peer, case: Case, settings: Settings) -> dict[str, float]:
+    """A process that finds an empty folder, and writes there what others may find."""
+    with tempfile.TemporaryDirectory(prefix="drystone-plans-") as plans:
+        return _answer(peer, case, replace(settings, plans=plans))
 
 
 def _answer(peer: Peer, case: Case, settings: Settings) -> dict[str, float]:

@@ -67,8 +67,6 @@ class Store:
 
         Raises ``OSError``.
         """
-        import tempfile
-
         self._clean()
         checksum = 0
         for part in parts:
@@ -77,9 +75,9 @@ class Store:
         header = json.dumps(stated, sort_keys=True).encode()
         header += b" " * (-(len(self._magic) + _LENGTH + len(header)) % _BOUNDARY)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, draft = tempfile.mkstemp(prefix=_DRAFT, dir=self.folder)
+        draft = self.folder / f"{_DRAFT}{os.urandom(8).hex()}"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 for piece in (self._magic, len(header).to_bytes(_LENGTH, "little"), header, *parts):
                     file.write(piece)
             os.replace(draft, self._path(name))

@@ -33,9 +33,10 @@ def code_files(started: float = STARTED) -> dict[str, tuple[int, int]] | None:
     try:
         lines = _MAPS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         for path in sorted({*_mapped(lines), *_modules()}):
-            if os.stat(path).st_ctime > started:
+            facts = os.stat(path)
+            if facts.st_ctime > started:
                 return None
-            found[path] = _state(path)
+            found[path] = facts.st_size, facts.st_mtime_ns
     except OSError:  # another system, or a file that was replaced
         return None
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.errors import DrystoneError
 from drystone_base.kept.arrays import BOUNDARY, Places, read_constants
 from drystone_base.kept.circumstances import circumstances
+from drystone_base.kept.evidence import code_files
 from drystone_base.kept.folder import store
 from drystone_base.kept.records import keep_record, kept_record, name_of
 from drystone_base.late_tuples import NamedTuple
@@ -94,6 +95,9 @@ class KeptPlans:
             return False
         if encoded.kernels or len(encoded.constants) > _MOST_CONSTANTS:
             return False
+        code = code_files()
+        if code is None:
+            return False
         places = Places(self._file.data)
         for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
             if not places.add(attr.array, dtype) or places.size > _MOST_BYTES:
@@ -108,9 +112,9 @@ class KeptPlans:
             "copies": copies,
         }
         parts = [plan, padding, *places.parts]
-        kept = keep_record(self._store, self._name(fetches, feeds), facts, parts)
+        kept = keep_record(self._store, self._name(fetches, feeds), facts, parts, code)
         if kept and self._file.read_as is not None:
             from drystone_base.kept.signatures import keep_signature
 
-            keep_signature(self._file.digest, self._file.read_as)
+            keep_signature(self._store, self._file.digest, self._file.read_as, code)
         return kept

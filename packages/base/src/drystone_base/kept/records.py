@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from drystone_base.digests import sha256_of_text
-from drystone_base.kept.evidence import code_files, is_unchanged
+from drystone_base.kept.evidence import is_unchanged
 from drystone_base.store import BadFile, Store
 
 __all__ = ["keep_record", "kept_record", "name_of"]
@@ -33,12 +33,16 @@ def kept_record(where: Store, name: str) -> tuple[Mapping[str, Any], memoryview]
 
 
 def keep_record(
-    where: Store, name: str, facts: dict[str, Any], parts: Sequence[bytes | memoryview]
+    where: Store,
+    name: str,
+    facts: dict[str, Any],
+    parts: Sequence[bytes | memoryview],
+    code: Mapping[str, Sequence[int]],
 ) -> bool:
-    """Write a record; whether it is there now. A folder that cannot be written has none."""
-    code = code_files()
-    if code is None:
-        return False
+    """Write a record of what code has made; whether it is there now.
+
+    A folder that cannot be written has none.
+    """
     with suppress(OSError):
         where.write(name, facts | {"code": code}, parts)
         return True

@@ -13,7 +13,9 @@ from drystone_base.kept.records import keep_record, kept_record, name_of
 from drystone_base.loaders._loaded import Signature, TensorSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from drystone_base.store import Store
 
 __all__ = ["keep_signature", "kept_signature"]
 
@@ -22,16 +24,17 @@ def _name(digest: str) -> str:
     return name_of([digest, home(), sys.version])
 
 
-def keep_signature(digest: str, signature: Signature) -> bool:
+def keep_signature(
+    where: Store, digest: str, signature: Signature, code: Mapping[str, Sequence[int]]
+) -> bool:
     """Note how the graph in a file of this SHA-256 is called; whether that is kept."""
-    where = store()
     rows = {
         "name": signature.name,
         "method": signature.method,
         "inputs": _rows(signature.inputs),
         "outputs": _rows(signature.outputs),
     }
-    return where is not None and keep_record(where, _name(digest), {"signature": rows}, [])
+    return keep_record(where, _name(digest), {"signature": rows}, [], code)
 
 
 def kept_signature(digest: str) -> Signature | None:
