@@ -1,15 +1,18 @@
-"""Random programs on both executors: random_plans.py [--count 20000] [--first SEED] [--optimizer]
+"""Random programs on both executors: random_plans.py [--count 20000] [--first SEED]
 
 Each is drawn from its seed (packages/base/tests/random_programs) and run several times in one
 session of either executor. A disagreement is printed for the shortest beginning of the program that
 shows it; the status is 1 then. With drystone-cpu installed, the native executor uses its kernels.
-With --optimizer native sessions run graphs as drystone-optimizer rewrites them.
+With --optimizer native sessions run graphs as drystone-optimizer rewrites them. With --kept two
+native sessions of one file are compared, of which the second finds the plans that the first kept.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -29,8 +32,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--optimizer", action="store_true", help="optimize native sessions")
+    parser.add_argument("--kept", action="store_true", help="compare plans that were kept")
     options = parser.parse_args(arguments)
     optimizer = "default" if options.optimizer else "off"
+    if options.kept:
+        return kept(options.first, options.count, optimizer)
     ops: Counter[str] = Counter()
     start, shown = time.monotonic(), 0
     for seed in range(options.first, options.first + options.count):
@@ -48,6 +54,25 @@ def main(arguments: list[str] | None = None) -> int:
         f"{shown} disagreements; {time.monotonic() - start:.0f} s"
     )
     return int(shown > 0)
+
+
+def kept(first: int, count: int, optimizer: str) -> int:
+    """Draw programs, and run each with plans that are made and with plans that were kept."""
+    from random_programs import draw
+    from random_programs.kept import kept_disagreement
+
+    start, shown, taken = time.monotonic(), 0, 0
+    for seed in range(first, first + count):
+        with tempfile.TemporaryDirectory(prefix="drystone-plans-") as folder:
+            os.environ["DRYSTONE_PLAN_CACHE"] = os.path.join(folder, "plans")
+            found, plans = kept_disagreement(draw(seed), Path(folder), optimizer)
+        taken += plans
+        if found is not None:
+            print(found, flush=True)
+            shown += 1
+    seconds = time.monotonic() - start
+    print(f"{count} programs, {taken} kept plans; {shown} disagreements; {seconds:.0f} s")
+    return int(shown > 0 or not taken)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,25 @@ for row in json.loads(sys.stdin.readline()):
 print("drystone_base.graph" in sys.modules, "drystone_optimizer.meta" in sys.modules)
 """
 
+RANDOM = """
+import os, tempfile
+from pathlib import Path
+import drystone_base as ds
+from random_programs import draw
+from random_programs.kept import kept_disagreement
+built = os.environ.get("DRYSTONE_CPU_PLUGIN")
+if built:
+    ds.plugins.load_library(built, policy="allow_unverified")
+kept = 0
+for seed in range(30):
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DRYSTONE_PLAN_CACHE"] = os.path.join(folder, "plans")
+        found, plans = kept_disagreement(draw(seed), Path(folder))
+    assert found is None, str(found)
+    kept += plans
+print(kept)
+"""
+
 pytestmark = [
     native_ops.needs_onednn(),
     pytest.mark.skipif(not FROZEN, reason=WHY_NOT),
@@ -76,3 +95,8 @@ def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
             error = np.abs(second[name] - want) / (np.abs(want) + np.std(want) + 1e-30)
             assert error.max(initial=0) <= tolerance(model), (model["name"], name)
     assert len(os.listdir(tmp_path / "plans")) == 2 * len(FROZEN)
+
+
+def test_random_programs_do_the_same_from_kept_plans() -> None:
+    """Values of every dtype, control flow, functions, state and errors; one in six is kept."""
+    assert int(run_program(RANDOM)) >= 5
