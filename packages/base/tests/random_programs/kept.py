@@ -29,7 +29,7 @@ class _Counted:
             self.found += kept is not None
             return kept
 
-        KeptPlans.find = find  # type: ignore[method-assign]
+        KeptPlans.find = find  # type: ignore[method-assign, assignment]
         return self
 
     def __exit__(self, *_: object) -> None:

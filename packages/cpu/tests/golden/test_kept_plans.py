@@ -98,5 +98,5 @@ def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
 
 
 def test_random_programs_do_the_same_from_kept_plans() -> None:
-    """Values of every dtype, control flow, functions, state and errors; one in six is kept."""
+    """Values of every dtype, control flow, functions, state and errors."""
     assert int(run_program(RANDOM)) >= 5
