@@ -264,6 +264,18 @@ def test_code_that_is_newer_than_the_process_proves_nothing() -> None:
     assert gone == "False"
 
 
+def test_a_file_that_cannot_be_hashed_is_read(kept: Kept) -> None:
+    """As where no /proc is mounted: a mapping's descriptor has no path then."""
+    before = """
+from drystone_base.loaders import _source
+def fail(path):
+    raise OSError(path)
+_source.sha256 = fail
+"""
+    assert not kept.run(before=before)
+    assert kept.files() == []
+
+
 def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:
     kept.plans.write_text("a file", encoding="utf-8")
     assert not kept.run()

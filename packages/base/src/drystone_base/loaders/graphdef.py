@@ -116,7 +116,12 @@ def _to_keep(data: memoryview) -> GraphFile | None:
         return None
     from drystone_base.kept.folder import store
 
-    return None if store() is None else GraphFile(owner)
+    if store() is None:
+        return None
+    try:
+        return GraphFile(owner)
+    except OSError:  # no /proc to read it by
+        return None
 
 
 def _kept(file: GraphFile | None) -> Signature | None:
