@@ -33,7 +33,7 @@ struct Work {
 };
 
 // Four rounds with the words of part `kPart`, which then become the ones 16 rounds later.
-template <int kPart>
+template <std::size_t kPart>
 DRYSTONE_SHA void four_rounds(Work& work, const std::uint32_t* constants) {
   __m128i& own = work.words[kPart];
   const __m128i next = work.words[(kPart + 1) % 4];
@@ -57,7 +57,7 @@ __attribute__((target("sha,sse4.1"))) void compress(std::uint32_t* state, const 
   for (; blocks > 0; --blocks, bytes += 64) {
     const __m128i abef = work.abef;
     const __m128i cdgh = work.cdgh;
-    for (int k = 0; k < 4; ++k) {
+    for (std::size_t k = 0; k < 4; ++k) {
       const __m128i* at = reinterpret_cast<const __m128i*>(bytes + 16 * k);
       work.words[k] = _mm_shuffle_epi8(_mm_loadu_si128(at), big_endian);
     }
