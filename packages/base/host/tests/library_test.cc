@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "drystone/registry.h"
@@ -19,6 +20,7 @@
 #include "library/contents.h"
 #include "library/elf_image.h"
 #include "library/inspect.h"
+#include "library/sha256.h"
 
 namespace {
 
@@ -184,6 +186,40 @@ void test_platform_strings_of_any_bytes() {
   }
 }
 
+std::string hex(const std::string& bytes) {
+  std::string out;
+  for (const char byte : bytes) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    out += digits;
+  }
+  return out;
+}
+
+// The examples of FIPS 180-2, appendix B, and no bytes at all, in pieces of any size.
+void test_digests() {
+  if (!drystone::host::Sha256::available()) return;  // the caller takes another library's then
+  const std::pair<std::string, const char*> known[] = {
+      {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+      {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+      {std::string(1000000, 'a'), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+  };
+  std::mt19937 random(11);
+  for (const auto& [text, digest] : known) {
+    for (const std::size_t most : {1U, 3U, 64U, 65U, 1000U, 1U << 20}) {
+      drystone::host::Sha256 sha;
+      for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t size = std::min<std::size_t>(1 + random() % most, rest.size());
+        sha.take(rest.substr(0, size));
+        rest.remove_prefix(size);
+      }
+      CHECK(hex(sha.digest()) == digest);
+    }
+  }
+}
+
 void test_generated_libraries_are_whole(const std::string& folder) {
   const std::string path = folder + "/generated.so";
   write(path, drystone::host::elf_image("libname.so", {"liba.so", "/b/libc.so"}));
@@ -201,6 +237,7 @@ int main(int, char** argv) {
   test_exceptions_stop_at_the_boundary(argv[2]);
   test_every_truncation(argv[1], argv[3]);
   test_platform_strings_of_any_bytes();
+  test_digests();
   test_generated_libraries_are_whole(argv[3]);
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
