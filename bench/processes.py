@@ -66,17 +66,17 @@ def first_answers(
     """
     rows = []
     for case in cases:
-        if case.group.startswith("networks"):  # torch.compile takes half a minute in each process
-            peers = [peer for peer in peers if peer.name != "torch"]
+        compiled = case.group.startswith("networks")  # by torch: half a minute in each process
+        own = [peer for peer in peers if not (compiled and peer.name == "torch")]
         title = f"process start to first answer, {case.name}"
-        anew = _answers(case, peers, settings, note, _first_of_all)
+        anew = _answers(case, own, settings, note, _first_of_all)
         rows.append(
             {"name": f"answer-{case.name}", "group": "processes", "title": title, "found": anew}
         )
         with tempfile.TemporaryDirectory(prefix="drystone-plans-") as plans:
             kept = replace(settings, plans=plans)
-            _answers(case, peers[:1], replace(kept, rounds=1), note, _answer)
-            again = _answers(case, peers, kept, note, _answer)
+            _answers(case, own[:1], replace(kept, rounds=1), note, _answer)
+            again = _answers(case, own, kept, note, _answer)
         title = f"{title}: a later process"
         rows.append(
             {"name": f"again-{case.name}", "group": "processes", "title": title, "found": again}

@@ -18,7 +18,7 @@ from typing import Any, Final
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import MappedFile
 
-__all__ = ["BadFile", "Store"]
+__all__ = ["BadFile", "Store", "cache_store"]
 
 _LENGTH: Final = 8
 _MOST_HEADER: Final = 1 << 20
@@ -158,6 +158,25 @@ class Store:
             found = f"its {len(rest)} bytes are not those that were written"
             raise BadFile(f"{path} is damaged: {found}")
         return facts, rest
+
+
+def cache_store(kind: str, variable: str, most_bytes: int) -> Store | None:
+    """The store of a kind in the user's cache folder; None where nobody wants it.
+
+    The environment variable of that name says where else it is, or ``off``; with ``_BYTES`` behind
+    its name, how much may be there.
+    """
+    from drystone_base.machine import cache_folder
+
+    chosen = os.environ.get(variable, "").strip()
+    if chosen.lower() in ("off", "none", "0"):
+        return None
+    with suppress(ValueError):
+        most_bytes = int(os.environ.get(f"{variable}_BYTES", ""))
+    try:
+        return Store(Path(chosen) if chosen else cache_folder() / f"{kind}s", most_bytes, kind)
+    except RuntimeError:  # a user without a home
+        return None
 
 
 def _a(kind: str) -> str:

@@ -141,6 +141,17 @@ def test_what_no_file_tells_is_not_kept(kept: Kept, how: dict[str, Any]) -> None
     assert kept.files() == []
 
 
+def test_an_optimizer_of_the_program_is_in_no_file() -> None:
+    """Whatever it is, and without an installed module that could refuse it."""
+    code = """
+from drystone_base import SessionConfig
+from drystone_base.kept.circumstances import circumstances
+for optimizer in ("off", {1}, SessionConfig()):
+    print(circumstances(SessionConfig(optimizer=optimizer)) is None)
+"""
+    assert run_program(code).split() == ["False", "True", "True"]
+
+
 EDIT = """
 g = model.graph
 negated = g.add("Neg", "n", [g["x"]], attrs={"T": g["x"].attr("dtype")})

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,21 +22,18 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_base import __version__
 from drystone_base.graph import FunctionLibrary
-from drystone_base.machine import cache_folder, features
-from drystone_base.store import BadFile, Store
+from drystone_base.machine import features
+from drystone_base.store import BadFile, Store, cache_store
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
 
-__all__ = ["CACHE", "CACHE_BYTES", "Artefacts", "digest", "region_key"]
+__all__ = ["CACHE", "Artefacts", "digest", "region_key"]
 
 CACHE: Final = "DRYSTONE_EXECUTABLE_CACHE"
 """The variable that says where executables are kept: a folder, or ``off``."""
-
-CACHE_BYTES: Final = "DRYSTONE_EXECUTABLE_CACHE_BYTES"
-"""The variable that says how many bytes they may take there."""
 
 _MOST_BYTES: Final = 4 << 30
 _COMPARED: Final = ("backend", "backend_version", "machine")
@@ -116,7 +111,7 @@ class Artefacts:
 
     def __init__(self, folder: str, writes: bool) -> None:
         self.given = Store(Path(folder)) if folder else None
-        self.cache = None if writes else _cache()
+        self.cache = None if writes else cache_store("executable", CACHE, _MOST_BYTES)
         self.target = self.given if writes else self.cache
 
     def load(
@@ -199,16 +194,6 @@ def _differences(found: dict[str, Any], needed: dict[str, str]) -> str:
         if found.get(name) != needed[name]
     )
     return "; ".join(rows)
-
-
-def _cache() -> Store | None:
-    chosen = os.environ.get(CACHE, "").strip()
-    if chosen.lower() in ("off", "none", "0"):
-        return None
-    most = _MOST_BYTES
-    with suppress(ValueError):
-        most = int(os.environ.get(CACHE_BYTES, ""))
-    return Store(Path(chosen) if chosen else cache_folder() / "executables", most)
 
 
 def _warn(text: str) -> None:

@@ -53,6 +53,8 @@ def _is_plain(config: SessionConfig) -> bool:
     """Whether the session runs whole graphs in the native executor, without passes of others."""
     if config.executor != "native" or config.seed is not None:
         return False
+    if config.optimizer not in ("default", "off"):
+        return False
     if config.passes or config.device_count or config.log_device_placement:
         return False
     if "drystone_base.passes" in sys.modules or declared("drystone.passes"):
@@ -89,7 +91,7 @@ def _plugins() -> list[tuple[str, str, str]]:
 
 @cache
 def _processor() -> str:
-    """What the first core says of itself, but for what varies."""
+    """What the first core says of itself, but for what varies: a machine may have hundreds."""
     try:
         with _CPUINFO.open(encoding="utf-8", errors="replace") as file:
             text = file.read(_FIRST_CORE).partition("\n\n")[0]
