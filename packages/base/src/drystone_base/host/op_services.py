@@ -38,8 +38,6 @@ class _Services(ctypes.Structure):
 
 
 _set_services = declare("DS_SetOpServices", None, ctypes.c_void_p, ctypes.c_void_p)
-
-
 _plugin_generation = declare("DS_OpGeneration", ctypes.c_int64)
 
 
@@ -70,9 +68,13 @@ def _write_answer(out: int, status: int, make: Callable[[], bytes]) -> None:
 
 
 def _own_ops(_context: int, out: int, status: int) -> None:
+    _write_answer(out, status, _definitions)
+
+
+def _definitions() -> bytes:
     from drystone_base.ops.defs import own_ops
 
-    _write_answer(out, status, own_ops)
+    return own_ops()
 
 
 def _generation() -> int:
