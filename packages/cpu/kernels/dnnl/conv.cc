@@ -4,6 +4,7 @@
 
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
+#include "dnnl/row_product.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
 
@@ -40,13 +41,13 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
   fusion.attach(attr, operands, channel, y, in_place);
-  const Desc bias = fusion.starts_with_bias() ? dense({g.count}, g.type) : Desc();
+  const Desc bias = fusion.has_own_bias() ? dense({g.count}, g.type) : Desc();
   const Forward pd = choose([&] {
     return Forward(engine(), dnnl::prop_kind::forward_inference,
                    dnnl::algorithm::convolution_direct, x, free_filter(g), bias, y, g.strides,
                    g.dilations, g.before, g.after, attr);
   });
-  if (fusion.starts_with_bias()) operands.emplace_back(DNNL_ARG_BIAS, bias);
+  if (fusion.has_own_bias()) operands.emplace_back(DNNL_ARG_BIAS, bias);
   operands.insert(operands.end(),
                   {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, y}});
   auto plan = std::make_unique<Plan>();
@@ -104,14 +105,31 @@ class Convolution {
     if (y.count() == 0) return;
     if (x.count() == 0 || w.count() == 0) {
       clear(y);
-      fusion_.finish(call, more, y, placed, false);
+      fusion_.finish(call, more, y, placed, 0);
       return;
     }
+    if (is_row(call, x, g)) return run_row(call, x, w, y, more, placed);
     run(call, x, w, y, g, more);
-    fusion_.finish(call, more, y, placed, true);
+    fusion_.finish(call, more, y, placed, fusion_.attached());
   }
 
  private:
+  // Whether it is one row times a matrix: one place of one example, as layers after a global mean have.
+  bool is_row(const Call& call, const Tensor& x, const Geometry& g) const {
+    return x.count() == g.channels && g.batch * product(g.out) * product(g.size) == 1 &&
+           g.before == Shape(g.before.size(), 0) && g.groups == 1 && x.dtype() == TF_FLOAT &&
+           call.is_constant(1) && fusion_.is_light(g.count) && has_rows();
+  }
+
+  void run_row(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y,
+               const std::vector<Tensor>& more, const Placed& placed) {
+    const bool has_bias = fusion_.starts_with_bias();
+    const int threads = threads_for(2 * w.count(), x.count() + w.count() + y.count());
+    rows_.run(call, 1, w, {x.count(), y.count()}, x.as<float>(),
+              has_bias ? more[0].as<float>() : nullptr, y.write<float>(), threads);
+    fusion_.finish(call, more, y, placed, has_bias ? 1 : 0);
+  }
+
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
            const std::vector<Tensor>& more) {
     const bool in_place = is_in_place(y, more);
@@ -148,6 +166,7 @@ class Convolution {
   Fusion fusion_;
   Plans<Plan> plans_;
   Weights weights_;
+  RowProduct rows_;
 };
 
 }  // namespace

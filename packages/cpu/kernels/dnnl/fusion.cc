@@ -1,6 +1,7 @@
 // Fused nodes: see dnnl/fusion.h.
 #include "dnnl/fusion.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -108,6 +109,15 @@ Fusion::Fusion(const Node& node, Bias bias) {
                    node.type("T") == TF_BFLOAT16 && is_coarse_ && has_swish();
   if (ends_in_swish_) --attached_;
   has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
+}
+
+bool Fusion::is_light(std::int64_t channels) const {
+  constexpr std::int64_t kFew = 128;  // of which exponentials take a microsecond
+  static const std::set<std::string> light{"Relu", "Relu6", "LeakyRelu", "HardSwish"};
+  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.kind == Kind::activation ? channels <= kFew || light.contains(step.name)
+                                         : step.kind == Kind::bias && &step == steps_.data();
+  });
 }
 
 bool Fusion::attaches(Kind kind, const std::string& name) const {
@@ -257,12 +267,11 @@ void Fusion::norm(const Call& call, const std::vector<Tensor>& inputs, const Ste
 }
 
 void Fusion::finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
-                    const Placed& placed, bool was_attached) const {
-  const std::size_t first = was_attached ? attached_ : 0;
-  if (first == steps_.size()) return;
-  if (ends_in_swish_ && was_attached) return swish_all(y.write<std::uint16_t>(), y.count());
+                    const Placed& placed, std::size_t done) const {
+  if (done == steps_.size()) return;
+  if (ends_in_swish_ && done == attached_) return swish_all(y.write<std::uint16_t>(), y.count());
   const Tensor wide = as_floats(call, y);
-  for (std::size_t k = first; k < steps_.size(); ++k) {
+  for (std::size_t k = done; k < steps_.size(); ++k) {
     apply(call, steps_[k], inputs, wide.write<float>(), placed);
   }
   if (is_narrow(y.dtype())) narrow_to(y, wide.as<float>());

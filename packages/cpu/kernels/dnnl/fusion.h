@@ -40,16 +40,21 @@ class Fusion {
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs,
                                 bool in_place = false) const;
 
-  // The other steps; all of them when nothing `was_attached`.
+  // The steps that come after those that are done.
   void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
-              const Placed& placed, bool was_attached) const;
+              const Placed& placed, std::size_t done) const;
 
-  // Whether oneDNN does all steps.
+  // How many steps oneDNN does, from the first on.
+  std::size_t attached() const { return attached_; }
   bool attaches_all() const { return attached_ == steps_.size(); }
+  std::size_t size() const { return steps_.size(); }
   bool empty() const { return steps_.empty(); }
-  // Whether a bias is all of it.
-  bool is_bias() const { return steps_.size() == 1 && steps_[0].kind == Kind::bias; }
-  bool starts_with_bias() const { return has_own_bias_; }
+  // Whether finish() takes about as long as a primitive's call for so many channels: there is but a
+  // bias, first, and activations that are few comparisons or of few elements.
+  bool is_light(std::int64_t channels) const;
+  bool starts_with_bias() const { return !steps_.empty() && steps_[0].kind == Kind::bias; }
+  // Whether that is an argument of the primitive's own.
+  bool has_own_bias() const { return has_own_bias_; }
 
  private:
   enum class Kind { bias, add, multiply, slopes, norm, activation };
@@ -71,7 +76,7 @@ class Fusion {
   bool is_coarse_ = false;  // elements have 16 bits: rounding them hides how exact a function is
   bool has_own_bias_ = false;
   bool ends_in_swish_ = false;  // the one step that is left to us, see dnnl/swish.h
-  std::size_t attached_ = 0;  // how many steps oneDNN does
+  std::size_t attached_ = 0;
   std::size_t needed_ = 0;    // inputs
   float epsilon_ = 0;
   float alpha_ = 0;

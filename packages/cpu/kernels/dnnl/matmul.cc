@@ -5,7 +5,7 @@
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/primitive.h"
-#include "dnnl/row.h"
+#include "dnnl/row_product.h"
 #include "dnnl/weights.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -55,9 +55,7 @@ std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, boo
   return plan;
 }
 
-// Elements of a matrix that stays in the first cache of a core, where any order does, and the second.
-constexpr std::int64_t kNearest = 1 << 13;
-constexpr std::int64_t kNear = 1 << 18;
+constexpr std::int64_t kNear = 1 << 18;  // elements of a matrix that stays in a core's second cache
 
 // Y = op(A) op(B), then what is fused. The batch dims of the three are merged where they can be.
 class Multiplier {
@@ -74,7 +72,7 @@ class Multiplier {
     if (y.count() == 0) return;
     if (a.count() == 0 || b.count() == 0) {
       clear(y);
-      fusion_.finish(call, more, y, placed, false);
+      fusion_.finish(call, more, y, placed, 0);
       return;
     }
     const Type type = type_of(a.dtype());
@@ -83,7 +81,14 @@ class Multiplier {
     const bool packs = b.rank() == 2 && call.is_constant(1);
     const std::int64_t inner = a.dim(a.rank() - (flip_a_ ? 2 : 1));
     const int threads = threads_for(2 * y.count() * inner, a.count() + b.count() + y.count());
-    if (threads == 1 && is_row(call, a, b, y)) return multiply_row(call, a, b, more, y);
+    if (is_row(a, b, y) && call.is_constant(1) && fusion_.is_light(y.count())) {
+      multiply_row(call, a, b, more, y, threads);
+      return fusion_.finish(call, more, y, placed, fusion_.starts_with_bias() ? 1 : 0);
+    }
+    if (threads == 1 && is_row(a, b, y) && fusion_.empty() && b.count() <= kNear) {
+      const auto* matrix = static_cast<const float*>(loaded(call, 1, b));
+      return times_matrix(a.as<float>(), matrix, y.write<float>(), inner, y.count());
+    }
     if (threads == 1 && is_column(a, b)) {
       const auto* column = static_cast<const float*>(loaded(call, 1, b));
       return times_column(a.as<float>(), column, y.write<float>(), y.count(), inner);
@@ -101,18 +106,15 @@ class Multiplier {
               call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
               fusion_.operands(call, more));
         });
-    fusion_.finish(call, more, y, placed, true);
+    fusion_.finish(call, more, y, placed, fusion_.attached());
   }
 
  private:
   Product merged(DimsView a, DimsView b) const;
 
-  // Whether all there is to do is a row times a matrix, which is near where it is not kept in strips,
-  // and to add a bias to that.
-  bool is_row(const Call& call, const Tensor& a, const Tensor& b, const Tensor& y) const {
-    if (a.dtype() != TF_FLOAT || flip_b_ || b.rank() != 2 || y.count() != b.dim(1)) return false;
-    if (call.is_constant(1) && (fusion_.empty() || fusion_.is_bias())) return has_rows();
-    return fusion_.empty() && b.count() <= kNear && has_rows();
+  // Whether it is a row times a matrix.
+  bool is_row(const Tensor& a, const Tensor& b, const Tensor& y) const {
+    return a.dtype() == TF_FLOAT && !flip_b_ && b.rank() == 2 && y.count() == b.dim(1) && has_rows();
   }
 
   // Whether all there is to do is a matrix times a column.
@@ -122,27 +124,9 @@ class Multiplier {
   }
 
   void multiply_row(const Call& call, const Tensor& a, const Tensor& b,
-                    const std::vector<Tensor>& more, const Tensor& y) {
-    const std::int64_t depth = b.dim(0);
-    const std::int64_t width = b.dim(1);
-    if (!call.is_constant(1) || (more.empty() && b.count() <= kNearest)) {
-      const auto* matrix = static_cast<const float*>(loaded(call, 1, b));
-      return times_matrix(a.as<float>(), matrix, y.write<float>(), depth, width);
-    }
-    Key key;
-    key << depth << width;
-    plans_.with(
-        key,
-        [&] {
-          auto plan = std::make_unique<Plan>();
-          plan->packing = std::make_unique<Packing>(dense({depth, width}), in_strips(depth, width));
-          return plan;
-        },
-        [&](const Plan& plan) {
-          const Packed strips = weights_.packed(call, 1, b, *plan.packing);
-          times_strips(a.as<float>(), static_cast<const float*>(strips.get()),
-                       more.empty() ? nullptr : more[0].as<float>(), y.write<float>(), depth, width);
-        });
+                    const std::vector<Tensor>& more, const Tensor& y, int threads) {
+    rows_.run(call, 1, b, {b.dim(0), b.dim(1)}, a.as<float>(),
+              fusion_.starts_with_bias() ? more[0].as<float>() : nullptr, y.write<float>(), threads);
   }
 
   bool flip_a_;
@@ -150,6 +134,7 @@ class Multiplier {
   Fusion fusion_;
   Plans<Plan> plans_;
   Weights weights_;
+  RowProduct rows_;
 };
 
 Product Multiplier::merged(DimsView a, DimsView b) const {

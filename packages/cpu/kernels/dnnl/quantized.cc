@@ -142,15 +142,15 @@ class QuantizedLayer {
     const std::vector<Tensor> more = fusion_.inputs(call, 3, result, placed);
     const Tensor y = call.output(0, result);
     if (y.count() == 0) return;
-    const bool attaches = fusion_.attaches_all() && x.count() != 0 && w.count() != 0;
+    const bool attaches = fusion_.attached() == fusion_.size() && x.count() != 0 && w.count() != 0;
     const bool in_floats = out_ != TF_FLOAT && !attaches;
     const Tensor made = in_floats ? y.with(TF_FLOAT, call.scratch<float>(y.count())) : y;
     if (x.count() == 0 || w.count() == 0) {
       clear(made);
-      fusion_.finish(call, more, made, placed, false);
+      fusion_.finish(call, more, made, placed, 0);
     } else {
       run(call, x, w, scales, made, g, more);
-      fusion_.finish(call, more, made, placed, true);
+      fusion_.finish(call, more, made, placed, fusion_.attached());
     }
     if (in_floats) put(made, y);
   }

@@ -13,14 +13,19 @@
 
 namespace drystone::cpu::dnnl_part {
 
-#ifdef __x86_64__
 namespace {
 
 constexpr std::int64_t kLanes = 16;
-constexpr int kRegisters = 8;  // as many sums at once as hide how long an addition takes
-constexpr int kOfStrip = 4;    // registers
+constexpr int kOfStrip = 4;  // registers
 constexpr std::int64_t kStrip = kOfStrip * kLanes;
 constexpr std::int64_t kRows = 16;  // of a strip: a multiple of it
+
+}  // namespace
+
+#ifdef __x86_64__
+namespace {
+
+constexpr int kRegisters = 8;  // as many sums at once as hide how long an addition takes
 constexpr std::int64_t kAhead = 8;  // rows: matrices of the third cache take a fifth less time
 
 #define DRYSTONE_WIDE DRYSTONE_NEWER("avx512f")
@@ -112,10 +117,13 @@ void times_matrix(const float* x, const float* m, float* y, std::int64_t depth,
 }
 
 void times_strips(const float* x, const float* m, const float* bias, float* y, std::int64_t depth,
-                  std::int64_t width) {
+                  std::int64_t width, std::int64_t first, std::int64_t last) {
   const std::int64_t step = (depth + kRows - 1) / kRows * kRows * kStrip;
-  for (std::int64_t j = 0; j < width; j += kStrip, m += step)
-    strip(x, m, bias == nullptr ? nullptr : bias + j, y + j, depth, std::min(width - j, kStrip));
+  for (std::int64_t k = first; k < last; ++k) {
+    const std::int64_t j = k * kStrip;
+    strip(x, m + k * step, bias == nullptr ? nullptr : bias + j, y + j, depth,
+          std::min(width - j, kStrip));
+  }
 }
 
 void times_column(const float* m, const float* x, float* y, std::int64_t rows, std::int64_t depth) {
@@ -127,10 +135,13 @@ void times_column(const float* m, const float* x, float* y, std::int64_t rows, s
 
 bool has_rows() { return false; }
 void times_matrix(const float*, const float*, float*, std::int64_t, std::int64_t) {}
-void times_strips(const float*, const float*, const float*, float*, std::int64_t, std::int64_t) {}
+void times_strips(const float*, const float*, const float*, float*, std::int64_t, std::int64_t,
+                  std::int64_t, std::int64_t) {}
 void times_column(const float*, const float*, float*, std::int64_t, std::int64_t) {}
 
 #endif
+
+std::int64_t strips_of(std::int64_t width) { return (width + kStrip - 1) / kStrip; }
 
 Desc in_strips(std::int64_t depth, std::int64_t width) {
   return {{depth, width}, Type::f32, dnnl::memory::format_tag::BA16a64b};

@@ -23,9 +23,13 @@ void times_matrix(const float* x, const float* m, float* y, std::int64_t depth, 
 // next. Rows are filled up to 16, the last strip with zeros.
 Desc in_strips(std::int64_t depth, std::int64_t width);
 
-// The same product, of a matrix that is in_strips(), and `bias` added where there is one.
+// How many strips those are.
+std::int64_t strips_of(std::int64_t width);
+
+// The columns of y that strips [first, last) give, of a matrix that is in_strips(), and `bias` added
+// where there is one.
 void times_strips(const float* x, const float* m, const float* bias, float* y, std::int64_t depth,
-                  std::int64_t width);
+                  std::int64_t width, std::int64_t first, std::int64_t last);
 
 // y[rows] = m[rows][depth] times x[depth], a column: oneDNN takes 5 us for it where it is 50 KiB.
 void times_column(const float* m, const float* x, float* y, std::int64_t rows, std::int64_t depth);

@@ -328,6 +328,32 @@ def test_a_factor_before_a_layer_goes_into_its_weights() -> None:
     assert_unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
 
 
+def padded(m: Maker) -> None:
+    scaled = m.op("Mul", "s", "x", m.const("c", 0.5), **F)
+    around = m.op("Pad", "p", scaled, m.const("sizes", [[0, 0], [1, 2], [0, 1], [0, 0]]), **F,
+                  Tpaddings=INT32)  # fmt: skip
+    m.op("Conv2D", "y", around, m.const("w", np.arange(6.0).reshape(1, 1, 3, 2) + 1),
+         strides=[1, 1, 1, 1], padding="VALID", **F)  # fmt: skip
+
+
+def test_a_factor_before_zeros_around_goes_into_weights() -> None:
+    m = made(padded, (1, 2, 3, 3))
+    after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
+    assert {"p = Pad(x, sizes)", "y = Conv2D(p, y/weights)"} <= set(as_lines(after))
+    assert "s" not in after
+    x = np.random.default_rng(1).normal(size=(1, 2, 3, 3)).astype(np.float32)
+    assert_same_values(m.graph, after, ["y:0"], {"x:0": x}, exact=False)
+    again, _ = run_pass(after, ARITH, ["y:0"], ["x:0"])
+    assert again is after
+
+
+@pytest.mark.parametrize("seen", ["s:0", "p:0"])
+def test_a_factor_before_zeros_that_others_see_stays(seen: str) -> None:
+    m = made(padded, (1, 2, 3, 3))
+    assert_unchanged(m, ARITH, ["y:0", seen], ["x:0"])
+    assert_unchanged(m, ARITH, ["y:0"], ["x:0", seen])
+
+
 NEGATED = ("Neg", "n", "z")
 
 

@@ -1,4 +1,7 @@
-"""A number by which the input of a layer is multiplied goes into its constant weights."""
+"""A number by which the input of a layer is multiplied goes into its constant weights.
+
+Zeros that the product is padded with before the layer are the same without the factor.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ _LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
 
 
 class _Found(NamedTuple):
+    padding: Node | None
     product: Node
     data: Output
     weights: np.ndarray[Any, Any]
@@ -24,10 +28,11 @@ class _Found(NamedTuple):
 
 def _match(ctx: Context, node: Node) -> _Found | None:
     product, slot = node.inputs[0]
+    padding = None
+    if product.op == "Pad" and _is_ours(ctx, product):
+        padding, (product, slot) = product, product.inputs[0]
     weights = ctx.constant(node.inputs[1])
-    if product.op != "Mul" or slot or weights is None or product in ctx.fed_nodes:
-        return None
-    if product.controls or not ctx.only_user(product) or not ctx.may_rewrite(product):
+    if product.op != "Mul" or slot or weights is None or not _is_ours(ctx, product):
         return None
     if len(ctx.users(node.inputs[1])) > 1 or weights.dtype not in (np.float32, np.float64):
         return None
@@ -40,15 +45,24 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         tiny = np.finfo(scaled.dtype).tiny
         lost = (np.abs(scaled) < tiny) & (weights != 0) & (value != 0)
         if np.isfinite(scaled).all() and value != 0 and not lost.any():
-            return _Found(product, data, np.asarray(scaled))
+            return _Found(padding, product, data, np.asarray(scaled))
     return None
+
+
+def _is_ours(ctx: Context, node: Node) -> bool:
+    """Whether nothing but the layer sees what the node gives."""
+    return not node.controls and ctx.only_user(node) and ctx.may_rewrite(node)
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
     weights = node.inputs[1]
     scaled = ctx.add_constant(node, "weights", found.weights, weights[0].controls)
     waits = ctx.waits(o for o in found.product.inputs if o != found.data)
-    ctx.graph.set_inputs(node, [found.data, scaled, *node.inputs[2:]])
+    data = found.data
+    if found.padding is not None:
+        ctx.graph.set_inputs(found.padding, [data, found.padding.inputs[1]])
+        data = node.inputs[0]
+    ctx.graph.set_inputs(node, [data, scaled, *node.inputs[2:]])
     if waits:
         ctx.graph.set_controls(node, [*node.controls, *waits])
     ctx.drop_unused(found.product)
