@@ -278,13 +278,78 @@ def test_code_that_is_newer_than_the_process_proves_nothing() -> None:
 def test_a_file_that_cannot_be_hashed_is_read(kept: Kept) -> None:
     """As where no /proc is mounted: a mapping's descriptor has no path then."""
     before = """
-from drystone_base.loaders import _source
+from drystone_base.loaders import _graph_file
 def fail(path):
     raise OSError(path)
-_source.sha256 = fail
+_graph_file.sha256 = fail
 """
     assert not kept.run(before=before)
     assert kept.files() == []
+
+
+def large_model(kept: Kept, filling: int) -> None:
+    """A model of more than a megabyte, which nobody has written to for a while."""
+    kept.small = np.full((520, 521), filling, np.int32)
+    model_of(kept.file, kept.small)
+
+
+HASHED = """
+from drystone_base.kept import seen_files
+from drystone_base.loaders import _graph_file
+hashed = _graph_file.sha256
+def sha256(path):
+    open({marker!r}, "w").close()
+    return hashed(path)
+_graph_file.sha256 = sha256
+seen_files._SETTLED = {settled}
+"""
+
+
+def is_hashed(kept: Kept, settled: int = -1) -> bool:
+    """Whether a process reads the whole file; it takes any as settled that changed before now."""
+    marker = kept.file.with_name("hashed")
+    marker.unlink(missing_ok=True)
+    kept.run(before=HASHED.format(marker=str(marker), settled=settled))
+    return marker.exists()
+
+
+def test_a_large_file_is_hashed_once_until_somebody_writes_to_it(kept: Kept) -> None:
+    large_model(kept, 1)
+    assert is_hashed(kept)
+    assert len(kept.files()) == 3, "the plan, the signature of the model, the digest of the file"
+    assert not is_hashed(kept)
+    before = kept.file.stat()
+    large_model(kept, 2)
+    os.utime(kept.file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert kept.file.stat().st_size == before.st_size
+    assert is_hashed(kept), "of the same size and time, as its writer has it"
+    with kept.file.open("r+b") as file:
+        first = file.read(1)
+        file.seek(0)
+        file.write(first)
+    assert is_hashed(kept), "the same file, and the same bytes, but somebody wrote there"
+    assert not is_hashed(kept)
+
+
+def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Kept) -> None:
+    large_model(kept, 3)
+    assert is_hashed(kept, settled=3600 * 10**9)
+    assert len(kept.files()) == 2
+    assert is_hashed(kept)
+
+
+@pytest.mark.parametrize("digest", [None, 7, "", "0" * 63])
+def test_a_note_of_no_digest_is_none(kept: Kept, digest: Any) -> None:
+    from drystone_base.store import Store
+
+    large_model(kept, 4)
+    assert is_hashed(kept)
+    store = Store(kept.plans, None, "plan")
+    for file in kept.files():
+        found = store.read(file.stem)
+        if found is not None and "digest" in found[0]:
+            store.write(file.stem, found[0] | {"digest": digest}, [])
+    assert is_hashed(kept)
 
 
 def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:

@@ -11,12 +11,13 @@ from drystone_base.kept.circumstances import circumstances
 from drystone_base.kept.evidence import code_files
 from drystone_base.kept.folder import store
 from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.kept.seen_files import note_digest
 from drystone_base.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from drystone_base.config import SessionConfig
     from drystone_base.executor.encode import Encoded
-    from drystone_base.loaders._source import GraphFile
+    from drystone_base.loaders._graph_file import GraphFile
     from drystone_base.store import Store
 
 __all__ = ["KeptPlan", "KeptPlans"]
@@ -71,6 +72,7 @@ class KeptPlans:
         except (DrystoneError, LookupError, TypeError, ValueError, OSError):
             self.discard(fetches, feeds)
             return None
+        self._note_digest()
         return KeptPlan(plan, constants, rows, copies)
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
@@ -117,4 +119,12 @@ class KeptPlans:
             from drystone_base.kept.signatures import keep_signature
 
             keep_signature(self._store, self._file.digest, self._file.read_as, code)
+        if kept:
+            self._note_digest()
         return kept
+
+    def _note_digest(self) -> None:
+        """Spare processes that take plans of this file from reading it."""
+        state, self._file.to_note = self._file.to_note, None
+        if state is not None:
+            note_digest(self._store, state, self._file.digest)

@@ -1,4 +1,4 @@
-"""A graph that is read when somebody first needs it, and the file that it is read from."""
+"""A graph that is read when somebody first needs it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from drystone_base.ops._mapped import MappedFile
-from drystone_base.plugins._contents import sha256
-
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
-    from drystone_base.loaders._loaded import Signature
+    from drystone_base.loaders._graph_file import GraphFile
 
-__all__ = ["GraphFile", "GraphSource"]
-
-
-class GraphFile:
-    """A file that holds a graph and nothing else: its bytes, mapped, and their SHA-256.
-
-    ``read_as``: the signature of the graph, once somebody has read it.
-    """
-
-    __slots__ = ("data", "digest", "read_as")
-
-    def __init__(self, mapped: MappedFile) -> None:
-        """Read the file, past the mapping, of which no page takes memory for it.
-
-        Raises ``OSError``.
-        """
-        self.data = memoryview(mapped)
-        self.digest = sha256(f"/proc/self/fd/{mapped.descriptor}").hex()
-        self.read_as: Signature | None = None
+__all__ = ["GraphSource"]
 
 
 class GraphSource:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
 from drystone_base.loaders._loaded import LoadedModel, Signature
-from drystone_base.loaders._source import GraphFile, GraphSource
+from drystone_base.loaders._source import GraphSource
 from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
+    from drystone_base.loaders._graph_file import GraphFile
 
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
 
@@ -118,6 +119,8 @@ def _to_keep(data: memoryview) -> GraphFile | None:
 
     if store() is None:
         return None
+    from drystone_base.loaders._graph_file import GraphFile
+
     try:
         return GraphFile(owner)
     except OSError:  # no /proc to read it by

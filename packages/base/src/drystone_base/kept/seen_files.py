@@ -1,0 +1,57 @@
+"""Digests of large files that were read before, as long as nobody has written to them since.
+
+The system sets the time of a file's last change of any kind (``st_ctime``) whoever writes to it; no
+program can set it back. A file that has changed just now may change again at the same time by
+its clock, which git calls racy: nothing is noted of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+from drystone_base.kept.folder import store
+from drystone_base.kept.records import keep_record, kept_record, name_of
+
+if TYPE_CHECKING:
+    from drystone_base.store import Store
+
+__all__ = ["State", "is_worth_noting", "note_digest", "noted_digest", "state_of"]
+
+State = tuple[int, ...]
+"""What tells one state of a file from all others."""
+_LARGE: Final = 1 << 20  # bytes: less is read as fast as a note of it
+_SETTLED: Final = (
+    3 * 10**9
+)  # nanoseconds without a change: clocks of file systems have 2 s at worst
+_DIGITS: Final = 64
+
+
+def state_of(descriptor: int) -> State:
+    """The state of an open file; raises ``OSError``."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def is_worth_noting(state: State) -> bool:
+    """Whether a file is large, and was not changed a moment ago."""
+    *_, size, _, changed = state
+    return size >= _LARGE and time.time_ns() - changed > _SETTLED
+
+
+def note_digest(where: Store, state: State, digest: str) -> None:
+    """Note the SHA-256 of a file that was in this state before and after it was read."""
+    keep_record(where, _name(state), {"digest": digest}, [], {})
+
+
+def noted_digest(state: State) -> str | None:
+    """What :func:`note_digest` noted of a file in this state; None where that is nothing."""
+    where = store() if is_worth_noting(state) else None
+    found = None if where is None else kept_record(where, _name(state))
+    digest = None if found is None else found[0].get("digest")
+    return digest if isinstance(digest, str) and len(digest) == _DIGITS else None
+
+
+def _name(state: State) -> str:
+    return name_of(["file", *state])
