@@ -34,10 +34,8 @@ SDK = ABI / "include" / "drystone" / "sdk"
 BINDING = ROOT / "packages" / "base" / "binding"
 KERNELS = ROOT / "packages" / "cpu" / "kernels"
 FLAGS = (
-    f"-I{HOST / 'src'}",
     f"-I{HOST / 'include'}",
     f"-I{ABI / 'include'}",
-    f"-I{KERNELS}",
     f"-I{BINDING.parent}",
     '-DDRYSTONE_HOST_VERSION="tidy"',
 )
@@ -103,7 +101,9 @@ def command(tool: str, file: Path) -> list[str]:
     places = "packages/base/host|packages/base/binding|packages/cpu/kernels|plugin-abi"
     ours = f"{re.escape(str(ROOT))}/({places})/.*"
     options = ["--quiet", f"--config-file={CONFIG}", f"--header-filter={ours}"]
-    return [tool, *options, str(file), "--", standard, *FLAGS, *_of_others(), f"-I{file.parent}"]
+    own = KERNELS if file.is_relative_to(KERNELS) else HOST / "src"  # both have a folder "core"
+    flags = (f"-I{own}", *FLAGS, *_of_others(), f"-I{file.parent}")
+    return [tool, *options, str(file), "--", standard, *flags]
 
 
 def findings(tool: str, file: Path) -> list[str]:
