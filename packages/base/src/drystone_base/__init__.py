@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.collector import no_cycle_collection
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base import modules as modules
@@ -48,38 +48,38 @@ STARTED = time.time()  # seconds since 1970: files of code that are newer are no
 # Where each public name lives, "" for one that is itself a module. Modules are imported when a name
 # is first asked for, so that `import drystone_base` costs next to nothing.
 _HOME = {
-    "Access": "policy",
-    "BadModelFile": "errors",
-    "BadRequest": "errors",
-    "Cancellation": "cancellation",
-    "CheckpointError": "errors",
-    "DType": "dtypes",
-    "DrystoneError": "errors",
-    "Graph": "graph",
-    "GraphError": "errors",
-    "HostError": "errors",
-    "Inference": "ops.inference",
-    "KernelError": "errors",
-    "Model": "model",
-    "Node": "graph",
-    "PluginError": "errors",
-    "Record": "record",
-    "Session": "session",
-    "SessionConfig": "config",
-    "ShapeError": "errors",
-    "UnsupportedOp": "errors",
-    "as_dtype": "dtypes",
-    "infer": "ops.inference",
-    "load": "model",
+    "Access": ".policy",
+    "BadModelFile": ".errors",
+    "BadRequest": ".errors",
+    "Cancellation": ".cancellation",
+    "CheckpointError": ".errors",
+    "DType": ".dtypes",
+    "DrystoneError": ".errors",
+    "Graph": ".graph",
+    "GraphError": ".errors",
+    "HostError": ".errors",
+    "Inference": ".ops.inference",
+    "KernelError": ".errors",
+    "Model": ".model",
+    "Node": ".graph",
+    "PluginError": ".errors",
+    "Record": ".record",
+    "Session": ".session",
+    "SessionConfig": ".config",
+    "ShapeError": ".errors",
+    "UnsupportedOp": ".errors",
+    "as_dtype": ".dtypes",
+    "infer": ".ops.inference",
+    "load": ".model",
     "modules": "",
     "plugins": "",
-    "read_graph": "loaders",
-    "register_py_func": "py_functions",
-    "restore_checkpoint": "saving",
-    "save": "saving",
-    "save_checkpoint": "saving",
-    "validate": "graph",
-    "write_graph": "loaders",
+    "read_graph": ".loaders",
+    "register_py_func": ".py_functions",
+    "restore_checkpoint": ".saving",
+    "save": ".saving",
+    "save_checkpoint": ".saving",
+    "validate": ".graph",
+    "write_graph": ".loaders",
 }
 
 __all__ = [
@@ -118,18 +118,9 @@ __all__ = [
     "write_graph",
 ]
 
+_find, __dir__ = late_names(__name__, _HOME, __all__)
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_base' has no attribute {name!r}")
-    home = _HOME[name]
     with no_cycle_collection():
-        value: Any = import_module(f"drystone_base.{home or name}")
-    if home:
-        value = getattr(value, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+        return _find(name)

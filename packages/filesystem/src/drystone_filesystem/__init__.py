@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base.host.filesystem_options import Option as Option
@@ -99,17 +100,4 @@ __all__ = [
     "transaction_of",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_filesystem' has no attribute {name!r}")
-    home = _HOME[name]
-    value: Any = import_module(home or f".{name}", __name__)
-    if home:
-        value = getattr(value, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_optimizer.config import OptimizerConfig as OptimizerConfig
@@ -26,21 +27,21 @@ __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
-    "Optimizer": "sources",
-    "OptimizerConfig": "config",
-    "OptimizerWarning": "failure",
-    "QueueRunner": "config",
-    "Report": "report",
-    "Run": "report",
-    "Step": "report",
-    "Toggle": "config",
-    "get_experimental_options": "config",
-    "graph_optimizer": "sources",
-    "optimize": "pipeline",
-    "optimize_with_report": "pipeline",
-    "optimizers": "sources",
-    "register": "sources",
-    "set_experimental_options": "config",
+    "Optimizer": ".sources",
+    "OptimizerConfig": ".config",
+    "OptimizerWarning": ".failure",
+    "QueueRunner": ".config",
+    "Report": ".report",
+    "Run": ".report",
+    "Step": ".report",
+    "Toggle": ".config",
+    "get_experimental_options": ".config",
+    "graph_optimizer": ".sources",
+    "optimize": ".pipeline",
+    "optimize_with_report": ".pipeline",
+    "optimizers": ".sources",
+    "register": ".sources",
+    "set_experimental_options": ".config",
 }
 
 __all__ = [
@@ -62,14 +63,4 @@ __all__ = [
     "set_experimental_options",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_optimizer' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_optimizer.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

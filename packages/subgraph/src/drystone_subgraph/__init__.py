@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend as SubgraphBackend
@@ -40,35 +41,35 @@ __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
-    "CompileInput": "executable",
-    "CompileRequest": "executable",
-    "ContainOpProperty": "property",
-    "ContainOpSelector": "selector",
-    "Executable": "executable",
-    "ExecutableStatus": "compiled",
-    "Handle": "executable",
-    "NodeSelector": "selector",
-    "PartitionConfig": "config",
-    "PartitionReport": "report",
-    "Pattern": "patterns",
-    "Segment": "report",
-    "Subgraph": "subgraph",
-    "SubgraphBackend": "backend",
-    "SubgraphInput": "subgraph",
-    "SubgraphNode": "subgraph",
-    "SubgraphOutput": "subgraph",
-    "SubgraphProperty": "property",
-    "SubgraphSelector": "selector",
-    "SubgraphWarning": "failure",
-    "Updatable": "executable",
-    "backends": "backend",
-    "chain": "patterns",
-    "executables": "status",
-    "find_backend": "backend",
-    "partition": "partitioner",
-    "partition_with_report": "partitioner",
-    "pattern_properties": "patterns",
-    "register_backend": "backend",
+    "CompileInput": ".executable",
+    "CompileRequest": ".executable",
+    "ContainOpProperty": ".property",
+    "ContainOpSelector": ".selector",
+    "Executable": ".executable",
+    "ExecutableStatus": ".compiled",
+    "Handle": ".executable",
+    "NodeSelector": ".selector",
+    "PartitionConfig": ".config",
+    "PartitionReport": ".report",
+    "Pattern": ".patterns",
+    "Segment": ".report",
+    "Subgraph": ".subgraph",
+    "SubgraphBackend": ".backend",
+    "SubgraphInput": ".subgraph",
+    "SubgraphNode": ".subgraph",
+    "SubgraphOutput": ".subgraph",
+    "SubgraphProperty": ".property",
+    "SubgraphSelector": ".selector",
+    "SubgraphWarning": ".failure",
+    "Updatable": ".executable",
+    "backends": ".backend",
+    "chain": ".patterns",
+    "executables": ".status",
+    "find_backend": ".backend",
+    "partition": ".partitioner",
+    "partition_with_report": ".partitioner",
+    "pattern_properties": ".patterns",
+    "register_backend": ".backend",
 }
 
 __all__ = [
@@ -104,14 +105,4 @@ __all__ = [
     "register_backend",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_subgraph' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_subgraph.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

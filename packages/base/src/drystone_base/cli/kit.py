@@ -5,8 +5,7 @@ A package adds a command through ``Module.commands`` (see ``drystone_base.module
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.cli._output import (
     common_options,
@@ -18,6 +17,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base._seeding import with_seeds as with_seeds
@@ -55,23 +55,17 @@ __all__ = [
 ]
 
 _HOME: Final = {
-    "AnyPath": ("drystone_base.cli._paths", "AnyPath"),
-    "check_local": ("drystone_base.cli._paths", "check_local"),
-    "check_output": ("drystone_base.cli._paths", "check_output"),
-    "graph_changes": ("drystone_base.cli._compare", "graphs"),
-    "made_up": ("drystone_base.cli._values", "made_up"),
-    "moving": ("drystone_base.cli._transfers", "moving"),
-    "picture_of": ("drystone_base.cli._draw", "picture_of"),
-    "read_npz": ("drystone_base.cli._values", "read_npz"),
-    "replace_file": ("drystone_base.loaders._files", "replace_file"),
-    "with_seeds": ("drystone_base._seeding", "with_seeds"),
-    "write_npz": ("drystone_base.cli._values", "write_npz"),
+    "AnyPath": "drystone_base.cli._paths",
+    "check_local": "drystone_base.cli._paths",
+    "check_output": "drystone_base.cli._paths",
+    "graph_changes": "drystone_base.cli._compare:graphs",
+    "made_up": "drystone_base.cli._values",
+    "moving": "drystone_base.cli._transfers",
+    "picture_of": "drystone_base.cli._draw",
+    "read_npz": "drystone_base.cli._values",
+    "replace_file": "drystone_base.loaders._files",
+    "with_seeds": "drystone_base._seeding",
+    "write_npz": "drystone_base.cli._values",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place, attribute = _HOME[name]
-    value = globals()[name] = getattr(import_module(place), attribute)
-    return value
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base.loaders._default_signature import default_signature as default_signature
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 # Modules are imported when a name is first asked for: a model whose plan is kept needs few of them.
 _HOME = {
-    "LoadedModel": "_loaded",
-    "Signature": "_loaded",
-    "TensorSpec": "_loaded",
-    "default_signature": "_default_signature",
-    "load_model": "_recognise",
-    "read_graph": "graphdef",
-    "write_graph": "graphdef",
+    "LoadedModel": "._loaded",
+    "Signature": "._loaded",
+    "TensorSpec": "._loaded",
+    "default_signature": "._default_signature",
+    "load_model": "._recognise",
+    "read_graph": ".graphdef",
+    "write_graph": ".graphdef",
 }
 
 __all__ = [
@@ -35,10 +36,4 @@ __all__ = [
     "write_graph",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_base.loaders' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_base.loaders.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

@@ -5,8 +5,9 @@ What a name stands for is imported when it is asked for: with one device, nothin
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from drystone_base.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base.placement.device import Device, parse_device
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
     from drystone_base.placement.support import Supports, by_op, everywhere
 
 _HOME: Final = {
-    "Decision": "placer",
-    "Device": "device",
-    "Partitions": "partitions",
-    "Placement": "placer",
-    "Supports": "support",
-    "Transfer": "partitions",
-    "by_op": "support",
-    "everywhere": "support",
-    "parse_device": "device",
-    "partition": "splitter",
-    "place": "placer",
+    "Decision": ".placer",
+    "Device": ".device",
+    "Partitions": ".partitions",
+    "Placement": ".placer",
+    "Supports": ".support",
+    "Transfer": ".partitions",
+    "by_op": ".support",
+    "everywhere": ".support",
+    "parse_device": ".device",
+    "partition": ".splitter",
+    "place": ".placer",
 }
 
 __all__ = [
@@ -43,14 +44,4 @@ __all__ = [
     "place",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_base.placement' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_base.placement.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)

@@ -8,9 +8,9 @@ what was found, loaded, skipped and refused, and why. docs/plugins.md is the gui
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from drystone_base.late_names import late_names
 from drystone_base.plugins._wanted import ensure_loaded, refused_offer
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 # Modules are imported when a name is first asked for: a process without plugins pays nothing.
 _HOME = {
-    "Plugin": "plugins._record",
-    "PluginError": "errors",
-    "PluginWarning": "plugins._manager",
-    "Report": "plugins._report",
-    "Settings": "plugins._settings",
-    "State": "plugins._record",
-    "StepResult": "plugins._record",
-    "configure": "plugins._settings",
+    "Plugin": "._record",
+    "PluginError": "..errors",
+    "PluginWarning": "._manager",
+    "Report": "._report",
+    "Settings": "._settings",
+    "State": "._record",
+    "StepResult": "._record",
+    "configure": "._settings",
 }
 
 __all__ = [
@@ -52,13 +52,7 @@ __all__ = [
     "report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'drystone_base.plugins' has no attribute {name!r}")
-    value = getattr(import_module(f"drystone_base.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = late_names(__name__, _HOME, __all__)
 
 
 def load_library(

@@ -1,0 +1,34 @@
+"""Packages whose names are imported when somebody first asks for them (PEP 562)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+__all__ = ["late_names"]
+
+
+def late_names(
+    package: str, homes: Mapping[str, str], public: Sequence[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package.
+
+    ``homes`` says of each name which module has it, as ``import_module`` takes it from the package:
+    "" for a name that is itself a module of the package; with ``:attribute`` behind where it has
+    another name there. ``public`` is the package's ``__all__``.
+    """
+
+    def find(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        place, _, attribute = home.partition(":")
+        value: Any = import_module(place or f".{name}", package)
+        if place:
+            value = getattr(value, attribute or name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find, lambda: sorted(public)
