@@ -20,12 +20,15 @@ def main(arguments: list[str] | None = None) -> int:
     sys.path.insert(0, str(ROOT / "packages" / "subgraph" / "tests"))
     from random_partitions import cyclic, grown, values_differ
 
+    from drystone_base.cli.kit import progress
+
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args(arguments)
     start, wrong, regions = time.monotonic(), 0, 0
-    for seed in range(options.first, options.first + options.count):
+    seeds = range(options.first, options.first + options.count)
+    for seed in progress(seeds, "partitions"):
         graph, found = grown(seed)
         regions += len(found)
         text = cyclic(graph, found) or (values_differ(seed) if seed % 100 == 0 else "")

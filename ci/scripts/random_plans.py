@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from drystone_base import plugins
+from drystone_base.cli.kit import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_SHOWN = 10
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         return kept(options.first, options.count, optimizer)
     ops: Counter[str] = Counter()
     start, shown = time.monotonic(), 0
-    for seed in range(options.first, options.first + options.count):
+    for seed in progress(range(options.first, options.first + options.count), "programs"):
         program = draw(seed)
         ops.update({node.op for node in program.graph})
         found = disagreement(program, optimizer)
@@ -62,7 +63,7 @@ def kept(first: int, count: int, optimizer: str) -> int:
     from random_programs.kept import kept_disagreement
 
     start, shown, taken = time.monotonic(), 0, 0
-    for seed in range(first, first + count):
+    for seed in progress(range(first, first + count), "programs"):
         with tempfile.TemporaryDirectory(prefix="drystone-plans-") as folder:
             os.environ["DRYSTONE_PLAN_CACHE"] = os.path.join(folder, "plans")
             found, plans = kept_disagreement(draw(seed), Path(folder), optimizer)
