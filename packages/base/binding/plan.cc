@@ -327,6 +327,7 @@ PyMethodDef methods[] = {
     {"expect", expect, METH_VARARGS,
      "expect(shapes, copies, runtime): what arrays call() accepts, and what it hands to kernels of Python's.\n"
      "A shape may be None, and so may the runtime, where they need one of the run."},
+    // NOLINTNEXTLINE(bugprone-casting-through-void): the same
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call)), METH_FASTCALL,
      "call(feeds, single): the fetches as a list, or the only one; NotImplemented where a value must be\n"
      "converted or checked first, or kernels of Python's need a runtime of the run."},

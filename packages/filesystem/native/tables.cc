@@ -182,7 +182,7 @@ void release(void* memory) { std::free(memory); }
 char* copied(const std::string& text) {
   char* out = static_cast<char*>(allocate(text.size() + 1));
   if (out == nullptr) throw std::bad_alloc();
-  std::memcpy(out, text.data(), text.size());
+  std::memcpy(out, text.c_str(), text.size() + 1);
   return out;
 }
 

@@ -95,8 +95,9 @@ static int add_steps(Program* program, const TF_SubgraphRegion* region) {
     step->op = op_of(node);
     if (step->op == kNone) return 0;
     for (int i = 0; i < node->num_inputs; ++i) {
-      const int inside = node->inputs[2 * i] >= 0;
-      step->from[i] = inside ? region->num_inputs + node->inputs[2 * i] : node->inputs[2 * i + 1];
+      const int32_t* from = node->inputs + 2 * (size_t)i;
+      const int inside = from[0] >= 0;
+      step->from[i] = inside ? region->num_inputs + from[0] : from[1];
       full = full || inside || !program->single[step->from[i]];
     }
     if (node->num_inputs == 1) step->from[1] = step->from[0];

@@ -35,7 +35,7 @@ T& resource(const Call& call, int i, const DS_ObjectKind& kind) {
 }
 
 template <class T>
-DS_ObjectKind kind_of(const char* name) {
+DS_ObjectKind kind_of(const char* name) noexcept {
   return {DS_OBJECT_KIND_STRUCT_SIZE, name, [](void* object) { delete static_cast<T*>(object); }};
 }
 

@@ -39,6 +39,14 @@ bool is_known(const Shape& shape) {
   return shape && std::ranges::none_of(*shape, [](std::int64_t dim) { return dim < 0; });
 }
 
+const Dims& known_dims(const Shape& shape) {
+  if (!shape || !is_known(shape)) {
+    fail(TF_INVALID_ARGUMENT,
+         "unset elements need a fully known element shape, got " + text(shape));
+  }
+  return *shape;
+}
+
 Shape merged(const Shape& a, const Shape& b) {
   if (!a || !b) return a ? a : b;
   const bool agree = std::ranges::equal(*a, *b, [](std::int64_t x, std::int64_t y) {
@@ -160,11 +168,9 @@ Dims List::known_shape(const Shape& wanted) const {
     Item item;
     if (view(k, &item)) out = merged(out, Dims(item.dims().begin(), item.dims().end()));
   }
-  if (!is_known(out)) {
-    fail(TF_INVALID_ARGUMENT, "unset elements need a fully known element shape, got " + text(out));
-  }
-  check_dims(*out);
-  return *out;
+  const Dims& dims = known_dims(out);
+  check_dims(dims);
+  return dims;
 }
 
 }  // namespace drystone::cpu

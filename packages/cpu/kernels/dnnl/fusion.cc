@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "core/widened_call.h"
@@ -48,6 +49,11 @@ Function function(const std::string& name) {
     if (name == known) return out;
   }
   return nullptr;
+}
+
+bool is_comparison(const std::string& name) {
+  static const std::set<std::string> names{"Relu", "Relu6", "LeakyRelu", "HardSwish"};
+  return names.contains(name);
 }
 
 // What oneDNN calculates as exactly as we want it.
@@ -109,15 +115,18 @@ Fusion::Fusion(const Node& node, Bias bias) {
                    node.type("T") == TF_BFLOAT16 && is_coarse_ && has_swish();
   if (ends_in_swish_) --attached_;
   has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
+  most_light_ = most_light_channels();
 }
 
-bool Fusion::is_light(std::int64_t channels) const {
+std::int64_t Fusion::most_light_channels() const {
   constexpr std::int64_t kFew = 128;  // of which exponentials take a microsecond
-  static const std::set<std::string> light{"Relu", "Relu6", "LeakyRelu", "HardSwish"};
-  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-    return step.kind == Kind::activation ? channels <= kFew || light.contains(step.name)
-                                         : step.kind == Kind::bias && &step == steps_.data();
-  });
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const Step& step : steps_) {
+    const bool is_first_bias = step.kind == Kind::bias && &step == steps_.data();
+    if (step.kind != Kind::activation && !is_first_bias) return 0;
+    if (step.kind == Kind::activation && !is_comparison(step.name)) most = kFew;
+  }
+  return most;
 }
 
 bool Fusion::attaches(Kind kind, const std::string& name) const {

@@ -2,6 +2,7 @@
 #ifndef DRYSTONE_CPU_DNNL_FUSION_H_
 #define DRYSTONE_CPU_DNNL_FUSION_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class Fusion {
   bool empty() const { return steps_.empty(); }
   // Whether finish() takes about as long as a primitive's call for so many channels: there is but a
   // bias, first, and activations that are few comparisons or of few elements.
-  bool is_light(std::int64_t channels) const;
+  bool is_light(std::int64_t channels) const { return channels <= most_light_; }
   bool starts_with_bias() const { return !steps_.empty() && steps_[0].kind == Kind::bias; }
   // Whether that is an argument of the primitive's own.
   bool has_own_bias() const { return has_own_bias_; }
@@ -67,6 +68,7 @@ class Fusion {
   static std::size_t inputs_of(Kind kind);
   bool attaches(Kind kind, const std::string& name) const;
   void append(dnnl::post_ops& post, const std::string& activation) const;
+  std::int64_t most_light_channels() const;
   void norm(const Call& call, const std::vector<Tensor>& inputs, const Step& step, float* factor,
             float* shift) const;
   void apply(const Call& call, const Step& step, const std::vector<Tensor>& inputs, float* y,
@@ -78,6 +80,7 @@ class Fusion {
   bool ends_in_swish_ = false;  // the one step that is left to us, see dnnl/swish.h
   std::size_t attached_ = 0;
   std::size_t needed_ = 0;    // inputs
+  std::int64_t most_light_ = INT64_MAX;  // channels, see is_light()
   float epsilon_ = 0;
   float alpha_ = 0;
   float factor_ = 1;

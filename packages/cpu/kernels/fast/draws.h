@@ -36,7 +36,7 @@ inline Dims dims_of(const Tensor& shape) {
 // outputs through room of their own.
 template <int kWords, int kOut, class T, class Convert>
 void fill(const Philox& stream, T* out, std::int64_t count, std::int64_t cost, Convert&& convert) {
-  constexpr std::int64_t kPerBlock = 4 / kWords * kOut;
+  constexpr auto kPerBlock = std::int64_t{4 / kWords} * kOut;
   const std::int64_t blocks = (count + kPerBlock - 1) / kPerBlock;
   parallel(blocks, cost, [&](std::int64_t begin, std::int64_t end) {
     std::uint32_t words[4 * kSome];
@@ -123,7 +123,8 @@ struct Truncated {
           std::uint32_t words[4];
           stream.blocks(block, 1, words);
           Wide<T> found[kGroup];
-          for (int i = 0; i < 4 / kWords; ++i) box_muller(words + i * kWords, found + 2 * i);
+          for (std::ptrdiff_t i = 0; i < 4 / kWords; ++i)
+            box_muller(words + i * kWords, found + 2 * i);
           for (int i = 0; i < kGroup && at < last; ++i) {
             if (std::fabs(found[i]) < 2) out[at++] = narrow<T>(found[i]);
           }

@@ -292,7 +292,7 @@ Known& known() {
   return out;
 }
 
-constexpr TF_DataType kAnyType{};  // of ops without a type
+constexpr auto kAnyType = static_cast<TF_DataType>(0);  // of ops without a type
 
 }  // namespace
 
@@ -327,7 +327,7 @@ TF_DataType type_of(TF_OpKernelConstruction* construction) noexcept {
     return Node(construction).type("T");
   } catch (const std::exception& error) {
     report(construction, &error);
-    return {};
+    return kAnyType;
   }
 }
 

@@ -131,8 +131,9 @@ template <class T, class Body>
 DRYSTONE_INLINE void in_registers(std::int64_t count, Body&& body) {
   constexpr int kMost = kRegister / static_cast<int>(sizeof(Wide<T>));
   constexpr int kAtOnce = 4;
-  const std::int64_t whole = count / (kAtOnce * kMost) * (kAtOnce * kMost);
-  for (std::int64_t k = 0; k < whole; k += kAtOnce * kMost) {
+  constexpr auto kPiece = std::int64_t{kAtOnce} * kMost;
+  const std::int64_t whole = count / kPiece * kPiece;
+  for (std::int64_t k = 0; k < whole; k += kPiece) {
     body(k, std::integral_constant<int, kMost>(), std::integral_constant<int, kAtOnce>());
   }
   in_lanes<T>(count - whole, [&](std::int64_t k, auto lanes) {

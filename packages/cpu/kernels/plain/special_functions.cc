@@ -36,7 +36,10 @@ double digamma_of(double x) {
     out = -std::numbers::pi / std::tan(std::numbers::pi * (x - std::rint(x)));
     x = 1 - x;
   }
-  for (; x < 10; ++x) out -= 1 / x;
+  while (x < 10) {
+    out -= 1 / x;
+    x += 1;
+  }
   const double square = 1 / (x * x);
   double tail = 0;
   for (const double c : kSeries) tail = (tail + c) * square;

@@ -74,7 +74,7 @@ Held TensorArray::sum(const TF_Tensor* a, const TF_Tensor* b) const {
 }
 
 Held TensorArray::zeros(const Shape& wanted, TF_Code code) const {
-  if (!is_known(wanted)) {
+  if (!wanted || !is_known(wanted)) {
     fail(code, "an element of TensorArray '" + name +
                    "' must be written before it is read, or have a known shape; got " + text(wanted));
   }

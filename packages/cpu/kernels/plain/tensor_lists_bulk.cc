@@ -22,7 +22,7 @@ class Gather {
     const Dims indices = integers(call.input(1));
     const Shape stated = shape_of(call.input(2));
     Dims dims;
-    if (is_known(stated) && product(*stated) == 0) {  // TensorFlow looks at no index then
+    if (stated && is_known(stated) && product(*stated) == 0) {  // TensorFlow looks at no index then
       concat_dims(&dims, static_cast<std::int64_t>(indices.size()), *stated);
       call.output(0, dims);
       return;
@@ -48,10 +48,7 @@ class Gather {
       Item item;
       if (list.view(indices[k], &item)) out = merged(out, Dims(item.dims().begin(), item.dims().end()));
     }
-    if (!is_known(out)) {
-      fail(TF_INVALID_ARGUMENT, "unset elements need a fully known element shape, got " + text(out));
-    }
-    return *out;
+    return known_dims(out);
   }
 
   void copy(const Item& item, const Dims& one, const Tensor& out, std::int64_t at) const {
@@ -148,10 +145,7 @@ class Concat {
       const DimsView rest = item.dims().subspan(1);
       tail = merged(tail, Dims(rest.begin(), rest.end()));
     }
-    if (!is_known(tail)) {
-      fail(TF_INVALID_ARGUMENT, "unset elements need a fully known element shape, got " + text(tail));
-    }
-    return *tail;
+    return known_dims(tail);
   }
 
   static Dims rows_of(const List& list, const Dims& leading) {

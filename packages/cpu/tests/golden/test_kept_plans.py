@@ -94,7 +94,8 @@ def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
             want = recorded[name]
             error = np.abs(second[name] - want) / (np.abs(want) + np.std(want) + 1e-30)
             assert error.max(initial=0) <= tolerance(model), (model["name"], name)
-    assert len(os.listdir(tmp_path / "plans")) == 2 * len(FROZEN)
+    written = len(os.listdir(tmp_path / "plans"))  # plans, signatures, digests of large files
+    assert 2 * len(FROZEN) <= written <= 3 * len(FROZEN)
 
 
 def test_random_programs_do_the_same_from_kept_plans() -> None:

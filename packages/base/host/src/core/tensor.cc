@@ -57,7 +57,7 @@ namespace {
 // Bytes of an element by dtype: looked up more often than anything else.
 struct Sizes {
   unsigned char of[64] = {};
-  Sizes() {
+  Sizes() noexcept {
     for (int k = 0; k < 64; ++k) {
       of[k] = static_cast<unsigned char>(stored_size(static_cast<TF_DataType>(k)));
     }

@@ -24,8 +24,8 @@ constexpr int kMostThreads = 256;
 
 int cores() {
   if (const char* text = std::getenv("DRYSTONE_NUM_THREADS")) {
-    const int wanted = std::atoi(text);
-    if (wanted > 0) return std::min(wanted, kMostThreads);
+    const long wanted = std::strtol(text, nullptr, 10);
+    if (wanted > 0) return static_cast<int>(std::min<long>(wanted, kMostThreads));
   }
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMostThreads);
