@@ -1,4 +1,4 @@
-"""Workers of one case, driven in turn: A B C A B C ..., so that a slow spell hits all alike."""
+"""Workers of one case, driven in turn: A B C, B C A, ..., so that a slow spell hits all alike."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def measure(
                 found[peer.name] = dict(workers[peer.name].facts)
             except WorkerFailed as failure:
                 found[peer.name] = {"none" if failure.no_form else "error": str(failure)}
-        for _ in range(settings.rounds):
-            for name in list(workers):
+        for number in range(settings.rounds):
+            for name in _turned(list(workers), number):
                 try:
                     slots.setdefault(name, []).append(workers[name].slot())
                 except WorkerFailed as failure:
@@ -148,6 +148,12 @@ def measure(
             found[name] |= summary(taken)
         for worker in workers.values():
             worker.close()
+
+
+def _turned(names: list[str], number: int) -> list[str]:
+    """Who goes when in a round: each is first in turn, and none always follows the same other."""
+    first = number % max(1, len(names))
+    return names[first:] + names[:first]
 
 
 def summary(slots: Sequence[Mapping[str, float]]) -> dict[str, Any]:

@@ -26,7 +26,9 @@ from bench.worker._form import Array, NoForm, Prepared
 from bench.worker._timing import slot
 
 WARM = 0.1
-"""Seconds of calls before the first slot."""
+MOST_WARM = 3.0
+WARM_CALLS = 20
+"""Before the first slot: seconds of calls, at least and at most, and how many calls are enough."""
 FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 CHECKED_STEPS = 3
 """Training steps whose losses are held against the recorded ones."""
@@ -42,9 +44,7 @@ def main(given: dict[str, Any]) -> int:
         kind = "none" if isinstance(error, NoForm) else "error"
         _say(answers, {kind: _one_line(error)})
         return 1
-    end = time.perf_counter() + WARM
-    while time.perf_counter() < end:
-        call()
+    _warm_up(call)
     _say(answers, facts)
     for line in sys.stdin:
         if reset:
@@ -53,6 +53,16 @@ def main(given: dict[str, Any]) -> int:
         found = slot(call, wanted["seconds"], wanted["least"])
         _say(answers, {**found, "rss": peak_rss()})
     return 0
+
+
+def _warm_up(call: Callable[[], Any]) -> None:
+    """The first calls, in which runtimes look what is quickest: a while, and a number of them."""
+    start, calls = time.perf_counter(), 0
+    while (passed := time.perf_counter() - start) < WARM or (
+        calls < WARM_CALLS and passed < MOST_WARM
+    ):
+        call()
+        calls += 1
 
 
 def _start(given: Mapping[str, Any]) -> tuple[Callable[[], Any], Any, dict[str, Any]]:

@@ -31,11 +31,13 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
 ## How to read it
 
 - The runtimes of a row were measured in one run, in processes of its own that are driven in turn,
-  round after round (A B C A B C …). A cell has the median over the rounds, half their range (±),
+  round after round (A B C, B C A, …). A cell has the median over the rounds, half their range (±),
   and **how many times drystone's time** the peer takes: above 1x, drystone is faster. A round's
   time is the median over batches of calls; it is wall time, or processor time for a case during
   which other programs kept more than 0.15 cores busy (with one thread the two are the same on a
-  quiet machine, and only the second can be trusted on a shared one).
+  quiet machine, and only the second can be trusted on a shared one). Before the first round each
+  process makes 20 calls, or as many as 3 s allow, since runtimes look in their first calls what is
+  quickest: drystone with several threads in the first 15.
 - The peers get the same graph in the form they take: TensorFlow and OpenVINO TensorFlow's file,
   onnxruntime a conversion by tf2onnx, PyTorch the same calculation as its users write it: chains
   and loops as TorchScript, large networks by `torch.compile`. A dash: there is no such form.
