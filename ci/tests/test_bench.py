@@ -146,7 +146,7 @@ def test_workers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, Any] = {}
     chosen = [Peer(RUNTIMES[k]) for k in (0, 1, 4)]
     rounds.measure(CASE, chosen, rounds.Settings(rounds=3), found)
-    assert order == ["d", "t", "d", "t", "d", "t", "end", "end"]
+    assert order == ["d", "t", "t", "d", "d", "t", "end", "end"], "each goes first in turn"
     assert found["torch"] == {"none": "takes torch"}
     assert found["tensorflow"]["slots"]["wall"] == [3.0] * 3
 
@@ -162,7 +162,8 @@ def test_what_was_measured_survives_an_interrupt(
     assert program.main(arguments) == 130
     found = json.loads(file.read_text(encoding="utf-8"))
     assert found["complete"] is False
-    assert found["cases"][0]["found"]["drystone"]["slots"]["wall"] == [1.0, 1.0]
+    walls = {name: got["slots"]["wall"] for name, got in found["cases"][0]["found"].items()}
+    assert walls == {"drystone": [1.0], "tensorflow": [3.0, 3.0]}
     assert order[-2:] == ["end", "end"]
     assert "interrupted" in capsys.readouterr().out
 
