@@ -54,6 +54,17 @@ def test_clean_files_end_with_zero(
     assert capfd.readouterr().out == "1 files, 0 findings\n"
 
 
+def test_kernels_find_their_own_headers_and_none_of_the_host() -> None:
+    """Both have a folder "core" with files of the same names."""
+    kernel = clang_tidy.command("clang-tidy", clang_tidy.KERNELS / "dnnl" / "row.cc")
+    host = clang_tidy.command("clang-tidy", clang_tidy.HOST / "src" / "core" / "tensor.cc")
+    own, of_host = f"-I{clang_tidy.KERNELS}", f"-I{clang_tidy.HOST / 'src'}"
+    assert own in kernel
+    assert of_host not in kernel
+    assert of_host in host
+    assert own not in host
+
+
 def test_a_run_that_fails_is_a_finding(tool: str, tmp_path: Path) -> None:
     file = Path(_source(tmp_path, "a.cc", "broken"))
     assert clang_tidy.findings(tool, file) == [f"{file}: clang-tidy failed: no such flag"]

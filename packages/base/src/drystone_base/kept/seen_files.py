@@ -11,7 +11,6 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.kept.folder import store
 from drystone_base.kept.records import keep_record, kept_record, name_of
 
 if TYPE_CHECKING:
@@ -45,10 +44,9 @@ def note_digest(where: Store, state: State, digest: str) -> None:
     keep_record(where, _name(state), {"digest": digest}, [], {})
 
 
-def noted_digest(state: State) -> str | None:
+def noted_digest(where: Store, state: State) -> str | None:
     """What :func:`note_digest` noted of a file in this state; None where that is nothing."""
-    where = store() if is_worth_noting(state) else None
-    found = None if where is None else kept_record(where, _name(state))
+    found = kept_record(where, _name(state)) if is_worth_noting(state) else None
     digest = None if found is None else found[0].get("digest")
     return digest if isinstance(digest, str) and len(digest) == _DIGITS else None
 

@@ -10,6 +10,7 @@ from drystone_base.plugins._contents import sha256
 
 if TYPE_CHECKING:
     from drystone_base.loaders._loaded import Signature
+    from drystone_base.store import Store
 
 __all__ = ["GraphFile"]
 
@@ -23,8 +24,8 @@ class GraphFile:
 
     __slots__ = ("data", "digest", "read_as", "to_note")
 
-    def __init__(self, mapped: MappedFile) -> None:
-        """Read the file, unless its digest is known; past the mapping, which takes no memory so.
+    def __init__(self, mapped: MappedFile, where: Store) -> None:
+        """Read the file, unless its digest is noted; past the mapping, which takes no memory so.
 
         Raises ``OSError``.
         """
@@ -32,7 +33,7 @@ class GraphFile:
         self.read_as: Signature | None = None
         self.to_note: State | None = None
         before = state_of(mapped.descriptor)
-        noted = noted_digest(before)
+        noted = noted_digest(where, before)
         self.digest = noted or sha256(f"/proc/self/fd/{mapped.descriptor}").hex()
         if not noted and is_worth_noting(before) and state_of(mapped.descriptor) == before:
             self.to_note = before

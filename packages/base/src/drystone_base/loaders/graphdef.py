@@ -117,12 +117,13 @@ def _to_keep(data: memoryview) -> GraphFile | None:
         return None
     from drystone_base.kept.folder import store
 
-    if store() is None:
+    where = store()
+    if where is None:
         return None
     from drystone_base.loaders._graph_file import GraphFile
 
     try:
-        return GraphFile(owner)
+        return GraphFile(owner, where)
     except OSError:  # no /proc to read it by
         return None
 
