@@ -15,6 +15,7 @@ from typing import Any
 from ci.scripts.project import ROOT
 from drystone_base._families import Families
 from drystone_base.kernels._registry import KERNELS
+from drystone_base.ops.examples._registry import RULES
 from drystone_base.ops.shapes._registry import SHAPES
 from drystone_optimizer import passes
 from drystone_optimizer.late_rules import ANY, rules_of
@@ -77,7 +78,7 @@ def outdated() -> dict[Path, str]:
     }
 
 
-_ALL: tuple[Family, ...] = (KERNELS, SHAPES)
+_ALL: tuple[Family, ...] = (KERNELS, SHAPES, RULES)
 
 
 def main() -> int:

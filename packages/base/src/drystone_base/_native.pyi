@@ -7,7 +7,12 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 
 class Session:
     def __new__(
-        cls, adapt: Callable[[Any, int], int], threads: int, inter_op_threads: int, /
+        cls,
+        adapt: Callable[[Any, int], int],
+        threads: int,
+        inter_op_threads: int,
+        tile_bytes: int,
+        /,
     ) -> Self: ...
     def reset(self) -> None: ...
 

@@ -95,14 +95,16 @@ class Preparing:
         *, native: bool,
     ) -> Plan:  # fmt: skip
         found = [self._find(name, "fetch") for name in fetches]
-        return lower(
-            graph,
-            [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)],
-            [*(graph[f.name] for f in found if isinstance(f, Node)), *targets],
-            [(graph[name], k) for name, k in (parse_tensor_name(f.name) for f in feeds)],
-            call_function=call_function,
-            native=native,
-        )
+        outputs = [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)]
+        wanted = [*(graph[f.name] for f in found if isinstance(f, Node)), *targets]
+        fed = [(graph[name], k) for name, k in (parse_tensor_name(f.name) for f in feeds)]
+        plan = lower(graph, outputs, wanted, fed, call_function=call_function, native=native)
+        if native and any(feed.shape and feed.shape[0] < 0 for feed in feeds):
+            from drystone_base.executor.examples import examples_of
+
+            described = {output: (f.dtype, f.shape) for output, f in zip(fed, feeds, strict=True)}
+            plan.examples = examples_of(graph, outputs, wanted, described)
+        return plan
 
     def _lower_graph(
         self,

@@ -14,6 +14,7 @@ from drystone_base.policy import Access
 __all__ = ["SessionConfig"]
 
 _MOST_THREADS: Final = 1024
+_MOST_BYTES: Final = 1 << 62
 
 
 def _default_executor() -> Any:
@@ -45,8 +46,10 @@ class SessionConfig:
     ``$DRYSTONE_NUM_THREADS``); all are of the process's one pool. ``deterministic``: run kernels
     one after another, so that the same feeds and state, with as many threads and a ``seed``, give
     the same bits in every run; otherwise a kernel may run on one thread now and on several later,
-    which may round sums differently. Raises ``BadRequest`` (``bad-threads``) for a negative number
-    of threads.
+    which may round sums differently. ``tile_bytes``: a graph that computes each example of a batch
+    by itself runs on some examples at a time, a tile, so that their values stay in the caches:
+    about how many bytes these may take (0: half of the last cache, 4 to 16 MiB; None: batches run
+    as a whole). Raises ``BadRequest`` (``bad-threads``, ``bad-tile``) for negative numbers.
     """
 
     executor: Literal["native", "reference"] = field(default_factory=_default_executor)
@@ -62,6 +65,7 @@ class SessionConfig:
     intra_op_threads: int = 0
     inter_op_threads: int = 0
     deterministic: bool = False
+    tile_bytes: int | None = 0
 
     def __post_init__(self) -> None:
         for name in ("intra_op_threads", "inter_op_threads"):
@@ -75,3 +79,12 @@ class SessionConfig:
                     remedy="0 takes as many as there are cores",
                     code="bad-threads",
                 )
+        if self.tile_bytes is not None and not 0 <= self.tile_bytes <= _MOST_BYTES:
+            raise BadRequest(
+                "SessionConfig.tile_bytes is out of range",
+                check="a number of bytes must not be negative or absurd",
+                found=self.tile_bytes,
+                needed=f"0 (what the caches hold) to {_MOST_BYTES}, or None",
+                remedy="None runs batches as a whole",
+                code="bad-tile",
+            )

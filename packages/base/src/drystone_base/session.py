@@ -244,7 +244,9 @@ class Session:
 
         if self._native is None:
             together = 1 if self.config.deterministic else self.config.inter_op_threads
-            self._native = NativeSession(self.config.intra_op_threads, together)
+            self._native = NativeSession(
+                self.config.intra_op_threads, together, self.config.tile_bytes
+            )
         native = NativePlan(self._native, program, copies)
         quick = None
         if all(has_value) and self.config.deadline is None:

@@ -76,8 +76,12 @@ typedef struct DS_SessionOptions {
    * kernel may run on one thread in one run and on several in the next. All threads are those of the
    * one pool of the process (drystone/threads.h). */
   int32_t inter_op_threads;
+  /* A plan that computes each example of a batch by itself runs on some examples at a time, so many
+   * that values take about so many bytes; 0: half of the last cache, 4 to 16 MiB. Below 0: always on
+   * whole batches. */
+  int64_t tile_bytes;
 } DS_SessionOptions;
-#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, inter_op_threads)
+#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, tile_bytes)
 
 /* A new session; `options` may be NULL. */
 TF_CAPI_EXPORT extern DS_Session* DS_NewSession(const DS_SessionOptions* options,

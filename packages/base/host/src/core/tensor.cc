@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/failure.h"
 #include "core/live.h"
@@ -110,6 +111,28 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count) {
 TF_Tensor* share(const TF_Tensor& tensor) {
   retain(tensor.memory);
   return handle(tensor.dtype, tensor.dims.data(), tensor.dims.rank(), tensor.memory);
+}
+
+TF_Tensor* rows_of(const TF_Tensor& whole, std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> dims(whole.dims.data(), whole.dims.data() + whole.dims.rank());
+  const std::size_t bytes = static_cast<std::size_t>(whole.count()) * stored_size(whole.dtype);
+  const std::size_t row = dims[0] == 0 ? 0 : bytes / static_cast<std::size_t>(dims[0]);
+  dims[0] = count;
+  const int rank = whole.dims.rank();
+  const std::size_t length = row * static_cast<std::size_t>(count);
+  char* start = static_cast<char*>(whole.memory->data) + row * static_cast<std::size_t>(first);
+  if (!aligned(start)) {
+    TF_Tensor* copy = new_tensor(whole.dtype, dims.data(), rank);
+    if (length != 0) std::memcpy(copy->memory->data, start, length);
+    return copy;
+  }
+  TF_Tensor* part = handle(whole.dtype, dims.data(), rank, foreign(whole.dtype, start, length));
+  retain(whole.memory);
+  part->memory->argument = whole.memory;
+  part->memory->deallocator = [](void*, std::size_t, void* memory) {
+    release(static_cast<Memory*>(memory));
+  };
+  return part;
 }
 
 void assign(TF_Tensor* to, const TF_Tensor& from) {

@@ -145,6 +145,10 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count);
 // Another handle of the same memory.
 TF_Tensor* share(const TF_Tensor& tensor);
 
+// Rows of a tensor of plain numbers along its first dimension: in its memory where they begin at a
+// multiple of kAlignment, else a copy.
+TF_Tensor* rows_of(const TF_Tensor& whole, std::int64_t first, std::int64_t count);
+
 // TF_Tensor::users counts who holds a tensor as a whole; its memory counts tensors. Everyone who is
 // given a tensor gives it back by drop(): TF_DeleteTensor is that.
 inline TF_Tensor* hold(TF_Tensor* tensor) noexcept {

@@ -5,7 +5,9 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/json.h"
+#include "executor/root_values.h"
 #include "executor/run.h"
+#include "executor/tiles.h"
 #include "executor/trace.h"
 #include "threads/pool.h"
 
@@ -64,23 +66,6 @@ void hand_over(TF_Tensor** found, std::size_t count, TF_Tensor** fetches) {
   }
 }
 
-// The values of the first block, whose feeds stay the embedder's.
-class RootValues {
- public:
-  RootValues(Stack& stack, const Block& block, TF_Tensor* const* feeds)
-      : values_(stack, static_cast<std::size_t>(block.values())), feeds_(block.feeds) {
-    std::copy_n(feeds, feeds_, values_.data());
-  }
-  ~RootValues() { std::fill_n(values_.data(), feeds_, nullptr); }
-  RootValues(const RootValues&) = delete;
-  RootValues& operator=(const RootValues&) = delete;
-  TF_Tensor** data() { return values_.data(); }
-
- private:
-  Values values_;
-  std::int32_t feeds_;
-};
-
 void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
               int num_feeds, TF_Tensor** fetches) {
   const Block& block = plan.program->blocks[0];
@@ -88,8 +73,11 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tens
   const ThreadLimit limit(plan.session.threads);
   Run run(plan, &options, trace);
   Values found(run.stack, block.fetches.size());
-  RootValues values(run.stack, block, feeds);
-  run.run(block, values.data(), found.data());
+  const std::int64_t room = plan.session.tile_bytes;
+  if (block.tiles == nullptr || !run_in_tiles(run, block, feeds, room, found.data())) {
+    RootValues values(run.stack, block, feeds);
+    run.run(block, values.data(), found.data());
+  }
   try {
     hand_over(found.data(), block.fetches.size(), fetches);
   } catch (...) {
@@ -135,6 +123,7 @@ void describe(const Program& program, Json* json) {
     json->integer("values", block.values());
     json->boolean("has_frames", block.has_frames);
     numbers(json, "fetches", block.fetches, {0, static_cast<std::int32_t>(block.fetches.size())});
+    if (block.tiles != nullptr) json->integer("example_bytes", block.tiles->bytes);
     json->key("instructions");
     json->array();
     for (const Instruction& in : block.instructions) {
@@ -171,6 +160,7 @@ DS_Session* DS_NewSession(const DS_SessionOptions* options, TF_Status* status) {
     session->callbacks = members(given.callbacks, "callbacks");
     session->threads = given.threads;
     session->inter_op_threads = given.inter_op_threads;
+    session->tile_bytes = given.tile_bytes;
     out = session.release();
   });
   return out;

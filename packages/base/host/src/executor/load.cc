@@ -10,6 +10,7 @@
 #include "drystone/sdk/wire.hpp"
 #include "executor/frames.h"
 #include "executor/plan.h"
+#include "executor/tiles.h"
 #include "executor/together.h"
 #include "executor/value.h"
 #include "kernels/registry.h"
@@ -118,6 +119,10 @@ class BlockLoader {
         case 5: block_.feed_names.emplace_back(r.bytes()); break;
         case 6: block_.fetch_names.emplace_back(r.bytes()); break;
         case 7: types(r); break;
+        case 8: numbers(r, &tiles().feeds); break;
+        case 9: numbers(r, &tiles().fetches); break;
+        case 10: tiles().bytes = static_cast<std::int64_t>(r.varint()); break;
+        case 11: tiles().least = r.int32(); break;
         default: break;
       }
     }
@@ -129,9 +134,15 @@ class BlockLoader {
     for (const std::int32_t value : block_.fetches) check_value(value, "a fetch");
     check_order();
     if (block_.has_frames) block_.layout = std::make_unique<Frames>(block_);
+    if (block_.tiles != nullptr) check_tiles(block_, *block_.tiles);
   }
 
  private:
+  Tiles& tiles() {
+    if (block_.tiles == nullptr) block_.tiles = std::make_unique<Tiles>();
+    return *block_.tiles;
+  }
+
   void types(const wire::Reader& r) {
     std::vector<std::int32_t> raw;
     numbers(r, &raw);

@@ -71,6 +71,7 @@ struct Instruction {
 };
 
 struct Frames;
+struct Tiles;
 struct Together;
 
 struct Block {
@@ -99,6 +100,7 @@ struct Block {
   std::vector<TF_DataType> feed_types;
   std::unique_ptr<Frames> layout;          // of a block with frames
   std::unique_ptr<Together> together;      // of a block whose instructions may run at once
+  std::unique_ptr<Tiles> tiles;            // of a first block that computes each example by itself
 
   std::int32_t values() const { return static_cast<std::int32_t>(initial.size()); }
   std::span<const std::int32_t> inputs_of(const Instruction& in) const {

@@ -24,6 +24,7 @@ struct DS_Session {
   DS_Callbacks callbacks{};
   std::int32_t threads = 0;           // inside a kernel; 0: all
   std::int32_t inter_op_threads = 0;  // kernels at once; 0: as many as there are threads
+  std::int64_t tile_bytes = 0;        // of values of a tile; 0: what caches hold; below: no tiles
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
   DS_NodeStates states;                      // of kernels
 };

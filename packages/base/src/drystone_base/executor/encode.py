@@ -142,6 +142,11 @@ class _Encoder:
         block.feed_names.extend(plan.feed_names)
         block.fetch_names.extend(plan.fetch_names)
         block.feed_types.extend(t.number for t in feed_types)
+        if plan.examples is not None:
+            block.example_feeds.extend(plan.examples.feeds)
+            block.example_fetches.extend(plan.examples.fetches)
+            block.example_bytes = plan.examples.bytes
+            block.least_examples = plan.examples.least
         self._block(block, plan)
         while self.waiting:
             name, body, index = self.waiting.pop()

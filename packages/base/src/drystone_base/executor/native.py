@@ -29,10 +29,16 @@ __all__ = ["NativePlan", "NativeSession", "Program"]
 
 
 class NativeSession:
-    """What plans of one session share; 0 threads are as many as there are cores."""
+    """What plans of one session share; 0 threads are as many as there are cores.
 
-    def __init__(self, threads: int = 0, inter_op_threads: int = 0) -> None:
-        self.handle = extension().Session(adapt, threads, inter_op_threads)
+    ``tile_bytes``: as in ``SessionConfig``.
+    """
+
+    def __init__(
+        self, threads: int = 0, inter_op_threads: int = 0, tile_bytes: int | None = 0
+    ) -> None:
+        room = -1 if tile_bytes is None else tile_bytes
+        self.handle = extension().Session(adapt, threads, inter_op_threads, room)
 
     def reset(self) -> None:
         """Forget what plans keep: handles of variables."""

@@ -6,7 +6,7 @@ import enum
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import UnsupportedOp, near_matches
@@ -17,6 +17,9 @@ from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.defs import OpDef, find, names
 from drystone_base.plugins import refused_offer
+
+if TYPE_CHECKING:
+    from drystone_base.executor.examples import Examples
 
 __all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -125,7 +128,8 @@ class Plan:
     """A lowered graph. ``sources`` run first; ``feeds`` lists, per feed, the inputs that it fills.
 
     Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
-    ``has_plugins``: kernels of plugins are among the instructions.
+    ``has_plugins``: kernels of plugins are among the instructions. ``examples``: how feeds and
+    fetches hold examples that are computed by themselves.
     """
 
     instructions: list[Instruction]
@@ -136,6 +140,7 @@ class Plan:
     fetch_names: list[str]
     has_plugins: bool = False
     producer: int = 0
+    examples: Examples | None = None
 
 
 def lower(

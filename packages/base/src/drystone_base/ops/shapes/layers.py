@@ -18,8 +18,11 @@ def layer_norm(c: ShapeCall) -> list[Shape]:
 def attention(c: ShapeCall) -> list[Shape]:
     """The result's dimensions in its layout: examples, heads, queries, elements of a head."""
     layouts = c.attrs["layouts"]
-    sizes: dict[str, int] = {}
-    for which, names in ((2, "H"), (0, "T")):
-        held = c.with_rank(c.shape(which), 4)
-        sizes |= {name: held[layouts[which].index(name)] for name in names}
-    return [tuple(sizes.get(name, UNKNOWN) for name in layouts[3])]
+    held = [c.with_rank(c.shape(k), 4) for k in range(3)]
+    sizes = {name: held[k][layouts[k].index(name)] for k, name in ((2, "H"), (0, "T"))}
+    for name in "BN":
+        dim: Shape = (1,)
+        for layout, dims in zip(layouts, held, strict=False):
+            dim = c.broadcast(dim, (dims[layout.index(name)],))
+        sizes[name] = dim[0] if dim else UNKNOWN
+    return [tuple(sizes[name] for name in layouts[3])]

@@ -1,0 +1,42 @@
+// Running a plan on some of its examples at a time.
+//
+// A plan says of its first block that it computes each example of a batch by itself: what one example
+// gives depends on no other. Values of a whole batch are too large for the caches: each layer would
+// write them to memory, and the next one read them from there. In tiles of a few examples they stay.
+#ifndef DRYSTONE_HOST_EXECUTOR_TILES_H_
+#define DRYSTONE_HOST_EXECUTOR_TILES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/plan.h"
+
+namespace drystone::host::executor {
+
+class Run;
+
+struct Tiles {
+  std::vector<std::int32_t> feeds;    // rows along dimension 0 that one example has; 0: not its own
+  std::vector<std::int32_t> fetches;  // the same
+  std::int64_t bytes = 0;             // that values of one example take at once, at most
+  std::int32_t least = 1;             // examples for which reading all constants again pays
+  bool has_callbacks = false;         // the embedder has seen a failure, which is the run's then
+};
+
+// Fails with INVALID_ARGUMENT unless they fit the block, of which everything else is loaded.
+void check_tiles(const Block& block, Tiles& tiles);
+
+// How many of so many examples to run at a time, for values of about `room` bytes; 0: what the
+// machine's caches hold, and all of them where tiles do not pay.
+std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room);
+
+// Runs the block tile by tile and sets `fetches` to held tensors; false, and nothing is set, where it
+// must be run as a whole: the feeds are not batches of as many examples each, tiles do not pay, or
+// something went wrong of which a whole run should tell. Throws Failure where time, memory or the
+// caller ended it.
+bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t room,
+                  TF_Tensor** fetches);
+
+}  // namespace drystone::host::executor
+
+#endif  // DRYSTONE_HOST_EXECUTOR_TILES_H_
