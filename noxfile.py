@@ -135,7 +135,7 @@ def close(session: nox.Session, steps: Steps) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Three real models on real input, end to end; pictures and tables to judge."""
+    """Five real models on real input, end to end; pictures and tables to judge."""
     install_wheels(session, "demo")
     session.run("python", "-m", "ci.scripts.demo", *session.posargs)
 

@@ -8,7 +8,7 @@ Python refuses `pip install`. Needs Python 3.11 or newer with venv, and nothing 
 something is missing it says what to install. ARGUMENTS go to the session's program.
 
 examples:
-  python3 ci/bootstrap.py demo             three real models on real input
+  python3 ci/bootstrap.py demo             five real models on real input
   python3 ci/bootstrap.py tests            everything a change must pass
   python3 ci/bootstrap.py unit -k matmul   unit tests whose name contains matmul
 """
