@@ -17,7 +17,11 @@ GROUPS = {
     "networks": "Large networks",
     "networks-batch": "Large networks, 16 examples at a time",
     "networks-threads": "Large networks, 2 threads",
+    "networks-batch-threads": "Large networks, 16 examples at a time, 2 threads",
     "networks-bfloat16": "Large networks in bfloat16",
+    "networks-bfloat16-batch": "Large networks in bfloat16, 16 examples at a time",
+    "networks-bfloat16-threads": "Large networks in bfloat16, 2 threads",
+    "networks-bfloat16-batch-threads": "Large networks in bfloat16, 16 examples, 2 threads",
     "training": "Training steps",
 }
 """Groups of cases in the order of the tables, with their headings."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.case import Case
-from bench.networks import NAMES
+from bench.networks import BATCHES, NAMES
 from bench.peers import HOME, TOP, Peer
 
 __all__ = ["FOLDER", "make", "networks"]
@@ -25,21 +25,20 @@ COARSE = 0.5
 
 
 def networks(folder: Path = FOLDER) -> Iterator[Case]:
-    """Each network with one example, with 16, on two threads, and in bfloat16."""
-    for name in NAMES:
-        yield _case(folder, name, "networks", "")
-    for name in NAMES:
-        yield _case(folder, name, "networks-batch", "-b16", batch=16)
-    for name in NAMES:
-        yield _case(folder, name, "networks-threads", "-2t", threads=2)
-    for name in NAMES:
-        yield _case(folder, name, "networks-bfloat16", "-bf16", precision="bfloat16")
+    """Each network with one example and with 16, on one thread and on two, in both precisions."""
+    for precision, of_precision in (("float32", ""), ("bfloat16", "-bfloat16")):
+        for batch, of_batch in ((1, ""), (BATCHES[-1], "-batch")):
+            for threads, of_threads in ((0, ""), (2, "-threads")):
+                group = f"networks{of_precision}{of_batch}{of_threads}"
+                mark = "-bf16" * bool(of_precision) + f"-b{batch}" * (batch > 1)
+                mark += f"-{threads}t" * bool(threads)
+                for name in NAMES:
+                    yield _case(folder, name, group, mark, batch, threads, precision)
 
 
 def _case(
-    folder: Path, name: str, group: str, mark: str, batch: int = 1, threads: int = 0,
-    precision: str = "float32",
-) -> Case:  # fmt: skip
+    folder: Path, name: str, group: str, mark: str, batch: int, threads: int, precision: str
+) -> Case:
     inputs = ("ids", "mask") if name == "bert-base" else ("x",)
     return Case(
         name + mark, group, TITLES[name], {"graphdef": str(folder / f"{name}.pb")},

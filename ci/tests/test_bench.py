@@ -16,7 +16,7 @@ import pytest
 
 import bench.__main__ as program
 from bench import environments, peers, rounds, size
-from bench.case import Case
+from bench.case import GROUPS, Case
 from bench.cases import networks
 from bench.peers import RUNTIMES, Peer
 from ci.scripts.project import ROOT
@@ -104,8 +104,24 @@ def test_large_networks_are_made_by_tensorflow_or_left_out_with_the_reason(
     for case in cases:
         Path(case.forms["graphdef"]).touch()
     assert networks.make(cases, absent) == ""  # all are there
-    assert {case.threads for case in cases if case.group == "networks-threads"} == {2}
-    assert {case.precision for case in cases if case.name.endswith("-bf16")} == {"bfloat16"}
+
+
+def test_large_networks_are_measured_in_every_way_that_they_are_run(tmp_path: Path) -> None:
+    found = {
+        (case.group, case.precision, case.arrays.rpartition("-")[2], case.threads)
+        for case in networks.networks(tmp_path)
+    }
+    assert found == {
+        ("networks", "float32", "b1.npz", 0),
+        ("networks-threads", "float32", "b1.npz", 2),
+        ("networks-batch", "float32", "b16.npz", 0),
+        ("networks-batch-threads", "float32", "b16.npz", 2),
+        ("networks-bfloat16", "bfloat16", "b1.npz", 0),
+        ("networks-bfloat16-threads", "bfloat16", "b1.npz", 2),
+        ("networks-bfloat16-batch", "bfloat16", "b16.npz", 0),
+        ("networks-bfloat16-batch-threads", "bfloat16", "b16.npz", 2),
+    }
+    assert {group for group, *_ in found} <= set(GROUPS)
 
 
 class Fake:

@@ -131,7 +131,7 @@ struct Plan {
 };
 
 void check_sizes() {
-  const Tiles tiles{{1}, {1}, 1000, 4, false};
+  const Tiles tiles{{1}, {1}, 1000, 4};
   CHECK(tile_of(tiles, 16, 1) == 1);         // whoever asks for tiles gets them
   CHECK(tile_of(tiles, 16, 2000) == 2);
   CHECK(tile_of(tiles, 16, 6000) == 4);      // all of one size
@@ -139,8 +139,8 @@ void check_sizes() {
   CHECK(tile_of(tiles, 13, 5000) == 5);      // 5, 5, 3
   CHECK(tile_of(tiles, 16, 15'999) == 8);
   CHECK(tile_of(tiles, 16, 16'000) == 16);
-  CHECK(tile_of({{1}, {1}, 1 << 20, 17, false}, 100, 0) == 100);  // at most 16 fit: 17 would pay
-  const std::int64_t tile = tile_of({{1}, {1}, 1 << 20, 2, false}, 64, 0);
+  CHECK(tile_of({{1}, {1}, 1 << 20, 17}, 100, 0) == 100);  // at most 16 fit: 17 would pay
+  const std::int64_t tile = tile_of({{1}, {1}, 1 << 20, 2}, 64, 0);
   CHECK(tile >= 4 && tile <= 16);
 }
 

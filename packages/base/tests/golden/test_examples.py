@@ -85,9 +85,10 @@ def _claim(item: oracle.Case, fed: tuple[int, ...]) -> Examples | None:
         attrs = _infer_attrs(definition, inputs, _decoded(item))
         node = graph.add(item.op, "op", sources, attrs=attrs)
         fetches = [(node, k) for k in range(len(definition.output_types(attrs)))]
-        return examples_of(graph, fetches, [], feeds)
+        found = examples_of(graph, fetches, [], feeds)
     except (DrystoneError, KeyError, AttributeError):  # cases that must be refused
         return None
+    return found if isinstance(found, Examples) else None
 
 
 def _decoded(item: oracle.Case) -> dict[str, Any]:

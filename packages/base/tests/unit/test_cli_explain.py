@@ -43,6 +43,13 @@ def test_a_plan_for_programs_needs_kernels_of_plugins(tmp_path: Path) -> None:
         assert (tmp_path / "m.plan").stat().st_size > 0
 
 
+def test_it_says_how_batches_run(tmp_path: Path) -> None:
+    done = drystone("explain", write(affine(), tmp_path / "m.pb"))
+    said = " ".join(done.output.split())
+    python = "batches run as a whole: layer/product (Mul) has no kernel of a library"
+    assert python in said or "batches run in tiles: values of one example take 24 B" in said
+
+
 def test_the_reference_executor_has_no_plan(tmp_path: Path) -> None:
     done = drystone("explain", write(affine(), tmp_path / "m.pb"), executor="reference")
     assert done.exit_code == 2

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import native_ops
 import numpy as np
 import pytest
-from hypothesis import given
+from click.testing import CliRunner
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import difference
 from shared_data import MODELS, WHY_NOT, inference_models, tolerance
 
 import drystone_base as ds
+from drystone_base.cli._app import app
 from drystone_base.dtypes import FLOAT32, from_numpy
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, placeholder_shape
@@ -94,6 +97,7 @@ def test_models_that_run_in_tiles() -> None:
     assert found == {"basic-pitch", "basic-pitch-frozen", "facemesh", "gen-bert-tiny"}
 
 
+@settings(deadline=None, max_examples=60)
 @given(examples=st.integers(0, 40), room=st.integers(1, 4000), columns=st.sampled_from([32, 3]))
 def test_any_number_of_examples_in_tiles_of_any_size(
     examples: int, room: int, columns: int
@@ -193,6 +197,22 @@ def test_several_threads_run_one_session() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, range(1, 5)))
+
+
+def test_explain_says_how_batches_run(tmp_path: Path) -> None:
+    native_ops.load()
+    mixed = _layers()
+    zero = _constant(mixed, "zero", np.array([0], np.int32))
+    attrs = {"T": FLOAT32, "Tidx": from_numpy(np.dtype(np.int32)), "keep_dims": False}
+    mixed.add("Sum", "sum", [mixed["y"], zero], attrs=attrs)
+    ds.write_graph(_layers(), tmp_path / "m.pb")
+    ds.write_graph(mixed, tmp_path / "mixed.pb")
+    run = CliRunner().invoke
+    done = run(app, ["explain", str(tmp_path / "m.pb"), "--fetch", "y:0"])
+    assert "batches run in tiles: values of one example take 384 B" in done.output
+    done = run(app, ["explain", str(tmp_path / "mixed.pb"), "--fetch", "sum:0"])
+    why = "sum (Sum) is not known to compute each example by itself"
+    assert f"batches run as a whole: {why}" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize("bad", [-1, 1 << 63])

@@ -78,7 +78,7 @@ class InstructionDef(_message.Message):
     def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ..., own: _Optional[int] = ..., value_type: _Optional[int] = ...) -> None: ...
 
 class BlockDef(_message.Message):
-    __slots__ = ("name", "feeds", "instructions", "fetches", "feed_names", "fetch_names", "feed_types", "example_feeds", "example_fetches", "example_bytes", "least_examples")
+    __slots__ = ("name", "feeds", "instructions", "fetches", "feed_names", "fetch_names", "feed_types", "example_feeds", "example_fetches", "example_bytes", "least_examples", "whole_because")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FEEDS_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +90,7 @@ class BlockDef(_message.Message):
     EXAMPLE_FETCHES_FIELD_NUMBER: _ClassVar[int]
     EXAMPLE_BYTES_FIELD_NUMBER: _ClassVar[int]
     LEAST_EXAMPLES_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_BECAUSE_FIELD_NUMBER: _ClassVar[int]
     name: str
     feeds: int
     instructions: _containers.RepeatedCompositeFieldContainer[InstructionDef]
@@ -101,7 +102,8 @@ class BlockDef(_message.Message):
     example_fetches: _containers.RepeatedScalarFieldContainer[int]
     example_bytes: int
     least_examples: int
-    def __init__(self, name: _Optional[str] = ..., feeds: _Optional[int] = ..., instructions: _Optional[_Iterable[_Union[InstructionDef, _Mapping[str, object]]]] = ..., fetches: _Optional[_Iterable[int]] = ..., feed_names: _Optional[_Iterable[str]] = ..., fetch_names: _Optional[_Iterable[str]] = ..., feed_types: _Optional[_Iterable[int]] = ..., example_feeds: _Optional[_Iterable[int]] = ..., example_fetches: _Optional[_Iterable[int]] = ..., example_bytes: _Optional[int] = ..., least_examples: _Optional[int] = ...) -> None: ...
+    whole_because: str
+    def __init__(self, name: _Optional[str] = ..., feeds: _Optional[int] = ..., instructions: _Optional[_Iterable[_Union[InstructionDef, _Mapping[str, object]]]] = ..., fetches: _Optional[_Iterable[int]] = ..., feed_names: _Optional[_Iterable[str]] = ..., fetch_names: _Optional[_Iterable[str]] = ..., feed_types: _Optional[_Iterable[int]] = ..., example_feeds: _Optional[_Iterable[int]] = ..., example_fetches: _Optional[_Iterable[int]] = ..., example_bytes: _Optional[int] = ..., least_examples: _Optional[int] = ..., whole_because: _Optional[str] = ...) -> None: ...
 
 class PlanDef(_message.Message):
     __slots__ = ("version", "graph_def_version", "op_defs", "blocks")

@@ -115,7 +115,8 @@ TF_CAPI_EXPORT extern TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index
 
 /* What the plan consists of, as JSON: blocks, instructions, which kernel each one has, which values
  * (numbers within the block, feeds first) it takes and makes, and which nobody needs after it; of a
- * compiled region, how many bytes its arena has by now. */
+ * compiled region, how many bytes its arena has by now; of the first block, how many bytes values of
+ * one example of a batch take, or why batches run as a whole. */
 TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status);
 
 /* ---- running ---- */

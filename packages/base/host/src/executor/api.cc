@@ -124,6 +124,7 @@ void describe(const Program& program, Json* json) {
     json->boolean("has_frames", block.has_frames);
     numbers(json, "fetches", block.fetches, {0, static_cast<std::int32_t>(block.fetches.size())});
     if (block.tiles != nullptr) json->integer("example_bytes", block.tiles->bytes);
+    if (!block.whole_because.empty()) json->text("whole_because", block.whole_because);
     json->key("instructions");
     json->array();
     for (const Instruction& in : block.instructions) {

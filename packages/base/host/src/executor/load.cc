@@ -123,6 +123,7 @@ class BlockLoader {
         case 9: numbers(r, &tiles().fetches); break;
         case 10: tiles().bytes = static_cast<std::int64_t>(r.varint()); break;
         case 11: tiles().least = r.int32(); break;
+        case 12: block_.whole_because = r.bytes(); break;
         default: break;
       }
     }
@@ -134,7 +135,7 @@ class BlockLoader {
     for (const std::int32_t value : block_.fetches) check_value(value, "a fetch");
     check_order();
     if (block_.has_frames) block_.layout = std::make_unique<Frames>(block_);
-    if (block_.tiles != nullptr) check_tiles(block_, *block_.tiles);
+    if (block_.tiles != nullptr) check_tiles(block_);
   }
 
  private:

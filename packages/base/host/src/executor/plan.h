@@ -81,6 +81,7 @@ struct Block {
   Block& operator=(Block&&) noexcept;
 
   std::string name;
+  std::string whole_because;               // why batches do not run in tiles; for people
   std::int32_t feeds = 0;
   bool has_frames = false;                 // v1 control flow: the dataflow engine runs it
   std::int32_t lent_from = 0;              // feeds from this one on: the caller keeps and drops them

@@ -132,7 +132,8 @@ bool ends_the_run(TF_Code code) {
 
 }  // namespace
 
-void check_tiles(const Block& block, Tiles& tiles) {
+void check_tiles(Block& block) {
+  const Tiles& tiles = *block.tiles;
   const auto fits = [](const std::vector<std::int32_t>& rows, std::size_t count) {
     return rows.size() == count &&
            std::all_of(rows.begin(), rows.end(), [](std::int32_t r) { return r >= 0; }) &&
@@ -142,9 +143,12 @@ void check_tiles(const Block& block, Tiles& tiles) {
                      fits(tiles.fetches, block.fetches.size()) && tiles.bytes > 0 &&
                      tiles.least > 0 && !block.has_frames;
   if (!holds) fail(TF_INVALID_ARGUMENT, "the plan is malformed: its tiles do not fit its first block");
-  tiles.has_callbacks =
-      std::any_of(block.instructions.begin(), block.instructions.end(),
-                  [](const Instruction& in) { return in.callback >= 0 || in.fallback >= 0; });
+  const auto asks = std::find_if(
+      block.instructions.begin(), block.instructions.end(),
+      [](const Instruction& in) { return in.kind == Kind::kernel && in.callback >= 0; });
+  if (asks == block.instructions.end()) return;
+  block.whole_because = asks->node + " (" + asks->op + ") has no kernel of a library";
+  block.tiles.reset();
 }
 
 std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room) {
@@ -177,7 +181,7 @@ bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::in
       if (!fetched.take(found, first, count)) return false;
     }
   } catch (const Failure& failure) {
-    if (tiles.has_callbacks || ends_the_run(failure.code)) throw;
+    if (ends_the_run(failure.code)) throw;
     return false;  // the whole run fails as well, and names the shapes that its caller knows
   }
   fetched.give(fetches);

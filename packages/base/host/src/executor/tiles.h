@@ -20,11 +20,11 @@ struct Tiles {
   std::vector<std::int32_t> fetches;  // the same
   std::int64_t bytes = 0;             // that values of one example take at once, at most
   std::int32_t least = 1;             // examples for which reading all constants again pays
-  bool has_callbacks = false;         // the embedder has seen a failure, which is the run's then
 };
 
-// Fails with INVALID_ARGUMENT unless they fit the block, of which everything else is loaded.
-void check_tiles(const Block& block, Tiles& tiles);
+// Fails with INVALID_ARGUMENT unless the block's tiles fit the rest of it. It loses them, and says so,
+// where the embedder computes a node: that node's failures could not be taken back.
+void check_tiles(Block& block);
 
 // How many of so many examples to run at a time, for values of about `room` bytes; 0: what the
 // machine's caches hold, and all of them where tiles do not pay.

@@ -192,10 +192,19 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
                 f"values take the most at {memory.peak_node}: {size(memory.peak)}, of these nodes"
             )
             print_table(title, ("node", "bytes"), held, right=("bytes",))
+    _note_examples(blocks[0])
     slow = Counter(i["op"] for b in blocks for i in b["instructions"] if "callback" in i)
     if slow:
         shown = ", ".join(f"{op} ({n})" for op, n in slow.most_common(12))
         note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
+
+
+def _note_examples(block: dict[str, Any]) -> None:
+    """Say how batches run, where feeds may be some."""
+    if "example_bytes" in block:
+        note(f"batches run in tiles: values of one example take {size(block['example_bytes'])}")
+    elif "whole_because" in block:
+        note(f"batches run as a whole: {block['whole_because']}")
 
 
 def _print_places(memory: Memory, arenas: list[tuple[str, int]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
+
+if TYPE_CHECKING:
+    from drystone_base.executor.examples import Examples, Mixed
 
 __all__ = ["CALLS", "FORWARDS", "OPERATOR_ATTR", "READS_VERSION", "Encoded", "encode"]
 
@@ -143,10 +146,7 @@ class _Encoder:
         block.fetch_names.extend(plan.fetch_names)
         block.feed_types.extend(t.number for t in feed_types)
         if plan.examples is not None:
-            block.example_feeds.extend(plan.examples.feeds)
-            block.example_fetches.extend(plan.examples.fetches)
-            block.example_bytes = plan.examples.bytes
-            block.least_examples = plan.examples.least
+            _hold_examples(block, plan.examples)
         self._block(block, plan)
         while self.waiting:
             name, body, index = self.waiting.pop()
@@ -342,6 +342,20 @@ class _Encoder:
             self.op_numbers[id(definition)] = len(self.out.plan.op_defs)
             self.out.plan.op_defs.append(definition.to_proto().SerializeToString())
         return self.op_numbers[id(definition)]
+
+
+def _hold_examples(block: BlockDef, examples: Examples | Mixed) -> None:
+    """Say how feeds and fetches hold examples, or what mixes them."""
+    from drystone_base.executor.examples import Mixed
+
+    if isinstance(examples, Mixed):
+        named = f"{examples.node} ({examples.op})"
+        block.whole_because = f"{named} is not known to compute each example by itself"
+        return
+    block.example_feeds.extend(examples.feeds)
+    block.example_fetches.extend(examples.fetches)
+    block.example_bytes = examples.bytes
+    block.least_examples = examples.least
 
 
 def _stored(value: TensorAttr, dtype: int) -> Any:

@@ -20,7 +20,7 @@ from drystone_base.ops.examples._registry import RULES, SHARED, SIZES, ExamplesC
 from drystone_base.ops.inference import Inference, infer
 from drystone_base.ops.shapes._values import FOLLOWED
 
-__all__ = ["Examples", "examples_of"]
+__all__ = ["Examples", "Mixed", "examples_of"]
 
 _HARMLESS: Final = frozenset({"Assert", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"})
 """Stateful ops that change nothing."""
@@ -44,13 +44,20 @@ class Examples(NamedTuple):
     least: int
 
 
+class Mixed(NamedTuple):
+    """A node of a graph that is fed batches: it is not known to compute each example by itself."""
+
+    node: str
+    op: str
+
+
 def examples_of(
     graph: Graph,
     fetches: Sequence[Output],
     targets: Sequence[Node],
     feeds: Mapping[Output, tuple[DType, Shape]],
-) -> Examples | None:
-    """How examples lie in feeds and fetches; None unless each is computed by itself.
+) -> Examples | Mixed | None:
+    """How examples lie in feeds and fetches, or what mixes them; None where none are fed.
 
     ``feeds``: dtype and shape of what is fed. Those whose first dimension alone is open hold
     examples. What the rules in ``ops.examples`` do not know is taken to mix them.
@@ -63,11 +70,14 @@ def examples_of(
     shapes = infer(graph, [*nodes, *(node for node, _ in feeds)], given=given)
     found = _Search(shapes, feeds)
     order = topological_order(nodes, fed=feeds)
-    if not all(map(found.visit, order)):
-        return None
+    for node in order:
+        if not found.visit(node):
+            return Mixed(node.name, node.op)
+    for node, k in fetches:
+        if found.rows[(node, k)] < SHARED or found.types[(node, k)].is_object:
+            return Mixed(node.name, node.op)
     fetched = tuple(found.rows[fetch] for fetch in fetches)
-    own = [f for f in fetches if found.rows[f] > SHARED]
-    if not own or min(fetched) < SHARED or any(found.types[f].is_object for f in own):
+    if not any(fetched):
         return None
     rows = tuple(found.rows[feed] for feed in feeds)
     return Examples(rows, fetched, max(1, found.most_held(order, fetches)), found.least(order))

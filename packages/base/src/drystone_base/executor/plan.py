@@ -19,7 +19,7 @@ from drystone_base.ops.defs import OpDef, find, names
 from drystone_base.plugins import refused_offer
 
 if TYPE_CHECKING:
-    from drystone_base.executor.examples import Examples
+    from drystone_base.executor.examples import Examples, Mixed
 
 __all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -129,7 +129,7 @@ class Plan:
 
     Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
     ``has_plugins``: kernels of plugins are among the instructions. ``examples``: how feeds and
-    fetches hold examples that are computed by themselves.
+    fetches hold examples that are computed by themselves, or what mixes them.
     """
 
     instructions: list[Instruction]
@@ -140,7 +140,7 @@ class Plan:
     fetch_names: list[str]
     has_plugins: bool = False
     producer: int = 0
-    examples: Examples | None = None
+    examples: Examples | Mixed | None = None
 
 
 def lower(
