@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import KernelError
 
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
-__all__ = ["Cancellation", "cancelled", "check_time", "deadline_exceeded"]
+__all__ = ["LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded"]
+
+LOOKS: Final = 0.2
+"""Seconds that the main thread waits for another one before it looks whether Ctrl-C was pressed.
+
+Pressed while a wait is under way, it ends it; but just before, the interpreter's handler has run
+already, and a wait without an end would not hear of it.
+"""
 
 
 class Cancellation:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from drystone_base.cancellation import LOOKS
 from drystone_base.graph import Body
 from drystone_base.modules import Registry
 
@@ -96,7 +97,8 @@ class Executables:
             thread.daemon = True  # whoever ends the process does not wait for it
             thread.start()
         if wait:
-            found.done.wait()
+            while not found.done.wait(LOOKS):
+                pass
             if found.failure is not None:
                 raise found.failure
         return key, found.executable is not None

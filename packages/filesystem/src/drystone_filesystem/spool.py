@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Final
 
+from drystone_base.cancellation import LOOKS
 from drystone_filesystem.store import Upload
 from drystone_filesystem.transfer import Plan, plan, retried, tell
 
@@ -191,7 +192,8 @@ class SpooledUpload(Upload):
         if self._early is None:
             self._send(Sending(self._kept))
             return
-        self._early.join()
+        while self._early.is_alive():
+            self._early.join(LOOKS)
         self._early, failure, self._failure = None, self._failure, None
         if failure is not None:
             raise failure

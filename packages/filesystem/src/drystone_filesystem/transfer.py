@@ -17,7 +17,7 @@ from drystone_filesystem.cache import Blocks, blocks
 from drystone_filesystem.spans import Fetch, Span
 from drystone_filesystem.store import Stat, Store
 from drystone_filesystem.sums import Sum, sum_of
-from drystone_filesystem.waiting import Threads, interruptible
+from drystone_filesystem.waiting import Threads, answer_of, interruptible
 
 __all__ = ["HEAD", "Plan", "Reader", "plan", "progress", "retried"]
 
@@ -304,7 +304,7 @@ class Reader:
         if cached is not None:
             return cached
         try:
-            return self._begin(index).result()
+            return answer_of(self._begin(index))
         finally:
             with self._lock:
                 if self._shared:

@@ -11,13 +11,15 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = ["Threads", "interruptible"]
+from drystone_base.cancellation import LOOKS
+
+__all__ = ["Threads", "answer_of", "interruptible"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,6 +127,13 @@ def interruptible(call: Callable[[], T]) -> T:
         return call()  # which hears of no Ctrl-C; and at the end other threads run no more
     future = _helpers(os.getpid()).submit(call)
     try:
-        return future.result()
+        return answer_of(future)
     finally:
         del future  # with an exception it would hold itself
+
+
+def answer_of(future: Future[T]) -> T:
+    """What a future answers or raises, or ``KeyboardInterrupt`` once Ctrl-C is pressed."""
+    while not wait((future,), LOOKS).done:
+        pass
+    return future.result()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drystone_base.cancellation import LOOKS
 from drystone_base.errors import DrystoneError
 from drystone_base.placement.rendezvous import KEY, Rendezvous
 from drystone_base.state import Step
@@ -52,7 +53,8 @@ def run_parts(
         thread.start()
     work(parts[0])
     for thread in threads:
-        thread.join()
+        while thread.is_alive():
+            thread.join(LOOKS)
     if failed:
         raise min(failed, key=_is_consequence)
     return out
