@@ -1,7 +1,13 @@
 // Plans that run some examples of a batch at a time: sizes of tiles, rows that are not aligned, what
 // is not as the plan says, failures, and the end of a run.
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "drystone/kernel_views.h"
@@ -15,20 +21,30 @@ using drystone::host::executor::tile_of;
 using drystone::host::executor::Tiles;
 using help::field;
 
-int calls = 0;
+std::atomic<int> calls{0};
+bool is_slow = false;
+std::mutex mutex;
+std::set<std::thread::id> threads;    // that ran a kernel; under the mutex
 std::int64_t fails_from = -1;        // rows of an input for which the kernel fails
+float fails_at = -1;                 // first element of one
 bool adds_a_row = false;             // what no op may do that has rows of examples
 DS_Cancellation* cancels = nullptr;  // in its first call
 
 // c = a + b, row by row; b may be one row.
 void add(void*, TF_OpKernelContext* ctx) {
   ++calls;
+  if (is_slow) {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  }
+  if (is_slow) usleep(2000);
   DS_View a = DS_VIEW_INIT;
   DS_View b = DS_VIEW_INIT;
   DS_View out = DS_VIEW_INIT;
   if (DS_ViewInput(ctx, 0, &a) == 0 || DS_ViewInput(ctx, 1, &b) == 0) return;
   DS_Cancel(cancels);
-  if (fails_from >= 0 && a.dims[0] >= fails_from) {
+  const bool is_due = a.dims[0] > 0 && static_cast<float*>(a.data)[0] == fails_at;
+  if (is_due || (fails_from >= 0 && a.dims[0] >= fails_from)) {
     const help::Status status;
     TF_SetStatus(status, TF_INVALID_ARGUMENT, ("rows: " + std::to_string(a.dims[0])).c_str());
     return TF_OpKernelContext_Failure(ctx, status);
@@ -89,10 +105,11 @@ struct Found {
 };
 
 struct Plan {
-  explicit Plan(std::int64_t tile_bytes, const Said& said = {}) {
+  explicit Plan(std::int64_t tile_bytes, const Said& said = {}, int at_once = 1) {
     DS_SessionOptions options{};
     options.struct_size = DS_SESSION_OPTIONS_STRUCT_SIZE;
     options.tile_bytes = tile_bytes;
+    options.inter_op_threads = at_once;
     session = DS_NewSession(&options, nullptr);
     plan = DS_NewPlan(session, help::Bytes(plan_bytes(said)), nullptr, 0, status);
   }
@@ -139,9 +156,8 @@ void check_sizes() {
   CHECK(tile_of(tiles, 13, 5000) == 5);      // 5, 5, 3
   CHECK(tile_of(tiles, 16, 15'999) == 8);
   CHECK(tile_of(tiles, 16, 16'000) == 16);
-  CHECK(tile_of({{1}, {1}, 1 << 20, 17}, 100, 0) == 100);  // at most 16 fit: 17 would pay
-  const std::int64_t tile = tile_of({{1}, {1}, 1 << 20, 2}, 64, 0);
-  CHECK(tile >= 4 && tile <= 16);
+  CHECK(tile_of({{1}, {1}, 1000, 17}, 100, -16'000) == 100);  // 16 fit: 17 would pay
+  CHECK(tile_of({{1}, {1}, 1000, 16}, 100, -16'000) == 15);
 }
 
 void check_results() {
@@ -204,6 +220,45 @@ void check_failures() {
   CHECK(plan.status.ok());
 }
 
+// Four threads take tiles of their own.
+void check_threads() {
+  const Plan whole(-1);
+  const Plan plan(8, {}, 4);
+  is_slow = true;
+  for (const std::int64_t rows : {4, 7, 16, 64}) CHECK(plan.run(rows) == whole.run(rows));
+  threads.clear();
+  plan.run(16);
+  CHECK(threads.size() > 1);
+  CHECK(calls == 2 * 16);
+  plan.run(5);  // five for four threads: two rounds, in which three do nothing
+  CHECK(calls == 2 * 5);
+  fails_at = 1 + 2 * 9;  // of row 9, and of no whole batch
+  CHECK(plan.run(16) == whole.run(16));
+  CHECK(plan.status.ok());
+  fails_at = -1;
+  fails_from = 0;
+  plan.run(16);
+  CHECK(plan.status.says(TF_INVALID_ARGUMENT, "rows: 16"));
+  fails_from = -1;
+  cancels = DS_NewCancellation();
+  plan.run(64, 2, 1, cancels);
+  CHECK(plan.status.says(TF_CANCELLED, ""));
+  CHECK(calls <= 4);
+  DS_DeleteCancellation(std::exchange(cancels, nullptr));
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  const Found wanted = whole.run(16);
+  for (int k = 0; k < 3; ++k) {
+    callers.emplace_back([&] {
+      const Plan own(8, {}, 4);
+      for (int again = 0; again < 5; ++again) wrong += own.run(16) == wanted ? 0 : 1;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+  is_slow = false;
+}
+
 void check_malformed() {
   for (const Said& said : {Said{{1}, {1, 1, 0}, 8, 1}, Said{{1, 0}, {1, 1}, 8, 1},
                            Said{{0, 0}, {1, 1, 0}, 8, 1}, Said{{1, 0}, {0, 0, 0}, 8, 1},
@@ -218,12 +273,14 @@ void check_malformed() {
 }  // namespace
 
 int main() {
+  setenv("DRYSTONE_NUM_THREADS", "4", 1);
   help::must_register(TF_NewKernelBuilder("Plus", "CPU", nullptr, add, nullptr), "Plus");
   check_sizes();
   check_results();
   check_rows_of_examples();
   check_what_is_not_as_said();
   check_failures();
+  check_threads();
   check_malformed();
   return help::report();
 }

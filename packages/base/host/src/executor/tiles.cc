@@ -4,13 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/failure.h"
 #include "core/stored.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
+#include "threads/pool.h"
 
 namespace drystone::host::executor {
 namespace {
@@ -130,6 +136,94 @@ bool ends_the_run(TF_Code code) {
   return code == TF_CANCELLED || code == TF_DEADLINE_EXCEEDED || code == TF_RESOURCE_EXHAUSTED;
 }
 
+// One batch, whose tiles threads take one after another.
+class TileRun {
+ public:
+  TileRun(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t examples)
+      : run_(run), block_(block), feeds_(feeds), examples_(examples),
+        fetched_(run.stack, *block.tiles, examples) {}
+
+  // False where the batch must be run as a whole. Throws Failure where that would not help.
+  bool go(std::int64_t tile, int threads, TF_Tensor** fetches) {
+    tile_ = tile;
+    if (threads > 1) {
+      model_ = run_.for_another_thread();
+      DS_ParallelForGrain(threads, 1, [](void* self, std::int64_t, std::int64_t) {
+        static_cast<TileRun*>(self)->work();
+      }, this);
+    } else {
+      work();
+    }
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    if (fails_) return false;
+    fetched_.give(fetches);
+    return true;
+  }
+
+ private:
+  void work() noexcept {
+    try {
+      std::unique_ptr<Run> own;
+      if (!run_.is_on_its_thread()) own = model_->for_another_thread();
+      while (!fails_) {
+        const std::int64_t first = next_.fetch_add(tile_);
+        if (first >= examples_) return;
+        if (!compute(own == nullptr ? run_ : *own, first)) fails_ = true;
+      }
+    } catch (const Failure& failure) {
+      // The whole run fails as well, and names the shapes that its caller knows.
+      keep(ends_the_run(failure.code) ? std::current_exception() : nullptr);
+    } catch (...) {
+      keep(std::current_exception());
+    }
+  }
+
+  bool compute(Run& run, std::int64_t first) {
+    const std::int64_t count = std::min(tile_, examples_ - first);
+    const TileFeeds own(*block_.tiles, feeds_, first, count);
+    Values found(run.stack, block_.fetches.size());
+    RootValues values(run.stack, block_, own.data());
+    run.run(block_, values.data(), found.data());
+    const std::lock_guard lock(mutex_);
+    return fetched_.take(found, first, count);
+  }
+
+  void keep(std::exception_ptr error) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (error_ == nullptr) error_ = std::move(error);
+    fails_ = true;
+  }
+
+  Run& run_;
+  std::unique_ptr<Run> model_;
+  const Block& block_;
+  TF_Tensor* const* feeds_;
+  const std::int64_t examples_;
+  std::int64_t tile_ = 0;
+  std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> fails_{false};
+  std::mutex mutex_;
+  Fetched fetched_;           // this and what follows: under the mutex
+  std::exception_ptr error_;
+};
+
+// How many threads may each take tiles of their own: none while a run is recorded, whose notes are in
+// order, nor where only the embedder's thread could do something.
+int threads_for(const Run& run, const Block& block, TF_Tensor* const* feeds) {
+  const bool is_opaque = std::any_of(feeds, feeds + block.feeds, [](const TF_Tensor* feed) {
+    return feed->memory->opaque;
+  });
+  if (block.tiles->asks || is_opaque || run.trace() != nullptr) return 1;
+  return std::min(run.threads_together(), DS_NumThreads());
+}
+
+// Whether so many tiles keep nearly all threads busy until the end.
+bool shares_well(std::int64_t tiles, int threads) {
+  constexpr std::int64_t kOfFive = 4;
+  const std::int64_t rounds = (tiles + threads - 1) / threads;
+  return tiles * 5 >= rounds * threads * kOfFive;
+}
+
 }  // namespace
 
 void check_tiles(Block& block) {
@@ -143,18 +237,23 @@ void check_tiles(Block& block) {
                      fits(tiles.fetches, block.fetches.size()) && tiles.bytes > 0 &&
                      tiles.least > 0 && !block.has_frames;
   if (!holds) fail(TF_INVALID_ARGUMENT, "the plan is malformed: its tiles do not fit its first block");
-  const auto asks = std::find_if(
-      block.instructions.begin(), block.instructions.end(),
-      [](const Instruction& in) { return in.kind == Kind::kernel && in.callback >= 0; });
-  if (asks == block.instructions.end()) return;
-  block.whole_because = asks->node + " (" + asks->op + ") has no kernel of a library";
-  block.tiles.reset();
+  const auto& all = block.instructions;
+  const auto python = std::find_if(all.begin(), all.end(), [](const Instruction& in) {
+    return in.kind == Kind::kernel && in.callback >= 0;
+  });
+  if (python != all.end()) {
+    block.whole_because = python->node + " (" + python->op + ") has no kernel of a library";
+    block.tiles.reset();
+    return;
+  }
+  block.tiles->asks = std::any_of(all.begin(), all.end(), [](const Instruction& in) {
+    return in.callback >= 0 || in.fallback >= 0;
+  });
 }
 
 std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room) {
-  const std::int64_t bytes = room > 0 ? room : room_of_machine();
   const std::int64_t least = room > 0 ? 1 : tiles.least;
-  const std::int64_t most = std::max<std::int64_t>(bytes / tiles.bytes, 1);
+  const std::int64_t most = std::max<std::int64_t>(std::abs(room) / tiles.bytes, 1);
   if (most >= examples || most < least) return examples;
   for (std::int64_t tile = most; 2 * tile >= most && tile >= least; --tile) {
     if (examples % tile == 0) return tile;  // kernels keep weights for each shape that they meet
@@ -168,24 +267,15 @@ bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::in
   const Tiles& tiles = *block.tiles;
   const std::int64_t examples = examples_in(tiles, feeds);
   if (room < 0 || examples <= 1) return false;
-  const std::int64_t tile = tile_of(tiles, examples, room);
-  if (tile >= examples) return false;
-  Fetched fetched(run.stack, tiles, examples);
-  try {
-    for (std::int64_t first = 0; first < examples; first += tile) {
-      const std::int64_t count = std::min(tile, examples - first);
-      const TileFeeds own(tiles, feeds, first, count);
-      Values found(run.stack, block.fetches.size());
-      RootValues values(run.stack, block, own.data());
-      run.run(block, values.data(), found.data());
-      if (!fetched.take(found, first, count)) return false;
-    }
-  } catch (const Failure& failure) {
-    if (ends_the_run(failure.code)) throw;
-    return false;  // the whole run fails as well, and names the shapes that its caller knows
+  TileRun tiled(run, block, feeds, examples);
+  if (const int threads = threads_for(run, block, feeds); threads > 1) {
+    const std::int64_t each = std::max<std::int64_t>((room > 0 ? room : room_of_machine()) / threads, 1);
+    const std::int64_t tile = tile_of(tiles, examples, room > 0 ? each : -each);
+    const bool shares = shares_well((examples + tile - 1) / tile, threads);
+    if (tile < examples && shares) return tiled.go(tile, threads, fetches);
   }
-  fetched.give(fetches);
-  return true;
+  const std::int64_t tile = tile_of(tiles, examples, room > 0 ? room : -room_of_machine());
+  return tile < examples && tiled.go(tile, 1, fetches);
 }
 
 }  // namespace drystone::host::executor

@@ -20,17 +20,19 @@ struct Tiles {
   std::vector<std::int32_t> fetches;  // the same
   std::int64_t bytes = 0;             // that values of one example take at once, at most
   std::int32_t least = 1;             // examples for which reading all constants again pays
+  bool asks = false;                  // the embedder may have to do something
 };
 
 // Fails with INVALID_ARGUMENT unless the block's tiles fit the rest of it. It loses them, and says so,
 // where the embedder computes a node: that node's failures could not be taken back.
 void check_tiles(Block& block);
 
-// How many of so many examples to run at a time, for values of about `room` bytes; 0: what the
-// machine's caches hold, and all of them where tiles do not pay.
+// How many of so many examples to run at a time, for values of about `room` bytes. Negative: of about
+// -`room`, and all of them where tiles do not pay.
 std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room);
 
-// Runs the block tile by tile and sets `fetches` to held tensors; false, and nothing is set, where it
+// Runs the block tile by tile, each thread its own where there are enough, for values of about `room`
+// bytes (0: what the machine's caches hold), and sets `fetches` to held tensors; false, and nothing is set, where it
 // must be run as a whole: the feeds are not batches of as many examples each, tiles do not pay, or
 // something went wrong of which a whole run should tell. Throws Failure where time, memory or the
 // caller ended it.
