@@ -66,16 +66,18 @@ std::string packed(const std::vector<int>& values) {
   return out;
 }
 
-std::string instruction(const char* name, int a, int b) {
-  return field(2, field(1, name) + field(2, "Plus")) + field(4, packed({a, b})) +
+std::string instruction(const char* name, int a, int b, std::uint64_t kind = 0) {
+  return field(1, kind) + field(2, field(1, name) + field(2, "Plus")) + field(4, packed({a, b})) +
          field(5, std::uint64_t{1});
 }
 
+// What a plan may say of itself, rightly or not.
 struct Said {
   std::vector<int> feeds = {1, 0};
   std::vector<int> fetches = {1, 1, 0};
   std::uint64_t bytes = 8;
   std::uint64_t least = 1;
+  std::uint64_t kind = 0;  // of the last node
 };
 
 // Feeds x and bias; y = x + bias, z = y + x. Fetches y, z, bias.
@@ -83,7 +85,7 @@ std::string plan_bytes(const Said& said) {
   const std::string op_def = field(1, "Plus") + field(2, help::arg("a", TF_FLOAT)) +
                              field(2, help::arg("b", TF_FLOAT)) + field(3, help::arg("c", TF_FLOAT));
   const std::string block = field(2, std::uint64_t{2}) + field(3, instruction("y", 0, 1)) +
-                            field(3, instruction("z", 2, 0)) + field(4, packed({2, 3, 1})) +
+                            field(3, instruction("z", 2, 0, said.kind)) + field(4, packed({2, 3, 1})) +
                             field(8, packed(said.feeds)) + field(9, packed(said.fetches)) +
                             field(10, said.bytes) + field(11, said.least);
   return field(1, std::uint64_t{1}) + field(3, op_def) + field(4, block);
@@ -177,7 +179,7 @@ void check_results() {
 }
 
 void check_rows_of_examples() {
-  const Plan plan(1, {{4, 0}, {4, 4, 0}, 8, 1});
+  const Plan plan(1, {{4, 0}, {4, 4, 0}, 8, 1, 0});
   const Plan whole(-1);
   CHECK(plan.run(12) == whole.run(12));
   plan.run(12);
@@ -185,16 +187,21 @@ void check_rows_of_examples() {
   CHECK(plan.run(14) == whole.run(14));  // no whole number of examples
   plan.run(14);
   CHECK(calls == 2);
-  const Plan both(1, {{1, 1}, {1, 1, 1}, 8, 1});
+  const Plan both(1, {{1, 1}, {1, 1, 1}, 8, 1, 0});
   CHECK(both.run(5, 2, 5) == whole.run(5, 2, 5));
   both.run(5, 2, 5);
   CHECK(calls == 2 * 5);
+  both.run(0, 2, 5);  // none beside five: nothing is read
+  CHECK(calls == 2);
   CHECK(both.run(5, 2, 1) == whole.run(5, 2, 1));  // one row for all: as a whole
   both.run(5, 2, 1);
   CHECK(calls == 2);
 }
 
 void check_what_is_not_as_said() {
+  constexpr std::uint64_t kSwitch = 1;
+  const Plan with_frames(1, {{1, 0}, {1, 1, 0}, 8, 1, kSwitch});
+  CHECK(with_frames.plan != nullptr);  // it runs as a whole
   adds_a_row = true;
   const Plan plan(1);
   const Plan whole(-1);
@@ -260,10 +267,10 @@ void check_threads() {
 }
 
 void check_malformed() {
-  for (const Said& said : {Said{{1}, {1, 1, 0}, 8, 1}, Said{{1, 0}, {1, 1}, 8, 1},
-                           Said{{0, 0}, {1, 1, 0}, 8, 1}, Said{{1, 0}, {0, 0, 0}, 8, 1},
-                           Said{{1, 0}, {1, 1, 0}, 0, 1}, Said{{1, 0}, {1, 1, 0}, 8, 0},
-                           Said{{-1, 1}, {1, 1, 0}, 8, 1}}) {
+  for (const Said& said : {Said{{1}, {1, 1, 0}, 8, 1, 0}, Said{{1, 0}, {1, 1}, 8, 1, 0},
+                           Said{{0, 0}, {1, 1, 0}, 8, 1, 0}, Said{{1, 0}, {0, 0, 0}, 8, 1, 0},
+                           Said{{1, 0}, {1, 1, 0}, 0, 1, 0}, Said{{1, 0}, {1, 1, 0}, 8, 0, 0},
+                           Said{{-1, 1}, {1, 1, 0}, 8, 1, 0}}) {
     const Plan plan(1, said);
     CHECK(plan.plan == nullptr);
     CHECK(plan.status.says(TF_INVALID_ARGUMENT, "its tiles do not fit its first block"));

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import tiny_models as tiny
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
+from drystone_base.dtypes import BOOL, FLOAT32, INT32, STRING
 from drystone_base.executor.examples import Examples, Mixed, examples_of
 from drystone_base.graph import Graph, Node
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.own import ATTENTION, FUSED_ELEMENTWISE, LAYER_NORM
 from drystone_base.session import Session
 
@@ -221,6 +222,49 @@ def test_nothing_is_said_where_no_examples_are_computed(name: str) -> None:
     graph = Graph()
     _mixing(graph, tiny.placeholder(graph, "x", (-1, 4)))
     assert _examples(graph, name, feeds={"x": (FLOAT32, (-1, 4))}) is None
+
+
+def _beside(graph: Graph, op: str) -> Node:
+    """A node of what no example has a part in, which is more than a value."""
+    one = tiny.constant(graph, "one", 1.0)
+    yes = tiny.constant(graph, "yes", True, np.bool_)
+    if op == "Switch":
+        return graph.add(op, op, [one, yes], attrs=FLOATS)
+    if op == "Merge":
+        return graph.add(op, op, [one, one], attrs={**FLOATS, "N": 2})
+    if op == "AssignAdd":
+        attrs = {"shape": (), "dtype": FLOAT32, "container": "", "shared_name": ""}
+        variable = graph.add("VariableV2", "variable", attrs=attrs)
+        return graph.add(op, op, [variable, one], attrs={**FLOATS, "use_locking": False})
+    body = FunctionRef("body", {})
+    attrs = {"Tin": [FLOAT32], "Tout": [FLOAT32], "f": body}
+    if op == "StatelessIf":
+        del attrs["f"]
+        attrs |= {"Tcond": BOOL, "then_branch": body, "else_branch": body, "output_shapes": []}
+        return graph.add(op, op, [yes, one], attrs=attrs)
+    return graph.add(op, op, [one], attrs=attrs)
+
+
+@pytest.mark.parametrize("op", ["Switch", "Merge", "AssignAdd", "PartitionedCall", "StatelessIf"])
+def test_what_examples_share_is_computed_once_if_it_is_more_than_a_value(op: str) -> None:
+    graph = Graph()
+    x = tiny.placeholder(graph, "x", (-1, 3))
+    graph.add("AddV2", "y", [x, _beside(graph, op)], attrs=FLOATS)
+    found = _examples(graph, "y", feeds={"x": (FLOAT32, (-1, 3))})
+    assert found == Mixed(op, op)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3)])
+def test_one_row_stands_for_all_only_where_it_is_broadcast(shape: tuple[int, ...]) -> None:
+    graph = Graph()
+    x = tiny.placeholder(graph, "x", (-1, 3))
+    row = tiny.constant(graph, "row", np.ones(shape))
+    graph.add("AddV2", "y", [x, row], attrs=FLOATS)
+    graph.add("AddN", "z", [x, row], attrs={**FLOATS, "N": 2})
+    feeds = {"x": (FLOAT32, (-1, 3))}
+    assert isinstance(_examples(graph, "y", feeds=feeds), Examples)
+    if len(shape) == 2:  # otherwise neither the batch nor an example fits
+        assert _examples(graph, "z", feeds=feeds) == Mixed("z", "AddN")
 
 
 def test_strings_are_run_as_a_whole() -> None:

@@ -18,7 +18,7 @@ from shared_data import MODELS, WHY_NOT, inference_models, tolerance
 
 import drystone_base as ds
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, from_numpy
+from drystone_base.dtypes import BOOL, FLOAT32, from_numpy
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, placeholder_shape
 from drystone_base.ops.attrs import TensorAttr
@@ -197,6 +197,37 @@ def test_several_threads_run_one_session() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, range(1, 5)))
+
+
+@pytest.mark.parametrize("config", [ds.SessionConfig(), ONE, WHOLE], ids=["auto", "one", "whole"])
+def test_branches_on_what_examples_share(config: ds.SessionConfig) -> None:
+    native_ops.load()
+    graph, typed = Graph(), {"T": FLOAT32}
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1, 4)})
+    training = graph.add("Placeholder", "p", attrs={"dtype": BOOL, "shape": ()})
+    switch = graph.add("Switch", "s", [_constant(graph, "c", np.float32(3)), training], attrs=typed)
+    ends = [
+        graph.add("Exp", "e", [(switch, 0)], attrs=typed),
+        graph.add("Neg", "n", [(switch, 1)], attrs=typed),
+    ]
+    merge = graph.add("Merge", "m", ends, attrs={**typed, "N": 2})
+    graph.add("AddV2", "y", [x, merge], attrs=typed)
+    zeros = np.zeros((6, 4), np.float32)
+    (found,) = ds.Session(graph, config).run(["y:0"], {"x:0": zeros, "p:0": np.array(False)})
+    np.testing.assert_allclose(found, np.full((6, 4), np.exp(np.float32(3))), rtol=1e-6)
+
+
+def test_an_empty_batch_beside_another_stays_empty() -> None:
+    native_ops.load()
+    graph = Graph()
+    fed = [
+        graph.add("Placeholder", name, attrs={"dtype": FLOAT32, "shape": (-1, 3)}) for name in "ab"
+    ]
+    for name, node in zip("yz", fed, strict=True):
+        graph.add("Relu", name, [node], attrs={"T": FLOAT32})
+    feeds = {"a:0": np.zeros((0, 3), np.float32), "b:0": np.ones((5, 3), np.float32)}
+    found = ds.Session(graph, ONE).run(["y:0", "z:0"], feeds)
+    assert [value.shape for value in found] == [(0, 3), (5, 3)]
 
 
 def test_explain_says_how_batches_run(tmp_path: Path) -> None:

@@ -44,14 +44,15 @@ bool is_batch(const TF_Tensor& tensor, std::int64_t rows, std::int64_t examples)
 
 // How many examples the feeds hold; 0 where they are no batches, or of different sizes.
 std::int64_t examples_in(const Tiles& tiles, TF_Tensor* const* feeds) {
-  std::int64_t examples = 0;
+  std::int64_t examples = -1;
   for (std::size_t k = 0; k < tiles.feeds.size(); ++k) {
     const std::int64_t rows = tiles.feeds[k];
     if (rows == 0) continue;
-    if (examples == 0 && feeds[k]->dims.rank() > 0) examples = feeds[k]->dims[0] / rows;
+    if (feeds[k]->dims.rank() == 0) return 0;
+    if (examples < 0) examples = feeds[k]->dims[0] / rows;
     if (!is_batch(*feeds[k], rows, examples)) return 0;
   }
-  return examples;
+  return std::max<std::int64_t>(examples, 0);
 }
 
 // The fetches of a batch, which tiles fill one after another.
@@ -235,20 +236,26 @@ void check_tiles(Block& block) {
   };
   const bool holds = fits(tiles.feeds, static_cast<std::size_t>(block.feeds)) &&
                      fits(tiles.fetches, block.fetches.size()) && tiles.bytes > 0 &&
-                     tiles.least > 0 && !block.has_frames;
+                     tiles.least > 0;
   if (!holds) fail(TF_INVALID_ARGUMENT, "the plan is malformed: its tiles do not fit its first block");
   const auto& all = block.instructions;
-  const auto python = std::find_if(all.begin(), all.end(), [](const Instruction& in) {
-    return in.kind == Kind::kernel && in.callback >= 0;
+  const auto odd = std::find_if(all.begin(), all.end(), [](const Instruction& in) {
+    const bool is_value = in.kind == Kind::kernel || in.kind == Kind::forward || in.kind == Kind::steady ||
+                          in.kind == Kind::constant || in.kind == Kind::nothing;
+    return !is_value || in.compiled != nullptr || (in.kind == Kind::kernel && in.callback >= 0);
   });
-  if (python != all.end()) {
-    block.whole_because = python->node + " (" + python->op + ") has no kernel of a library";
+  if (odd != all.end()) {
+    block.whole_because = odd->node + " (" + odd->op + ") has no kernel of a library";
     block.tiles.reset();
     return;
   }
-  block.tiles->asks = std::any_of(all.begin(), all.end(), [](const Instruction& in) {
-    return in.callback >= 0 || in.fallback >= 0;
-  });
+  block.tiles->asks =
+      std::any_of(all.begin(), all.end(), [](const Instruction& in) {
+        return in.callback >= 0 || in.fallback >= 0;
+      }) ||
+      std::any_of(block.initial.begin(), block.initial.end(), [](const TF_Tensor* value) {
+        return value != nullptr && value->memory != nullptr && value->memory->opaque;
+      });
 }
 
 std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room) {

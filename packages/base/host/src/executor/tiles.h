@@ -23,8 +23,9 @@ struct Tiles {
   bool asks = false;                  // the embedder may have to do something
 };
 
-// Fails with INVALID_ARGUMENT unless the block's tiles fit the rest of it. It loses them, and says so,
-// where the embedder computes a node: that node's failures could not be taken back.
+// Fails with INVALID_ARGUMENT unless the block's tiles fit its feeds and fetches. It loses them, and
+// says so, where a node is not computed by a library's kernel: functions and control flow, whatever a
+// plan says of them, and kernels of the embedder's, whose failures could not be taken back.
 void check_tiles(Block& block);
 
 // How many of so many examples to run at a time, for values of about `room` bytes. Negative: of about

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from drystone_base.dtypes import DType
+from drystone_base.executor.plan import runs_itself
 from drystone_base.graph import Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.attrs import Shape
+from drystone_base.ops.defs import OpDef
 from drystone_base.ops.examples._registry import RULES, SHARED, SIZES, ExamplesCall, Rows
 from drystone_base.ops.inference import Inference, infer
 from drystone_base.ops.shapes._values import FOLLOWED
@@ -88,6 +90,15 @@ def _is_batch(dtype: DType, shape: Shape) -> bool:
     return not dtype.is_object and bool(shape) and shape[0] < 0 <= min(shape[1:], default=0)  # type: ignore[index]
 
 
+def _is_value(node: Node, definition: OpDef) -> bool:
+    """Whether a node computes values and does nothing else, however often it runs."""
+    if runs_itself(node.op) or (definition.is_stateful and node.op not in _HARMLESS):
+        return False
+    calls = any(attr.type.endswith(("func", "list(func)")) for attr in definition.attrs.values())
+    writes = any(arg.is_ref for arg in definition.inputs)
+    return not (calls or writes or node.op in node.graph.functions)
+
+
 class _Search:
     """Follows the rows of examples from the feeds on."""
 
@@ -107,7 +118,7 @@ class _Search:
         rows = [self.rows.get(source, SIZES - 1) for source in node.inputs]
         if signature is None or signature.outputs is None or min(rows, default=0) < SIZES:
             return False
-        if signature.definition.is_stateful and node.op not in _HARMLESS:
+        if not _is_value(node, signature.definition):
             return False
         found = self._rows(node, signature.attrs, rows, len(signature.outputs))
         if found is None:

@@ -63,10 +63,11 @@ def rows(*ops: str) -> Callable[[Rule], Rule]:
     return RULES.register(*ops)
 
 
-def along(c: ExamplesCall, *beside: int) -> Rows | None:
+def along(c: ExamplesCall, *beside: int, broadcasts: bool = True) -> Rows | None:
     """Rows of what is computed row by row from inputs that are broadcast to the first output.
 
-    Inputs ``beside`` are not: they must be shared.
+    Inputs ``beside`` are not: they must be shared. ``broadcasts``: one row may stand for all;
+    where it may not, one example alone would be taken to fit it.
     """
     output = c.outputs[0]
     found = SHARED
@@ -76,7 +77,7 @@ def along(c: ExamplesCall, *beside: int) -> Rows | None:
         if k in beside or own < 0 or shape is None or output is None:
             return None
         if own == SHARED:
-            if len(shape) >= len(output) and shape[0] != 1:
+            if len(shape) >= len(output) and not (broadcasts and shape[0] == 1):
                 return None
         elif len(shape) != len(output) or found not in (SHARED, own):
             return None

@@ -11,8 +11,8 @@ from drystone_base.ops.own import FROM_GRID, FUSED_ELEMENTWISE, GELUS, TO_GRID
 __all__: list[str] = []
 
 _OPS: Final = """
-    Abs Acos Acosh Add AddN AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor Cast
-    Ceil ClipByValue Cos Cosh Div DivNoNan Elu Equal Erf Erfc Exp Expm1 FakeQuantWithMinMaxArgs
+    Abs Acos Acosh Add  AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor Cast
+    Ceil  Cos Cosh Div DivNoNan Elu Equal Erf Erfc Exp Expm1 FakeQuantWithMinMaxArgs
     FakeQuantWithMinMaxVars Floor FloorDiv FloorMod Greater GreaterEqual Identity Inv Invert
     IsFinite IsInf IsNan LeakyRelu Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr
     Maximum Minimum Mod Mul MulNoNan Neg NotEqual OnesLike Pow PreventGradient RealDiv Reciprocal
@@ -28,13 +28,19 @@ def each_element(c: ExamplesCall) -> Rows | None:
     return along(c)
 
 
+@rows("AddN", "ClipByValue")
+def of_one_shape(c: ExamplesCall) -> Rows | None:
+    """Those of the inputs, which are not broadcast."""
+    return along(c, broadcasts=False)
+
+
 @rows("Select")
 def select(c: ExamplesCall) -> Rows | None:
     """Likewise, but for a vector of conditions, which chooses whole rows."""
     condition, output = c.shapes[0], c.outputs[0]
     if condition is None or output is None or len(condition) not in (0, len(output)):
         return None
-    return along(c)
+    return along(c, broadcasts=False)
 
 
 @rows(FUSED_ELEMENTWISE)
@@ -42,7 +48,9 @@ def fused(c: ExamplesCall) -> Rows | None:
     """Likewise; pieces are joined or cut along the last dimension, which must not be the first."""
     output = c.outputs[0]
     reshapes = c.attrs["joins"] or c.attrs["slices"]
-    return None if reshapes and (output is None or len(output) < 2) else along(c)
+    if reshapes and (output is None or len(output) < 2):
+        return None
+    return along(c, broadcasts=not c.attrs["joins"])
 
 
 @rows("IdentityN")

@@ -16,13 +16,13 @@ __all__: list[str] = []
 )  # fmt: skip
 def convolution(c: ExamplesCall) -> Rows | None:
     """Those of the pictures; the filter is shared."""
-    return along(c, 1) if c.rows[0] > 0 else None
+    return along(c, 1, broadcasts=False) if c.rows[0] > 0 else None
 
 
 @rows(QUANTIZED_LAYER)
 def quantized(c: ExamplesCall) -> Rows | None:
     """Those of the pictures or rows; filter and scales are shared."""
-    return along(c, 1, 2) if c.rows[0] > 0 else None
+    return along(c, 1, 2, broadcasts=False) if c.rows[0] > 0 else None
 
 
 @rows("BiasAdd", "BiasAddV1")
@@ -49,7 +49,7 @@ def pictures(c: ExamplesCall) -> Rows | None:
 @rows("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx")
 def batch_norm(c: ExamplesCall) -> Sequence[Rows] | None:
     """With given statistics, which it hands on, those of the pictures and of what is added."""
-    found = along(c, 1, 2, 3, 4)
+    found = along(c, 1, 2, 3, 4, broadcasts=False)
     if c.attrs["is_training"] or c.rows[0] <= 0 or found is None:
         return None
     return [found, *(SHARED for _ in c.outputs[1:])]

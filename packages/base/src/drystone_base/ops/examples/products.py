@@ -14,14 +14,16 @@ __all__: list[str] = []
 @rows("MatMul", "_FusedMatMul")
 def matmul(c: ExamplesCall) -> Rows | None:
     """Those of the left matrix; the right one is shared."""
-    return along(c, 1) if c.rows[0] > 0 and not c.attrs["transpose_a"] else None
+    return along(c, 1, broadcasts=False) if c.rows[0] > 0 and not c.attrs["transpose_a"] else None
 
 
 @rows("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def batch_matmul(c: ExamplesCall) -> Rows | None:
-    """Those of the matrices, of which there are batches."""
+    """Those of the matrices, of which there are batches; the first op does not broadcast them."""
     output = c.outputs[0]
-    return along(c) if output is not None and len(output) > 2 else None
+    if output is None or len(output) < 3:
+        return None
+    return along(c, broadcasts=c.op != "BatchMatMul")
 
 
 @rows("Einsum")
