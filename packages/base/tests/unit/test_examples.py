@@ -160,6 +160,24 @@ def test_pieces_of_vectors_are_computed_alone() -> None:
     _alone(graph, ["y:0"], {"x:0": np.arange(12, dtype=np.float32).reshape(3, 4)})
 
 
+@pytest.mark.parametrize(("second", "is_alone"), [(-1, True), (1, False)])
+def test_pieces_that_are_joined_have_rows_of_their_own(second: int, is_alone: bool) -> None:
+    """``y``: ``x`` and ``z`` joined, [?, 5], times a row of constants, [1, 5]."""
+    graph = Graph()
+    pieces = [tiny.placeholder(graph, "x", (-1, 4)), tiny.placeholder(graph, "z", (second, 1))]
+    factors = tiny.constant(graph, "c", [[1, 2, 3, 4, 5]])
+    attrs = {
+        "Targs": [FLOAT32] * 3, "T": FLOAT32, "Tout": FLOAT32, "ops": ["Mul"],
+        "operands": [0, 1], "joins": [2, 1], "slices": [],
+    }  # fmt: skip
+    graph.add(FUSED_ELEMENTWISE, "y", [*pieces, factors], attrs=attrs)
+    found = _examples(graph, "y", feeds={"x": (FLOAT32, (-1, 4)), "z": (FLOAT32, (second, 1))})
+    assert isinstance(found, Examples) == is_alone
+    if is_alone:
+        z = np.arange(3, dtype=np.float32).reshape(3, 1)
+        _alone(graph, ["y:0"], {"x:0": np.tile(z, 4), "z:0": z})
+
+
 @pytest.mark.parametrize("shape", [None, (), (-1, -1), (3, 4), (-1, 4, -1)])
 def test_feeds_must_hold_any_number_of_examples_of_one_size(shape: Any) -> None:
     graph = Graph()
