@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "drystone/kernel_views.h"
-#include "drystone/session.h"
 #include "executor/tiles.h"
-#include "kernels_help.h"
+#include "plans_help.h"
 
 namespace {
 
@@ -60,17 +59,6 @@ void add(void*, TF_OpKernelContext* ctx) {
   }
 }
 
-std::string packed(const std::vector<int>& values) {
-  std::string out;
-  for (const int value : values) help::Writer::pack(&out, static_cast<std::uint64_t>(value));
-  return out;
-}
-
-std::string instruction(const char* name, int a, int b, std::uint64_t kind = 0) {
-  return field(1, kind) + field(2, field(1, name) + field(2, "Plus")) + field(4, packed({a, b})) +
-         field(5, std::uint64_t{1});
-}
-
 // What a plan may say of itself, rightly or not.
 struct Said {
   std::vector<int> feeds = {1, 0};
@@ -84,9 +72,9 @@ struct Said {
 std::string plan_bytes(const Said& said) {
   const std::string op_def = field(1, "Plus") + field(2, help::arg("a", TF_FLOAT)) +
                              field(2, help::arg("b", TF_FLOAT)) + field(3, help::arg("c", TF_FLOAT));
-  const std::string block = field(2, std::uint64_t{2}) + field(3, instruction("y", 0, 1)) +
-                            field(3, instruction("z", 2, 0, said.kind)) + field(4, packed({2, 3, 1})) +
-                            field(8, packed(said.feeds)) + field(9, packed(said.fetches)) +
+  const std::string block = field(2, std::uint64_t{2}) + field(3, help::binary("y", "Plus", 0, 1, "")) +
+                            field(3, help::binary("z", "Plus", 2, 0, field(1, said.kind))) + field(4, help::packed({2, 3, 1})) +
+                            field(8, help::packed(said.feeds)) + field(9, help::packed(said.fetches)) +
                             field(10, said.bytes) + field(11, said.least);
   return field(1, std::uint64_t{1}) + field(3, op_def) + field(4, block);
 }
@@ -106,21 +94,9 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-struct Plan {
-  explicit Plan(std::int64_t tile_bytes, const Said& said = {}, int at_once = 1) {
-    DS_SessionOptions options{};
-    options.struct_size = DS_SESSION_OPTIONS_STRUCT_SIZE;
-    options.tile_bytes = tile_bytes;
-    options.inter_op_threads = at_once;
-    session = DS_NewSession(&options, nullptr);
-    plan = DS_NewPlan(session, help::Bytes(plan_bytes(said)), nullptr, 0, status);
-  }
-  ~Plan() {
-    DS_DeletePlan(plan);
-    DS_DeleteSession(session);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
+struct Plan : help::LoadedPlan {
+  explicit Plan(std::int64_t tile_bytes, const Said& said = {}, int at_once = 1)
+      : LoadedPlan(plan_bytes(said), at_once, tile_bytes) {}
 
   // Also says in `calls` how often a kernel ran.
   Found run(std::int64_t rows, std::int64_t columns = 2, std::int64_t biases = 1,
@@ -143,23 +119,19 @@ struct Plan {
     for (TF_Tensor* feed : feeds) TF_DeleteTensor(feed);
     return out;
   }
-
-  help::Status status;
-  DS_Session* session = nullptr;
-  DS_Plan* plan = nullptr;
 };
 
 void check_sizes() {
   const Tiles tiles{{1}, {1}, 1000, 4};
-  CHECK(tile_of(tiles, 16, 1) == 1);         // whoever asks for tiles gets them
-  CHECK(tile_of(tiles, 16, 2000) == 2);
-  CHECK(tile_of(tiles, 16, 6000) == 4);      // all of one size
-  CHECK(tile_of(tiles, 17, 6000) == 6);      // 6, 6, 5
-  CHECK(tile_of(tiles, 13, 5000) == 5);      // 5, 5, 3
-  CHECK(tile_of(tiles, 16, 15'999) == 8);
-  CHECK(tile_of(tiles, 16, 16'000) == 16);
-  CHECK(tile_of({{1}, {1}, 1000, 17}, 100, -16'000) == 100);  // 16 fit: 17 would pay
-  CHECK(tile_of({{1}, {1}, 1000, 16}, 100, -16'000) == 15);
+  CHECK(tile_of(tiles, 16, 1, 1) == 1);
+  CHECK(tile_of(tiles, 16, 2000, 1) == 2);
+  CHECK(tile_of(tiles, 16, 6000, 1) == 4);      // all of one size
+  CHECK(tile_of(tiles, 17, 6000, 1) == 6);      // 6, 6, 5
+  CHECK(tile_of(tiles, 13, 5000, 1) == 5);      // 5, 5, 3
+  CHECK(tile_of(tiles, 16, 15'999, 1) == 8);
+  CHECK(tile_of(tiles, 16, 16'000, 1) == 16);
+  CHECK(tile_of(tiles, 100, 16'000, 17) == 100);  // 16 fit: 17 would pay
+  CHECK(tile_of(tiles, 100, 16'000, 16) == 15);
 }
 
 void check_results() {

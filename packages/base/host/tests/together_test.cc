@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "drystone/kernel_views.h"
-#include "drystone/session.h"
-#include "kernels_help.h"
+#include "plans_help.h"
 
 namespace {
 
@@ -72,22 +71,15 @@ std::string op_def(Op op) {
          field(3, help::arg("c", TF_FLOAT)) + (op == kCount ? field(17, std::uint64_t{1}) : "");
 }
 
-std::string packed(const std::vector<int>& values) {
-  std::string out;
-  for (const int value : values) help::Writer::pack(&out, static_cast<std::uint64_t>(value));
-  return out;
-}
-
 std::string instruction(Op op, int number, int a, int b) {
   const std::string name = "n" + std::to_string(number);
-  return field(2, field(1, name) + field(2, kOps[op])) + field(3, static_cast<std::uint64_t>(op)) +
-         field(4, packed({a, b})) + field(5, std::uint64_t{1});
+  return help::binary(name, kOps[op], a, b, field(3, static_cast<std::uint64_t>(op)));
 }
 
 std::string whole_plan(const std::vector<std::string>& instructions, const std::vector<int>& fetches) {
   std::string block = field(2, std::uint64_t{2});
   for (const std::string& one : instructions) block += field(3, one);
-  block += field(4, packed(fetches));
+  block += field(4, help::packed(fetches));
   return field(1, std::uint64_t{1}) + field(3, op_def(kBlend)) + field(3, op_def(kCount)) +
          field(3, op_def(kFragile)) + field(4, block);
 }
@@ -109,23 +101,12 @@ std::string random_plan(unsigned seed, bool with_effects, bool is_fragile) {
 
 using Values = std::vector<std::vector<float>>;
 
-struct Plan {
-  Plan(const std::string& bytes, int inter_op_threads) {
-    DS_SessionOptions options{};
-    options.struct_size = DS_SESSION_OPTIONS_STRUCT_SIZE;
-    options.inter_op_threads = inter_op_threads;
-    const help::Status status;
-    session = DS_NewSession(&options, status);
-    plan = DS_NewPlan(session, help::Bytes(bytes), nullptr, 0, status);
+struct Plan : help::LoadedPlan {
+  Plan(const std::string& bytes, int inter_op_threads)
+      : LoadedPlan(bytes, inter_op_threads, 0) {
     if (plan == nullptr) std::fprintf(stderr, "plan: %s\n", status.text().c_str());
     CHECK(plan != nullptr);
   }
-  ~Plan() {
-    DS_DeletePlan(plan);
-    DS_DeleteSession(session);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
 
   // Nothing when it fails.
   Values run(const help::Status& status, TF_Buffer* trace = nullptr) const {
@@ -144,9 +125,6 @@ struct Plan {
     for (TF_Tensor* feed : feeds) TF_DeleteTensor(feed);
     return out;
   }
-
-  DS_Session* session = nullptr;
-  DS_Plan* plan = nullptr;
 };
 
 void check_random(unsigned seed, bool with_effects) {

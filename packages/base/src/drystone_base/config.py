@@ -42,14 +42,15 @@ class SessionConfig:
     each node goes, to standard error.
 
     ``intra_op_threads``: how many threads one native kernel may use, and ``inter_op_threads``: how
-    many native kernels may run at once, where measuring says that it pays (0: one per core, or
-    ``$DRYSTONE_NUM_THREADS``); all are of the process's one pool. ``deterministic``: run kernels
-    one after another, so that the same feeds and state, with as many threads and a ``seed``, give
-    the same bits in every run; otherwise a kernel may run on one thread now and on several later,
-    which may round sums differently. ``tile_bytes``: a graph that computes each example of a batch
-    by itself runs on some examples at a time, a tile, so that their values stay in the caches:
-    about how many bytes these may take (0: half of the last cache, 4 to 16 MiB; None: batches run
-    as a whole). Raises ``BadRequest`` (``bad-threads``, ``bad-tile``) for negative numbers.
+    many native kernels may run at once, where measuring says that it pays, and tiles of a batch (0:
+    one per core, or ``$DRYSTONE_NUM_THREADS``); all are of the process's one pool.
+    ``deterministic``: run kernels one after another, so that the same feeds and state, with as many
+    threads and a ``seed``, give the same bits in every run; otherwise a kernel may run on one
+    thread now and on several later, which may round sums differently. ``tile_bytes``: a graph that
+    computes each example of a batch by itself runs on some examples at a time, a tile, so that
+    their values stay in the caches: about how many bytes these may take (0: half of the last cache,
+    4 to 16 MiB; None: batches run as a whole). Raises ``BadRequest`` (``bad-threads``,
+    ``bad-tile``) for negative numbers.
     """
 
     executor: Literal["native", "reference"] = field(default_factory=_default_executor)

@@ -4,6 +4,8 @@ import pytest
 
 from drystone_base import ShapeError, infer
 from drystone_base.graph import Graph, from_text
+from drystone_base.kernels._testing import infer_shapes
+from drystone_base.ops.own import ATTENTION
 
 FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
 
@@ -156,3 +158,11 @@ def test_equal_nodes_whose_values_decide_have_shapes_of_their_own() -> None:
     )
     found = {name: shape_of(graph, name) for name in ("abs_tall", "abs_wide", "again")}
     assert found == {"abs_tall": (3, 2), "abs_wide": (2, 3), "again": (3, 2)}
+
+
+@pytest.mark.parametrize(("heads", "found"), [(12, 12), (1, 12), (-1, 12)])
+def test_examples_and_heads_of_attention_are_broadcast(heads: int, found: int) -> None:
+    layouts = ["BTNH", "BSNH", "BSNH", "BTNH"]
+    shapes = [(-2, 7, heads, 64), (-2, 9, 12, 64), (-2, 9, 12, 32)]
+    attrs = {"layouts": layouts, "Targs": [], "masks": [], "scale": 1.0, "fill": 0.0}
+    assert infer_shapes(ATTENTION, shapes, **attrs) == [(-2, 7, found, 32)]

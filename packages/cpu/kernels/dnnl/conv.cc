@@ -117,7 +117,8 @@ class Convolution {
   // Whether it is one row times a matrix: one place of one example, as layers after a global mean have.
   bool is_row(const Call& call, const Tensor& x, const Geometry& g) const {
     return x.count() == g.channels && g.batch * product(g.out) * product(g.size) == 1 &&
-           std::ranges::all_of(g.before, [](std::int64_t zeros) { return zeros == 0; }) && g.groups == 1 && x.dtype() == TF_FLOAT &&
+           std::ranges::all_of(g.before, [](std::int64_t zeros) { return zeros == 0; }) &&
+           g.groups == 1 && x.dtype() == TF_FLOAT &&
            call.is_constant(1) && fusion_.is_light(g.count) && has_rows();
   }
 

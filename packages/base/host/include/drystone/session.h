@@ -71,8 +71,8 @@ typedef struct DS_SessionOptions {
   size_t struct_size;
   const DS_Callbacks* callbacks; /* copied; NULL: none */
   int32_t threads;               /* that one kernel may use; 0: one per core */
-  /* Kernels that may run at once, where measuring says that it pays; 0: as many as there are threads;
-   * 1: one after another. Then the same inputs, with as many threads, give the same bits; otherwise a
+  /* Kernels that may run at once, where measuring says that it pays, and tiles of a batch; 0: as many
+   * as there are threads; 1: one after another. Then the same inputs, with as many threads, give the same bits; otherwise a
    * kernel may run on one thread in one run and on several in the next. All threads are those of the
    * one pool of the process (drystone/threads.h). */
   int32_t inter_op_threads;

@@ -73,8 +73,8 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tens
   const ThreadLimit limit(plan.session.threads);
   Run run(plan, &options, trace);
   Values found(run.stack, block.fetches.size());
-  const std::int64_t room = plan.session.tile_bytes;
-  if (block.tiles == nullptr || !run_in_tiles(run, block, feeds, room, found.data())) {
+  const std::int64_t wanted = plan.session.tile_bytes;
+  if (block.tiles == nullptr || !run_in_tiles(run, block, feeds, wanted, found.data())) {
     RootValues values(run.stack, block, feeds);
     run.run(block, values.data(), found.data());
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -225,42 +224,52 @@ bool shares_well(std::int64_t tiles, int threads) {
   return tiles * 5 >= rounds * threads * kOfFive;
 }
 
+bool fits(const std::vector<std::int32_t>& rows, std::size_t count) {
+  return rows.size() == count &&
+         std::all_of(rows.begin(), rows.end(), [](std::int32_t r) { return r >= 0; }) &&
+         std::any_of(rows.begin(), rows.end(), [](std::int32_t r) { return r > 0; });
+}
+
+// Whether it gives values and does nothing else, by a library's kernel or without any. What is steady is
+// kept by the session: whoever computes it, does so once.
+bool is_value(const Instruction& in) {
+  switch (in.kind) {
+    case Kind::kernel: return in.callback < 0;
+    case Kind::forward: case Kind::steady: case Kind::constant: case Kind::nothing: return true;
+    default: return false;
+  }
+}
+
+// Whether the embedder may have to do something, on its thread.
+bool may_ask(const Block& block) {
+  const auto& all = block.instructions;
+  const bool computes = std::any_of(all.begin(), all.end(), [](const Instruction& in) {
+    return in.callback >= 0 || in.fallback >= 0;
+  });
+  return computes || std::any_of(block.initial.begin(), block.initial.end(), [](const TF_Tensor* value) {
+    return value != nullptr && value->memory != nullptr && value->memory->opaque;
+  });
+}
+
 }  // namespace
 
 void check_tiles(Block& block) {
   const Tiles& tiles = *block.tiles;
-  const auto fits = [](const std::vector<std::int32_t>& rows, std::size_t count) {
-    return rows.size() == count &&
-           std::all_of(rows.begin(), rows.end(), [](std::int32_t r) { return r >= 0; }) &&
-           std::any_of(rows.begin(), rows.end(), [](std::int32_t r) { return r > 0; });
-  };
   const bool holds = fits(tiles.feeds, static_cast<std::size_t>(block.feeds)) &&
-                     fits(tiles.fetches, block.fetches.size()) && tiles.bytes > 0 &&
-                     tiles.least > 0;
+                     fits(tiles.fetches, block.fetches.size()) && tiles.bytes > 0 && tiles.least > 0;
   if (!holds) fail(TF_INVALID_ARGUMENT, "the plan is malformed: its tiles do not fit its first block");
   const auto& all = block.instructions;
-  const auto odd = std::find_if(all.begin(), all.end(), [](const Instruction& in) {
-    const bool is_value = in.kind == Kind::kernel || in.kind == Kind::forward || in.kind == Kind::steady ||
-                          in.kind == Kind::constant || in.kind == Kind::nothing;
-    return !is_value || in.compiled != nullptr || (in.kind == Kind::kernel && in.callback >= 0);
-  });
-  if (odd != all.end()) {
-    block.whole_because = odd->node + " (" + odd->op + ") has no kernel of a library";
-    block.tiles.reset();
+  const auto odd = std::find_if_not(all.begin(), all.end(), is_value);
+  if (odd == all.end()) {
+    block.tiles->asks = may_ask(block);
     return;
   }
-  block.tiles->asks =
-      std::any_of(all.begin(), all.end(), [](const Instruction& in) {
-        return in.callback >= 0 || in.fallback >= 0;
-      }) ||
-      std::any_of(block.initial.begin(), block.initial.end(), [](const TF_Tensor* value) {
-        return value != nullptr && value->memory != nullptr && value->memory->opaque;
-      });
+  block.whole_because = odd->node + " (" + odd->op + ") has no kernel of a library";
+  block.tiles.reset();
 }
 
-std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room) {
-  const std::int64_t least = room > 0 ? 1 : tiles.least;
-  const std::int64_t most = std::max<std::int64_t>(std::abs(room) / tiles.bytes, 1);
+std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room, std::int64_t least) {
+  const std::int64_t most = std::max<std::int64_t>(room / tiles.bytes, 1);
   if (most >= examples || most < least) return examples;
   for (std::int64_t tile = most; 2 * tile >= most && tile >= least; --tile) {
     if (examples % tile == 0) return tile;  // kernels keep weights for each shape that they meet
@@ -269,20 +278,20 @@ std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t roo
   return (examples + count - 1) / count;
 }
 
-bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t room,
+bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t wanted,
                   TF_Tensor** fetches) {
   const Tiles& tiles = *block.tiles;
-  const std::int64_t examples = examples_in(tiles, feeds);
-  if (room < 0 || examples <= 1) return false;
-  TileRun tiled(run, block, feeds, examples);
-  if (const int threads = threads_for(run, block, feeds); threads > 1) {
-    const std::int64_t each = std::max<std::int64_t>((room > 0 ? room : room_of_machine()) / threads, 1);
-    const std::int64_t tile = tile_of(tiles, examples, room > 0 ? each : -each);
-    const bool shares = shares_well((examples + tile - 1) / tile, threads);
-    if (tile < examples && shares) return tiled.go(tile, threads, fetches);
+  const std::int64_t examples = wanted < 0 ? 0 : examples_in(tiles, feeds);
+  const std::int64_t room = wanted > 0 ? wanted : room_of_machine();
+  const std::int64_t least = wanted > 0 ? 1 : tiles.least;  // whoever asks for tiles gets them
+  if (examples <= 1 || examples <= room / tiles.bytes) return false;
+  int threads = threads_for(run, block, feeds);
+  std::int64_t tile = tile_of(tiles, examples, room / threads, least);
+  if (!shares_well((examples + tile - 1) / tile, threads)) {
+    threads = 1;
+    tile = tile_of(tiles, examples, room, least);
   }
-  const std::int64_t tile = tile_of(tiles, examples, room > 0 ? room : -room_of_machine());
-  return tile < examples && tiled.go(tile, 1, fetches);
+  return tile < examples && TileRun(run, block, feeds, examples).go(tile, threads, fetches);
 }
 
 }  // namespace drystone::host::executor

@@ -28,16 +28,16 @@ struct Tiles {
 // plan says of them, and kernels of the embedder's, whose failures could not be taken back.
 void check_tiles(Block& block);
 
-// How many of so many examples to run at a time, for values of about `room` bytes. Negative: of about
-// -`room`, and all of them where tiles do not pay.
-std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room);
+// How many of so many examples to run at a time, for values of about `room` bytes: all of them where
+// less than `least` have room.
+std::int64_t tile_of(const Tiles& tiles, std::int64_t examples, std::int64_t room, std::int64_t least);
 
-// Runs the block tile by tile, each thread its own where there are enough, for values of about `room`
-// bytes (0: what the machine's caches hold), and sets `fetches` to held tensors; false, and nothing is set, where it
-// must be run as a whole: the feeds are not batches of as many examples each, tiles do not pay, or
-// something went wrong of which a whole run should tell. Throws Failure where time, memory or the
-// caller ended it.
-bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t room,
+// Runs the block tile by tile, each thread its own where there are enough, for values of about so many
+// bytes as are `wanted` (DS_SessionOptions.tile_bytes), and sets `fetches` to held tensors. False, and
+// nothing is set, where it must be run as a whole: the feeds are not batches of as many examples each,
+// tiles do not pay, or something went wrong of which a whole run should tell. Throws Failure where
+// time, memory or the caller ended it.
+bool run_in_tiles(Run& run, const Block& block, TF_Tensor* const* feeds, std::int64_t wanted,
                   TF_Tensor** fetches);
 
 }  // namespace drystone::host::executor

@@ -87,14 +87,16 @@ def examples_of(
 
 def _is_batch(dtype: DType, shape: Shape) -> bool:
     """Whether a feed holds any number of examples of one known size."""
-    return not dtype.is_object and bool(shape) and shape[0] < 0 <= min(shape[1:], default=0)  # type: ignore[index]
+    if not shape or dtype.is_object:
+        return False
+    return shape[0] < 0 <= min(shape[1:], default=0)
 
 
 def _is_value(node: Node, definition: OpDef) -> bool:
     """Whether a node computes values and does nothing else, however often it runs."""
     if runs_itself(node.op) or (definition.is_stateful and node.op not in _HARMLESS):
         return False
-    calls = any(attr.type.endswith(("func", "list(func)")) for attr in definition.attrs.values())
+    calls = any(attr.type in ("func", "list(func)") for attr in definition.attrs.values())
     writes = any(arg.is_ref for arg in definition.inputs)
     return not (calls or writes or node.op in node.graph.functions)
 

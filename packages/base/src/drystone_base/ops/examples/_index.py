@@ -19,8 +19,9 @@ layers AvgPool AvgPool3D BiasAdd BiasAddV1 Conv2D Conv3D DepthToSpace DepthwiseC
   FusedBatchNormV2 FusedBatchNormV3 LRN LogSoftmax MaxPool MaxPool3D ResizeArea ResizeBicubic
   ResizeBilinear ResizeNearestNeighbor Softmax SpaceToDepth _FusedBatchNormEx _FusedConv2D
   _FusedDepthwiseConv2dNative
-moving ConcatV2 ExpandDims Gather GatherV2 MirrorPad OneHot Pack Pad PadV2 Reshape ReverseV2
-  Slice Split SplitV Squeeze StridedSlice Tile Transpose Unpack
+moving ConcatV2 ExpandDims Gather GatherV2 MirrorPad OneHot Pack Pad PadV2 Reshape Slice Split
+  SplitV Squeeze StridedSlice Tile Transpose Unpack
 products BatchMatMul BatchMatMulV2 BatchMatMulV3 Drystone>Attention Einsum MatMul _FusedMatMul
-reductions All Any ArgMax ArgMin Cumprod Cumsum EuclideanNorm Max Mean Min Prod Sum TopKV2
+reductions All Any ArgMax ArgMin Cumprod Cumsum EuclideanNorm Max Mean Min Prod ReverseV2 Sum
+  TopKV2
 """

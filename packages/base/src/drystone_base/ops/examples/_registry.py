@@ -14,7 +14,10 @@ import numpy as np
 from drystone_base._families import Families
 from drystone_base.late_tuples import NamedTuple
 
-__all__ = ["RULES", "SHARED", "SIZES", "ExamplesCall", "Rows", "Rule", "along", "axis_of", "rows"]
+__all__ = [
+    "RULES", "SHARED", "SIZES", "ExamplesCall", "Rows", "Rule", "along", "axis_of", "common",
+    "number", "rows",
+]  # fmt: skip
 
 SHARED: Final = 0
 """Rows of a value that is the same whatever the batch holds."""
@@ -86,9 +89,18 @@ def along(c: ExamplesCall, *beside: int, broadcasts: bool = True) -> Rows | None
     return found
 
 
+def common(parts: Sequence[Rows]) -> Rows | None:
+    """The rows that all of these have; None where they differ or are not of examples."""
+    return parts[0] if min(parts) == max(parts) > 0 else None
+
+
+def number(c: ExamplesCall, index: int) -> int | None:
+    """An input that is one constant number; None where it is not known."""
+    value = c.value(index)
+    return int(value.reshape(-1)[0]) if value is not None and value.size == 1 else None
+
+
 def axis_of(c: ExamplesCall, index: int, rank: int) -> int | None:
     """A constant axis counted from the front; None where it is not known or is dimension 0."""
-    value = c.value(index)
-    if c.rows[index] != SHARED or value is None or value.size != 1 or not rank:
-        return None
-    return int(value.reshape(-1)[0]) % rank or None
+    axis = number(c, index)
+    return None if axis is None or not rank else axis % rank or None

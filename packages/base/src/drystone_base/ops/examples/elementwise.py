@@ -11,14 +11,13 @@ from drystone_base.ops.own import FROM_GRID, FUSED_ELEMENTWISE, GELUS, TO_GRID
 __all__: list[str] = []
 
 _OPS: Final = """
-    Abs Acos Acosh Add  AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor Cast
-    Ceil  Cos Cosh Div DivNoNan Elu Equal Erf Erfc Exp Expm1 FakeQuantWithMinMaxArgs
+    Abs Acos Acosh Add AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor Cast Ceil
+    Cos Cosh Div DivNoNan Elu Equal Erf Erfc Exp Expm1 FakeQuantWithMinMaxArgs
     FakeQuantWithMinMaxVars Floor FloorDiv FloorMod Greater GreaterEqual Identity Inv Invert
     IsFinite IsInf IsNan LeakyRelu Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr
     Maximum Minimum Mod Mul MulNoNan Neg NotEqual OnesLike Pow PreventGradient RealDiv Reciprocal
-    Relu Relu6 Rint Round Rsqrt SelectV2 Selu Sigmoid Sign Sin Sinh Snapshot Softplus
-    Softsign Sqrt Square SquaredDifference StopGradient Sub Tan Tanh TruncateDiv Xdivy Xlogy
-    ZerosLike
+    Relu Relu6 Rint Round Rsqrt SelectV2 Selu Sigmoid Sign Sin Sinh Snapshot Softplus Softsign Sqrt
+    Square SquaredDifference StopGradient Sub Tan Tanh TruncateDiv Xdivy Xlogy ZerosLike
 """
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from drystone_base.ops.examples._registry import SHARED, SIZES, ExamplesCall, Rows, axis_of, rows
+from drystone_base.ops.examples._registry import (
+    SHARED,
+    SIZES,
+    ExamplesCall,
+    Rows,
+    axis_of,
+    common,
+    number,
+    rows,
+)
 
 __all__: list[str] = []
 
@@ -54,19 +60,13 @@ def transpose(c: ExamplesCall) -> Rows | None:
 @rows("ConcatV2")
 def concat(c: ExamplesCall) -> Rows | None:
     """Those that all parts have, which are joined along another dimension."""
-    parts = set(c.rows[:-1])
-    if len(parts) > 1 or min(parts) <= 0 or not axis_of(c, len(c.rows) - 1, c.rank()):
-        return None
-    return parts.pop()
+    return common(c.rows[:-1]) if axis_of(c, len(c.rows) - 1, c.rank()) else None
 
 
 @rows("Pack")
 def pack(c: ExamplesCall) -> Rows | None:
     """Those that all parts have; the new dimension is not the first."""
-    parts = set(c.rows)
-    if len(parts) > 1 or min(parts) <= 0 or c.attrs["axis"] % (c.rank() + 1) == 0:
-        return None
-    return parts.pop()
+    return common(c.rows) if c.attrs["axis"] % (c.rank() + 1) else None
 
 
 @rows("Unpack")
@@ -92,15 +92,6 @@ def pad(c: ExamplesCall) -> Rows | None:
     """Those of the input, to which no examples are added."""
     paddings = c.value(1)
     return c.rows[0] if c.only(0) and paddings is not None and not paddings[:1].any() else None
-
-
-@rows("ReverseV2")
-def reverse(c: ExamplesCall) -> Rows | None:
-    """Those of the input, where examples keep their order."""
-    axes = c.value(1)
-    if not c.only(0) or axes is None or any(int(a) % c.rank() == 0 for a in axes.reshape(-1)):
-        return None
-    return c.rows[0]
 
 
 @rows("Tile")
@@ -144,7 +135,7 @@ def _bit(c: ExamplesCall, mask: str) -> bool:
 @rows("Gather", "GatherV2")
 def gather(c: ExamplesCall) -> Rows | None:
     """Those of the indices into what is shared, or of what is taken from, along another axis."""
-    axis = 0 if c.op == "Gather" else _number(c.value, 2)
+    axis = 0 if c.op == "Gather" else number(c, 2)
     batch_dims = int(c.attrs.get("batch_dims", 0))
     if axis is None or any(r != SHARED for r in c.rows[2:]):
         return None
@@ -155,11 +146,6 @@ def gather(c: ExamplesCall) -> Rows | None:
     if batch_dims == 0:
         return c.rows[0] if c.only(0) else None
     return c.rows[0] if batch_dims > 0 and c.rows[0] == c.rows[1] else None
-
-
-def _number(value: Callable[[int], np.ndarray[Any, Any] | None], index: int) -> int | None:
-    found = value(index)
-    return int(found.reshape(-1)[0]) if found is not None and found.size == 1 else None
 
 
 @rows("OneHot")

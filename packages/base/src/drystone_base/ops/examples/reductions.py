@@ -7,9 +7,9 @@ from drystone_base.ops.examples._registry import SHARED, ExamplesCall, Rows, axi
 __all__: list[str] = []
 
 
-@rows("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
-def reduction(c: ExamplesCall) -> Rows | None:
-    """Those of the input, where the first dimension is not reduced."""
+@rows("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "ReverseV2", "Sum")
+def along_axes(c: ExamplesCall) -> Rows | None:
+    """Those of the input, where the first dimension is none of the axes."""
     axes = c.value(1)
     if not c.only(0) or axes is None:
         return None
