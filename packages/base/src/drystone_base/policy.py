@@ -94,9 +94,13 @@ class Access:
         """This, and calls of registered Python functions."""
         return replace(self, python=True)
 
+    def may_read(self, path: PathLike) -> bool:
+        """Whether ``path`` may be read."""
+        return _covered(self.read, path)
+
     def check_read(self, call: Call, path: PathLike) -> None:
         """Raise ``KernelError`` (``access-denied``) unless ``path`` may be read."""
-        if not _covered(self.read, path):
+        if not self.may_read(path):
             _deny(call, "read", path, self.read)
 
     def check_write(self, call: Call, path: PathLike) -> None:

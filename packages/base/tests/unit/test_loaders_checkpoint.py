@@ -88,7 +88,7 @@ def test_other_tensors() -> None:
 
 def test_a_partitioned_variable_over_shards() -> None:
     reader = BundleReader(DATA / "sharded")
-    assert reader.num_shards == 2
+    assert reader.shards.count == 2
     assert reader.keys() == ["only_a", "only_b", "part/w"]
     np.testing.assert_array_equal(reader.tensor("part/w"), WHOLE)
     np.testing.assert_array_equal(reader.part("part/w", ((0, 2), (0, FULL))), WHOLE[:2])

@@ -21,11 +21,14 @@ from shared_data import MODELS, WHY_NOT, model_index
 
 from drystone_abi.protos import DataType, MetaGraphDef, SavedModel
 from drystone_base.dtypes import FLOAT32, INT64, STRING
-from drystone_base.errors import DrystoneError
+from drystone_base.errors import DrystoneError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
 from drystone_base.loaders.checkpoint import save
 from drystone_base.model import load
+from drystone_base.ops.attrs import Shape
+from drystone_base.policy import Access
+from drystone_base.session import SessionConfig
 
 X = np.array([[1, 0, 2]], np.float32)
 
@@ -52,7 +55,8 @@ def test_a_saved_model_is_read_without_running_it(tmp_path: Path) -> None:
     assert signature.inputs == {"x": TensorSpec("x:0", FLOAT32, (-1, 3))}
     assert signature.outputs == {"y": TensorSpec("y:0", FLOAT32, (-1, 2))}
     assert loaded.assets == {"asset:0": tmp_path / "m" / "assets" / "words.txt"}
-    assert [targets for targets, _ in loaded.init_steps] == [["save/all"], ["init"]]
+    assert [targets for targets, _ in loaded.init_steps] == [["init"]]
+    assert list(loaded.variables) == ["w"], "what the saver would assign, without running it"
     assert loaded.size > sum(len(p.read_bytes()) for p in (tmp_path / "m").glob("*.pb"))
 
 
@@ -174,7 +178,53 @@ def test_init_ops_of_older_models(tmp_path: Path, key: str) -> None:
     del meta.signature_def["__saved_model_init_op"]
     meta.collection_def[key].node_list.value.append("init")
     loaded = load_model(write_saved_model(tmp_path / "m", meta))
-    assert [targets for targets, _ in loaded.init_steps] == [["save/all"], ["init"]]
+    assert [targets for targets, _ in loaded.init_steps] == [["init"]]
+
+
+def test_an_init_op_that_does_nothing_is_not_run(tmp_path: Path) -> None:
+    meta = meta_graph(model_graph())
+    meta.graph_def.node.add(name="first", op="NoOp")
+    meta.graph_def.node.add(name="nothing", op="NoOp", input=["^first"])
+    meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name = "nothing"
+    assert load_model(write_saved_model(tmp_path / "m", meta)).init_steps == []
+
+
+@pytest.mark.parametrize(
+    ("tensor", "shape", "container", "says"),
+    [
+        (WEIGHTS, (7,), "", None),
+        (WEIGHTS, (3, 2), "elsewhere", None),
+        (WEIGHTS.astype(np.float64), (3, 2), "", "must have the dtype that the graph restores"),
+        (None, (3, 2), "", "has no tensor 'weights'"),
+    ],
+)
+def test_where_a_saver_would_not_just_assign_it_is_run(
+    tmp_path: Path, tensor: Any, shape: Shape, container: str, says: str | None
+) -> None:
+    """So a failure is the one of its nodes; a container's variable is another of that name."""
+    graph = model_graph()
+    graph.set_attr(graph["handles/w"], "shape", shape)
+    graph.set_attr(graph["handles/w"], "container", container)
+    folder = write_saved_model(tmp_path / "m", meta_graph(graph))
+    save(
+        folder / "variables" / "variables", {"other": X} if tensor is None else {"weights": tensor}
+    )
+    assert load_model(folder).init_steps[0][0] == ["save/all"]
+    if says is None:
+        np.testing.assert_array_equal(load(folder).run("w/read"), WEIGHTS)
+        return
+    with pytest.raises(DrystoneError, match=says):
+        load(folder)
+
+
+def test_a_checkpoint_that_leaves_the_folder_is_for_the_session_to_read(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    (folder / "variables").rename(tmp_path / "elsewhere")
+    (folder / "variables").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(KernelError, match="may not read"):
+        load(folder)
+    config = SessionConfig(access=Access(read=(tmp_path / "elsewhere",)))
+    np.testing.assert_array_equal(load(folder, config=config).run("w/read"), WEIGHTS)
 
 
 @pytest.mark.parametrize(

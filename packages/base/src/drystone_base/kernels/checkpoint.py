@@ -15,7 +15,7 @@ from drystone_base.loaders.checkpoint import (
     open_checkpoint,
     parse_slice,
 )
-from drystone_base.loaders.checkpoint.bundle import data_path, index_path
+from drystone_base.loaders.checkpoint.shards import data_path, index_path
 from drystone_base.policy import checkpoint_parts
 from drystone_base.tensor import string_array
 from drystone_base.uris import as_path

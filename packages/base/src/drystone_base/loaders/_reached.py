@@ -26,10 +26,11 @@ _SAVER: Final = VARIABLES | _RESTORES | ASSIGNS | _CALLS | _INPUTS | _HARMLESS
 
 
 class Source(NamedTuple):
-    """The tensor of a checkpoint, or the part of one, that a variable gets."""
+    """The tensor of a checkpoint, or the part of one of shape ``whole``, that a variable gets."""
 
     name: str
-    part: SliceSpec | None
+    part: SliceSpec | None = None
+    whole: tuple[int, ...] = ()
 
 
 def shared(variable: Node) -> str:
@@ -113,7 +114,7 @@ def source_of(assign: Node) -> Source | None:
     if any(index >= len(texts) for texts in (names, *slices)):
         return None
     part = parse_slice(slices[0][index]) if slices else None
-    return Source(names[index], part[1] if part else None)
+    return Source(names[index]) if part is None else Source(names[index], part[1], part[0])
 
 
 def _texts(node: Node) -> list[str]:

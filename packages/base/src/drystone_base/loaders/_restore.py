@@ -11,8 +11,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
+from drystone_base.dtypes import from_numpy
 from drystone_base.errors import CheckpointError
-from drystone_base.graph import Graph, parse_tensor_name, reachable
+from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._meta import path_tensor
 from drystone_base.loaders._reached import (
@@ -24,7 +25,9 @@ from drystone_base.loaders._reached import (
     shared,
     source_of,
 )
-from drystone_base.loaders.checkpoint import BundleReader, V1Reader, open_checkpoint
+from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
+from drystone_base.loaders.checkpoint._slices import extents
+from drystone_base.policy import Access, checkpoint_parts
 
 __all__ = ["has_saver", "restore", "variable_keys", "variable_names"]
 
@@ -43,14 +46,16 @@ def restore(
     meta: MetaGraphDef,
     prefix: Path,
     feeds: Mapping[str, np.ndarray[Any, Any]],
+    access: Access,
     needed: Iterable[str] | None = None,
 ) -> tuple[list[InitStep], dict[str, np.ndarray[Any, Any]]]:
     """Steps to run and values to assign, by shared name, that restore a checkpoint.
 
-    The graph's own saver is run where there is one; for a V1 checkpoint it is only read, as the
-    ops that it runs know V2. Otherwise variables are found through the object graphs of model and
-    checkpoint, then by name. Variables that none of the tensors ``needed`` reaches are left alone,
-    where that can be told. Raises ``CheckpointError``.
+    Where the graph has a saver of its own, its nodes say which tensor each variable gets; it is run
+    where that cannot be told, where what it would do fails, and where ``access`` does not reach the
+    checkpoint, which is for the session to decide. Otherwise variables are found through
+    the object graphs of model and checkpoint, then by name. Variables that none of the tensors
+    ``needed`` reaches are left alone, where that can be told. Raises ``CheckpointError``.
     """
     saver = meta.saver_def
     reader = open_checkpoint(prefix)
@@ -59,17 +64,44 @@ def restore(
         plain = {n: reader.tensor(n) for n in variable_names(graph) if n in reader}
         return [], plain | _as_saver(graph, reader)
     if has_saver(graph, saver):
-        steps = [
-            ([saver.restore_op_name], {saver.filename_tensor_name: path_tensor(prefix), **feeds})
-        ]
         left = _not_restored(graph, meta, reader)
-        sources = None if wanted is None else assigned(graph, saver.restore_op_name)
-        if wanted is None or sources is None:
-            return steps, _values(reader, left)
-        return [], _values(reader, {n: s for n, s in (sources | left).items() if n in wanted})
+        sources = assigned(graph, saver.restore_op_name)
+        may_read = all(map(access.may_read, checkpoint_parts(prefix)))
+        if sources is None or not may_read or not _fit(graph, sources, reader):
+            given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
+            return [([saver.restore_op_name], given)], _values(reader, left)
+        both = (sources | left).items()
+        return [], _values(reader, {n: s for n, s in both if wanted is None or n in wanted})
     keys = variable_keys(graph, meta.object_graph_def, reader)
-    chosen = {n: Source(key, None) for n, key in keys.items() if wanted is None or n in wanted}
+    chosen = {n: Source(key) for n, key in keys.items() if wanted is None or n in wanted}
     return [], _values(reader, chosen)
+
+
+def _fit(graph: Graph, sources: Mapping[str, Source], reader: BundleReader) -> bool:
+    """Whether variables can have what the saver would give them; if not, it says what is wrong."""
+    return all(
+        source.name in reader and _fits(node, source, reader.entry(source.name))
+        for node in graph
+        if node.op in VARIABLES and (source := sources.get(shared(node))) is not None
+    )
+
+
+def _fits(variable: Node, source: Source, entry: Entry) -> bool:
+    """Whether a tensor has the dtype and the shape that a variable and its saver declare."""
+    dtype = variable.attr("dtype").base
+    if entry.dtype is not dtype or from_numpy(dtype.np) is not dtype or variable.attr("container"):
+        return False
+    shape: tuple[int, ...] = entry.shape
+    if source.part is not None:
+        if source.whole != shape:
+            return False
+        shape = tuple(s.stop - s.start for s in extents(source.part, shape, source.name))
+    declared = variable.attr("shape")
+    if declared is None or (variable.op == "Variable" and declared == ()):
+        return True
+    return len(declared) == len(shape) and all(
+        d in (-1, n) for d, n in zip(declared, shape, strict=True)
+    )
 
 
 def _values(reader: BundleReader, sources: Mapping[str, Source]) -> dict[str, np.ndarray[Any, Any]]:
@@ -77,7 +109,7 @@ def _values(reader: BundleReader, sources: Mapping[str, Source]) -> dict[str, np
     with reader.ahead(source.name for source in sources.values()):
         return {
             name: reader.tensor(key) if part is None else reader.part(key, part)
-            for name, (key, part) in sources.items()
+            for name, (key, part, _) in sources.items()
         }
 
 
@@ -94,7 +126,7 @@ def _not_restored(graph: Graph, meta: MetaGraphDef, reader: BundleReader) -> dic
     if used.keys() <= there:
         return {}
     keys = variable_keys(graph, meta.object_graph_def, reader)
-    return {n: Source(keys[n], None) for n in used if n not in there and n in keys}
+    return {n: Source(keys[n]) for n in used if n not in there and n in keys}
 
 
 def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, Any]]:

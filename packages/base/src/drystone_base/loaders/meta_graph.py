@@ -26,8 +26,9 @@ from drystone_base.loaders._meta import (
 from drystone_base.loaders._restore import restore
 from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders.checkpoint import latest_checkpoint, v1_files
-from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.loaders.graphdef import refuse_foreign
+from drystone_base.policy import Access, checkpoint_files
 from drystone_base.uris import as_path
 
 __all__ = ["load_meta_graph"]
@@ -50,7 +51,9 @@ def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None
     steps: list[InitStep] = []
     values: dict[str, np.ndarray[Any, Any]] = {}
     if prefix is not None:
-        steps, values = restore(graph, meta, prefix, {})
+        named = () if checkpoint is None else checkpoint_files(checkpoint)
+        access = Access().with_read(path.parent, *named)
+        steps, values = restore(graph, meta, prefix, {}, access)
     tables = [name for name in collection(meta, _TABLES) if name in graph]
     if tables:
         steps.append((tables, {}))

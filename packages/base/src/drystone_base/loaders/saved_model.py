@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone_abi.protos import MetaGraphDef, SavedModel
 from drystone_base.errors import BadModelFile, CheckpointError
-from drystone_base.graph import Graph
+from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import is_text, map_file
 from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
@@ -28,7 +28,8 @@ from drystone_base.loaders._meta import (
 )
 from drystone_base.loaders._restore import restore, variable_names
 from drystone_base.loaders._source import GraphSource
-from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.loaders.checkpoint.shards import index_path
+from drystone_base.policy import Access
 
 __all__ = ["init_ops", "load_saved_model"]
 
@@ -61,10 +62,10 @@ def load_saved_model(
     if not found:
         plain = default_signature(graph)
         found = {plain.name: plain}
-    last = init_ops(meta, graph)
+    last = [name for name in init_ops(meta, graph) if _does_something(graph, name)]
     if prefix is not None:
         tensors = None if needed is None else [*_tensors(found, needed), *last]
-        steps, values = restore(graph, meta, prefix, feeds, tensors)
+        steps, values = restore(graph, meta, prefix, feeds, Access().with_read(folder), tensors)
     steps += [([name], feeds) for name in last]
     return LoadedModel(
         GraphSource.of(graph),
@@ -158,3 +159,9 @@ def init_ops(meta: MetaGraphDef, graph: Graph) -> list[str]:
     else:
         names = next(filter(None, (collection(meta, k) for k in _INIT_COLLECTIONS)), [])
     return [n for n in dict.fromkeys(names) if n in graph or n.rpartition(":")[0] in graph]
+
+
+def _does_something(graph: Graph, name: str) -> bool:
+    """Whether a node or anything that it waits for does: Keras writes a NoOp for who asks."""
+    node = graph[parse_tensor_name(name)[0]]
+    return any(found.op != "NoOp" for found in reachable([node]))

@@ -16,7 +16,7 @@ from drystone_base.kernels._datasets.base import (
 )
 from drystone_base.kernels._registry import Call
 from drystone_base.loaders.checkpoint import BundleReader, BundleWriter
-from drystone_base.loaders.checkpoint.bundle import data_path, index_path
+from drystone_base.loaders.checkpoint.shards import data_path, index_path
 from drystone_base.policy import checkpoint_parts
 
 __all__ = ["FileCached"]

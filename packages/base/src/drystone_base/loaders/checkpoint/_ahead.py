@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from drystone_base.uris import Ranges
 
 if TYPE_CHECKING:
-    from drystone_base.loaders.checkpoint.bundle import Entry
+    from drystone_base.loaders.checkpoint.shards import Entry
 
 __all__ = ["Ahead"]
 

@@ -14,8 +14,9 @@ from typing import Final
 from drystone_base.errors import CheckpointError
 from drystone_base.graph._wire import write_varint
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
+from drystone_base.loaders.checkpoint._errors import corrupt
 
-__all__ = ["MAGIC", "corrupt", "read_table", "read_varint", "write_table"]
+__all__ = ["MAGIC", "read_table", "read_varint", "write_table"]
 
 _MAGIC: Final = 0xDB4775248B80FB57
 MAGIC: Final = struct.pack("<Q", _MAGIC)
@@ -26,18 +27,6 @@ _BLOCK_SIZE: Final = 256 * 1024
 # Prefix compression lets a small file spell huge keys; a table's keys may take this much memory.
 _KEY_BYTES_FREE: Final = 1 << 24
 _KEY_BYTES_PER_BYTE: Final = 32
-
-
-def corrupt(where: str, check: str, found: object, needed: object = "") -> CheckpointError:
-    """The error for an index file that is not a well-formed table."""
-    return CheckpointError(
-        f"{where} cannot be read",
-        check=check,
-        found=found,
-        needed=needed or "a complete TensorFlow V2 checkpoint",
-        remedy="copy the checkpoint again, or save it again",
-        code="bad-checkpoint",
-    )
 
 
 def read_varint(data: memoryview, position: int, where: str) -> tuple[int, int]:

@@ -6,9 +6,7 @@ data lies in ``prefix.data-0000N-of-0000M``. Source: TensorFlow ``tensor_bundle`
 
 from __future__ import annotations
 
-import math
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +16,10 @@ import numpy as np
 from google.protobuf.message import DecodeError, Message
 
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
-from drystone_base.dtypes import STRING, DType, from_number
+from drystone_base.dtypes import from_number
 from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.loaders._files import map_file, map_ranges
-from drystone_base.loaders.checkpoint._ahead import Ahead
-from drystone_base.loaders.checkpoint._crc import crc32c, mask
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders.checkpoint._errors import corrupt, unsupported
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
     bad_slice,
@@ -31,46 +27,16 @@ from drystone_base.loaders.checkpoint._slices import (
     from_proto,
     slice_key,
 )
-from drystone_base.loaders.checkpoint._strings import decode_strings
-from drystone_base.loaders.checkpoint._table import corrupt, read_table
+from drystone_base.loaders.checkpoint._table import read_table
+from drystone_base.loaders.checkpoint.shards import MAX_ELEMENTS, Entry, Shards, index_path, volume
 from drystone_base.ops.attrs import decode_shape
-from drystone_base.tensor import string_array
-from drystone_base.uris import Ranges, as_path
 
-__all__ = ["BundleReader", "Entry", "data_path", "index_path"]
+__all__ = ["VERSION", "BundleReader"]
 
 P = TypeVar("P", bound=Message)
 
 # The newest bundle version that is understood.
 VERSION: Final = 1
-_MAX_ELEMENTS: Final = 1 << 48
-
-
-def index_path(prefix: str | os.PathLike[str]) -> Path:
-    """The index file of a checkpoint."""
-    return as_path(f"{os.fspath(prefix)}.index")
-
-
-def data_path(prefix: str | os.PathLike[str], shard: int, shards: int) -> Path:
-    """One data file of a checkpoint."""
-    return as_path(f"{os.fspath(prefix)}.data-{shard:05d}-of-{shards:05d}")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Where a tensor lies: ``size`` bytes at ``offset`` of a shard, with their masked CRC-32C.
-
-    A partitioned tensor has ``slices`` and no bytes of its own.
-    """
-
-    name: str
-    dtype: DType
-    shape: tuple[int, ...]
-    shard: int
-    offset: int
-    size: int
-    crc: int
-    slices: tuple[SliceSpec, ...] = ()
 
 
 class BundleReader:
@@ -82,11 +48,6 @@ class BundleReader:
 
     def __init__(self, prefix: str | os.PathLike[str], *, verify: bool = True) -> None:
         self.prefix = os.fspath(prefix)
-        self._verify = verify
-        self._lock = threading.Lock()
-        self._shards: dict[int, memoryview | Ranges] = {}
-        self._tensors: dict[bytes, np.ndarray[Any, Any]] = {}
-        self._ahead: Ahead | None = None
         path = index_path(prefix)
         self._where = str(path)
         items = read_table(_open_index(path), self._where)
@@ -94,8 +55,8 @@ class BundleReader:
         if key != b"":
             raise corrupt(self._where, "the first entry must be the header", key)
         header = self._parse(BundleHeaderProto, value, "the header")
-        self.num_shards = header.num_shards
         _check_header(header, self._where)
+        self.shards = Shards(prefix, header.num_shards, verify=verify)
         self._entries = dict(items)
         self._names = [
             k.decode("utf-8", "surrogateescape") for k in self._entries if not k.startswith(b"\0")
@@ -128,7 +89,7 @@ class BundleReader:
         entry = self.entry(name)
         if entry.slices:
             return self._assemble(entry, tuple(slice(0, d) for d in entry.shape))
-        return self._read(_encode(name), entry)
+        return self.shards.read(entry)
 
     @contextmanager
     def ahead(self, names: Iterable[str]) -> Iterator[None]:
@@ -136,14 +97,9 @@ class BundleReader:
 
         Only what lies behind a scheme is asked for; names that are not there are passed over.
         """
-        entries = [e for name in names if name in self for e in self._stored(self.entry(name))]
-        self._ahead = Ahead(
-            [e for e in entries if _encode(e.name) not in self._tensors], self._shard
-        )
-        try:
+        entries = (e for name in names if name in self for e in self._stored(self.entry(name)))
+        with self.shards.ahead(entries):
             yield
-        finally:
-            self._ahead = None
 
     def part(self, name: str, spec: SliceSpec) -> np.ndarray[Any, Any]:
         """A part of a tensor: (start, length) along each dimension, length -1 for all of it.
@@ -156,7 +112,7 @@ class BundleReader:
             return self._read_slice(entry, spec)
         if entry.slices:
             return self._assemble(entry, wanted)
-        return self._read(_encode(name), entry)[wanted]
+        return self.shards.read(entry)[wanted]
 
     # ---- the index -----------------------------------------------------------------------------
 
@@ -169,15 +125,15 @@ class BundleReader:
         except GraphError as error:
             check = f"entry {name!r} must have a known dtype and shape"
             raise corrupt(self._where, check, error) from error
-        if shape is None or min(shape, default=0) < 0 or _volume(shape) >= _MAX_ELEMENTS:
+        if shape is None or min(shape, default=0) < 0 or volume(shape) >= MAX_ELEMENTS:
             raise corrupt(self._where, f"entry {name!r} must have a full, sane shape", shape)
-        if not 0 <= proto.shard_id < self.num_shards or proto.offset < 0 or proto.size < 0:
+        if not 0 <= proto.shard_id < self.shards.count or proto.offset < 0 or proto.size < 0:
             found = f"shard {proto.shard_id}, offset {proto.offset}, size {proto.size}"
             raise corrupt(
                 self._where,
                 f"entry {name!r} must lie in a shard",
                 found,
-                f"{self.num_shards} shards",
+                f"{self.shards.count} shards",
             )
         return Entry(
             name,
@@ -217,85 +173,7 @@ class BundleReader:
         for key, value in self._entries.items():
             yield key, self._parse(BundleEntryProto, value, repr(key))
 
-    # ---- the data ------------------------------------------------------------------------------
-
-    def _shard(self, shard: int) -> memoryview | Ranges:
-        with self._lock:
-            if shard not in self._shards:
-                path = data_path(self.prefix, shard, self.num_shards)
-                if not path.exists():
-                    self._missing_shard(path)
-                self._shards[shard] = map_ranges(path)
-            return self._shards[shard]
-
-    def _missing_shard(self, path: Path) -> None:
-        stem = f"{as_path(self.prefix).name}.data-"
-        beside = sorted(p.name for p in path.parent.iterdir() if p.name.startswith(stem))
-        raise CheckpointError(
-            f"checkpoint {self.prefix} lacks a shard",
-            check="every data file that the index names must be present",
-            found=", ".join(beside[:8]) or "no data files",
-            needed=path.name,
-            remedy="copy all .data-* files beside the .index file",
-            code="checkpoint-missing-shard",
-            status="NOT_FOUND",
-        )
-
-    def _bytes(self, entry: Entry) -> memoryview:
-        ahead = self._ahead
-        found = None if ahead is None else ahead.get(entry)
-        if found is not None:
-            return found
-        data = self._shard(entry.shard)
-        end = entry.offset + entry.size
-        if end > len(data):
-            raise CheckpointError(
-                f"checkpoint {self.prefix} is truncated",
-                check=f"tensor {entry.name!r} must lie inside its shard",
-                found=f"{len(data)} bytes in shard {entry.shard}",
-                needed=f"{end} bytes at least",
-                remedy="copy the .data-* files again, or save the checkpoint again",
-                code="checkpoint-truncated",
-            )
-        return data[entry.offset : end]
-
-    def _read(self, key: bytes, entry: Entry) -> np.ndarray[Any, Any]:
-        """The tensor of an entry that has bytes; kept, so that its checksum is verified once."""
-        found = self._tensors.get(key)
-        if found is None:
-            found = self._decode(entry, self._bytes(entry))
-            found.flags.writeable = False
-            self._tensors[key] = found
-        return found
-
-    def _decode(self, entry: Entry, data: memoryview) -> np.ndarray[Any, Any]:
-        count = _volume(entry.shape)
-        where = f"{self.prefix}: tensor {entry.name!r}"
-        if entry.dtype is STRING:
-            values, crc = decode_strings(data, count, where)
-            self._check_crc(entry, crc)
-            return string_array(values, entry.shape)
-        if entry.dtype.is_object:
-            raise _unsupported(where, "tensors must hold numbers or strings", entry.dtype)
-        if len(data) != count * entry.dtype.size:
-            needed = f"{count * entry.dtype.size} for {entry.dtype} {list(entry.shape)}"
-            raise corrupt(where, "the size must fit dtype and shape", len(data), needed)
-        if self._verify:
-            self._check_crc(entry, crc32c(data))
-        array = np.frombuffer(data, entry.dtype.np).reshape(entry.shape)
-        return array if array.flags.aligned else array.copy()
-
-    def _check_crc(self, entry: Entry, crc: int) -> None:
-        if not self._verify or mask(crc) == entry.crc:
-            return
-        raise CheckpointError(
-            f"checkpoint {self.prefix} is corrupt",
-            check=f"the checksum of tensor {entry.name!r} must match",
-            found=f"{mask(crc):#010x}",
-            needed=f"{entry.crc:#010x}",
-            remedy="copy the .data-* files again, or save the checkpoint again",
-            code="checkpoint-checksum",
-        )
+    # ---- partitioned tensors -------------------------------------------------------------------
 
     def _stored(self, entry: Entry) -> list[Entry]:
         """The entry, or those of its slices."""
@@ -305,8 +183,6 @@ class BundleReader:
         there = ((key, spec) for key, spec in keys.items() if key in self._entries)
         return [self._entry(key, f"{entry.name} {spec}") for key, spec in there]
 
-    # ---- partitioned tensors -------------------------------------------------------------------
-
     def _read_slice(self, entry: Entry, spec: SliceSpec) -> np.ndarray[Any, Any]:
         key = slice_key(entry.name, spec)
         part = self._entry(key, f"{entry.name} {spec}")
@@ -315,7 +191,7 @@ class BundleReader:
             found = f"{part.dtype} {list(part.shape)}"
             needed = f"{entry.dtype} {list(shape)}"
             raise corrupt(self._where, f"slice {spec} of {entry.name!r} must fit", found, needed)
-        return self._read(key, part)
+        return self.shards.read(part)
 
     def _assemble(self, entry: Entry, wanted: tuple[slice, ...]) -> np.ndarray[Any, Any]:
         """The wanted part of a partitioned tensor, from all slices that overlap it."""
@@ -325,13 +201,13 @@ class BundleReader:
             for spec in dict.fromkeys(entry.slices)
             if (both := _overlap(extents(spec, entry.shape, entry.name), wanted)) is not None
         ]
-        covered = sum(_volume(tuple(s.stop - s.start for s in both)) for _, both in overlaps)
-        if covered != _volume(shape):
+        covered = sum(volume(tuple(s.stop - s.start for s in both)) for _, both in overlaps)
+        if covered != volume(shape):
             raise bad_slice(
                 entry.name,
                 "stored slices must cover the wanted part once",
                 f"{covered} elements in {len(overlaps)} slices",
-                f"{_volume(shape)} elements",
+                f"{volume(shape)} elements",
             )
         pieces = [(self._read_slice(entry, spec), spec, both) for spec, both in overlaps]
         out = np.empty(shape, entry.dtype.np)
@@ -344,13 +220,6 @@ class BundleReader:
 
 def _encode(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
-
-
-def _volume(shape: tuple[int, ...]) -> int:
-    """Elements of a shape; the other dimensions count too when one is 0, so that none is absurd."""
-    if 0 in shape and math.prod(d for d in shape if d) < _MAX_ELEMENTS:
-        return 0
-    return math.prod(d for d in shape if d)
 
 
 def _overlap(a: tuple[slice, ...], b: tuple[slice, ...]) -> tuple[slice, ...] | None:
@@ -386,19 +255,7 @@ def _check_header(header: BundleHeaderProto, where: str) -> None:
     if header.num_shards < 1:
         raise corrupt(where, "there must be a shard", header.num_shards)
     if header.endianness != BundleHeaderProto.Endianness.LITTLE:
-        raise _unsupported(where, "data must be little-endian", "big-endian data")
+        raise unsupported(where, "data must be little-endian", "big-endian data")
     if header.version.min_consumer > VERSION:
         found = f"version {header.version.min_consumer}"
-        raise _unsupported(where, f"the version must be {VERSION} at most", found)
-
-
-def _unsupported(where: str, check: str, found: object) -> CheckpointError:
-    return CheckpointError(
-        f"{where} cannot be read",
-        check=check,
-        found=found,
-        needed="a form that this release reads",
-        remedy="save the checkpoint again with TensorFlow on a common machine",
-        code="checkpoint-unsupported",
-        status="UNIMPLEMENTED",
-    )
+        raise unsupported(where, f"the version must be {VERSION} at most", found)

@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from drystone_abi.protos import CheckpointState
 from drystone_base.errors import CheckpointError
 from drystone_base.loaders._files import map_file, replace_file
-from drystone_base.loaders.checkpoint.bundle import index_path
+from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.loaders.checkpoint.v1 import v1_files
 from drystone_base.uris import as_path
 

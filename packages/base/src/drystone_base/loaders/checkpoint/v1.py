@@ -22,9 +22,11 @@ from drystone_abi.protos import SavedSliceMeta, SavedTensorSlices, TensorProto, 
 from drystone_base.dtypes import from_number
 from drystone_base.errors import CheckpointError, GraphError
 from drystone_base.loaders._files import map_file
+from drystone_base.loaders.checkpoint._errors import corrupt
 from drystone_base.loaders.checkpoint._slices import SliceSpec, extents, from_proto, slice_key
-from drystone_base.loaders.checkpoint._table import MAGIC, corrupt, read_table
-from drystone_base.loaders.checkpoint.bundle import BundleReader, Entry, index_path
+from drystone_base.loaders.checkpoint._table import MAGIC, read_table
+from drystone_base.loaders.checkpoint.bundle import BundleReader
+from drystone_base.loaders.checkpoint.shards import Entry, index_path
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import from_proto as read_tensor
 from drystone_base.uris import as_path

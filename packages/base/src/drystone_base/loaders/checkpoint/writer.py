@@ -25,7 +25,8 @@ from drystone_base.loaders.checkpoint._slices import (
 )
 from drystone_base.loaders.checkpoint._strings import encode_strings
 from drystone_base.loaders.checkpoint._table import write_table
-from drystone_base.loaders.checkpoint.bundle import VERSION, BundleReader, data_path, index_path
+from drystone_base.loaders.checkpoint.bundle import VERSION, BundleReader
+from drystone_base.loaders.checkpoint.shards import data_path, index_path
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.uris import as_path
 
@@ -165,7 +166,7 @@ def merge(prefixes: Iterable[str | os.PathLike[str]], dest: str | os.PathLike[st
     Raises ``CheckpointError`` (``checkpoint-duplicate-tensor``).
     """
     readers = [BundleReader(p) for p in prefixes]
-    shards = sum(r.num_shards for r in readers)
+    shards = sum(r.shards.count for r in readers)
     target = os.fspath(dest)
     as_path(target).parent.mkdir(parents=True, exist_ok=True)
     entries: dict[bytes, BundleEntryProto] = {}
@@ -176,8 +177,8 @@ def merge(prefixes: Iterable[str | os.PathLike[str]], dest: str | os.PathLike[st
             entry.shard_id += base
             _join(entries, key, entry, target)
         moves += [
-            (data_path(reader.prefix, k, reader.num_shards), data_path(target, base + k, shards))
-            for k in range(reader.num_shards)
+            (data_path(reader.prefix, k, reader.shards.count), data_path(target, base + k, shards))
+            for k in range(reader.shards.count)
         ]
     _move(moves)
     _write_index(target, entries, shards)

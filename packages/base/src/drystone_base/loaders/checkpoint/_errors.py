@@ -1,0 +1,32 @@
+"""What is wrong with a checkpoint's files."""
+
+from __future__ import annotations
+
+from drystone_base.errors import CheckpointError
+
+__all__ = ["corrupt", "unsupported"]
+
+
+def corrupt(where: str, check: str, found: object, needed: object = "") -> CheckpointError:
+    """The error for an index file that is not a well-formed table."""
+    return CheckpointError(
+        f"{where} cannot be read",
+        check=check,
+        found=found,
+        needed=needed or "a complete TensorFlow V2 checkpoint",
+        remedy="copy the checkpoint again, or save it again",
+        code="bad-checkpoint",
+    )
+
+
+def unsupported(where: str, check: str, found: object) -> CheckpointError:
+    """The error for a checkpoint of a form that is not read."""
+    return CheckpointError(
+        f"{where} cannot be read",
+        check=check,
+        found=found,
+        needed="a form that this release reads",
+        remedy="save the checkpoint again with TensorFlow on a common machine",
+        code="checkpoint-unsupported",
+        status="UNIMPLEMENTED",
+    )
