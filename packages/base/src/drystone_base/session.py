@@ -224,11 +224,10 @@ class Session:
     def _from_kept(self, kept: KeptPlan, fetches: int) -> Prepared:
         from drystone_base._feeds import Feed
         from drystone_base.dtypes import from_number
-        from drystone_base.executor.native import Program
 
         feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in kept.feeds]
-        program = Program(kept.plan, kept.constants)
-        return self.loaded(feeds, [True] * fetches, program, None, copies=kept.copies)
+        has_value = [True] * fetches
+        return self.loaded(feeds, has_value, kept.program, None, copies=kept.copies)
 
     def loaded(
         self,
@@ -250,7 +249,7 @@ class Session:
         native = NativePlan(self._native, program, copies)
         quick = None
         if all(has_value) and self.config.deadline is None:
-            runtime = None if caller is None else self._runtime(caller)
+            runtime = self._runtime(caller) if native.has_kernels else None
             quick = native.quick([feed.shape for feed in feeds], runtime)
         return Prepared(feeds, has_value, copies, caller, native=native, quick=quick)
 

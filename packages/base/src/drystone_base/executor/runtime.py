@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from drystone_base.ops.attrs import FunctionRef
 from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Step
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
     from drystone_base.graph import FunctionLibrary
+    from drystone_base.ops.attrs import FunctionRef
     from drystone_base.record import Record
 
 __all__ = ["Invoke", "Runtime"]
 
-Invoke: TypeAlias = Callable[
-    ["Runtime", FunctionRef, Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]
-]
+Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
+Invoke: TypeAlias = "Callable[[Runtime, FunctionRef, Arrays], list[np.ndarray[Any, Any]]]"
 
 
 class Runtime:

@@ -8,13 +8,12 @@ AttrValue.tensor = 8; TensorProto.tensor_content = 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from drystone_base.errors import BadModelFile
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.wire import fields, read_varint, skip, truncated, write_varint
 
-__all__ = ["LARGE", "Skeleton", "fields", "read_varint", "split_large", "write_varint"]
+__all__ = ["LARGE", "Skeleton", "split_large"]
 
 LARGE: Final = 64 * 1024
 _NODE: Final = 0x0A
@@ -28,73 +27,6 @@ class Skeleton(NamedTuple):
     graph: bytes | memoryview
     rest: bytes
     contents: dict[int, memoryview]
-
-
-def _truncated(position: int) -> BadModelFile:
-    return BadModelFile(
-        "the graph cannot be read",
-        check="protobuf fields must end inside the file",
-        found=f"a field that runs past the end, at byte {position}",
-        needed="a complete GraphDef",
-        remedy="the file is truncated or is not a GraphDef: export or download it again",
-        code="bad-graphdef",
-    )
-
-
-def read_varint(data: memoryview, position: int) -> tuple[int, int]:
-    """The varint at ``position`` and the position after it; raises ``BadModelFile`` at the end."""
-    result = shift = 0
-    try:
-        while True:
-            byte = data[position]
-            position += 1
-            result |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return result, position
-            shift += 7
-            if shift > 63:
-                raise _truncated(position)
-    except IndexError:
-        raise _truncated(position) from None
-
-
-def write_varint(value: int) -> bytes:
-    """The varint encoding of a non-negative int."""
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _skip(data: memoryview, position: int, wire_type: int) -> int:
-    """The position after a field's payload that starts at ``position``."""
-    if wire_type == 2:
-        size, position = read_varint(data, position)
-        position += size
-    elif wire_type == 0:
-        _, position = read_varint(data, position)
-    elif wire_type in (1, 5):
-        position += 8 if wire_type == 1 else 4
-    else:
-        raise _truncated(position)
-    if position > len(data):
-        raise _truncated(position)
-    return position
-
-
-def fields(data: memoryview) -> Iterator[tuple[int, int, int, int]]:
-    """``(tag, start of field, start of payload, end)`` of every field of a message."""
-    position, end = 0, len(data)
-    while position < end:
-        start = position
-        tag, position = read_varint(data, position)
-        stop = _skip(data, position, tag & 7)
-        if tag & 7 == 2:
-            _, position = read_varint(data, position)
-        yield tag, start, position, stop
-        position = stop
 
 
 def _cut(data: memoryview, depth: int) -> tuple[bytes, memoryview] | None:
@@ -132,7 +64,7 @@ def split_large(data: memoryview) -> Skeleton:
             size, payload = read_varint(data, position + 1)
             position = payload + size
             if position > end:
-                raise _truncated(position)
+                raise truncated(position)
             if size >= LARGE and (cut := _cut(data[payload:position], 0)) is not None:
                 body, contents[index] = cut
                 pieces += [data[kept:start], b"\x0a", write_varint(len(body)), body]
@@ -140,7 +72,7 @@ def split_large(data: memoryview) -> Skeleton:
             index += 1
             continue
         tag, payload = read_varint(data, position)
-        position = _skip(data, payload, tag & 7)
+        position = skip(data, payload, tag & 7)
         if tag >> 3 != 2:
             rest.append(bytes(data[start:position]))
     if not pieces:

@@ -16,9 +16,10 @@ from drystone_base.graph._failures import (
     foreign,
     missing_input,
 )
-from drystone_base.graph._wire import split_large, write_varint
+from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output
+from drystone_base.wire import write_varint
 
 __all__ = ["Graph", "parse_tensor_name"]
 

@@ -18,11 +18,11 @@ from drystone_abi.protos import OpInfo
 from drystone_base.dtypes import RESOURCE, VARIANT, DType
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, parse_tensor_name
-from drystone_base.graph._wire import write_varint
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
 from drystone_base.tensor import to_proto
+from drystone_base.wire import write_varint
 
 __all__ = ["Flags", "infer_properties", "properties_of"]
 

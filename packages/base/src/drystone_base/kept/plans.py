@@ -10,13 +10,17 @@ from drystone_base.kept.arrays import BOUNDARY, Places, read_constants
 from drystone_base.kept.circumstances import circumstances
 from drystone_base.kept.evidence import code_files
 from drystone_base.kept.folder import store
+from drystone_base.kept.loadings import keep_loading
 from drystone_base.kept.records import keep_record, kept_record, name_of
 from drystone_base.kept.seen_files import note_digest
 from drystone_base.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drystone_base.config import SessionConfig
     from drystone_base.executor.encode import Encoded
+    from drystone_base.executor.native import Program
     from drystone_base.loaders._graph_file import GraphFile
     from drystone_base.store import Store
 
@@ -30,8 +34,7 @@ _MOST_CONSTANTS: Final = 1 << 13
 class KeptPlan(NamedTuple):
     """A plan from a file: what the native executor loads, and what feeds must be."""
 
-    plan: bytes
-    constants: list[tuple[Any, int]]
+    program: Program
     feeds: list[tuple[str, int, tuple[int, ...] | None]]
     """Of each feed: name, number of its dtype, shape."""
     copies: bool
@@ -54,7 +57,7 @@ class KeptPlans:
         return None if where is None or made_by is None else cls(file, config, where, made_by)
 
     def _name(self, fetches: Sequence[str], feeds: Sequence[str]) -> str:
-        return name_of([self._file.digest, list(fetches), list(feeds), self._made_by])
+        return name_of([*self._file.key, list(fetches), list(feeds), self._made_by])
 
     def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> KeptPlan | None:
         """The plan of these fetches from these feeds; None where none is kept."""
@@ -69,11 +72,14 @@ class KeptPlans:
             plan = bytes(data[: facts["plan_size"]])
             rows = [(n, t, None if s is None else tuple(s)) for n, t, s in facts["feeds"]]
             copies = bool(facts["copies"])
+            program = _program(plan, constants, facts["handles"])
         except (DrystoneError, LookupError, TypeError, ValueError, OSError):
             self.discard(fetches, feeds)
             return None
+        if self._file.loading is not None:  # other variables than when the plan was made
+            self._note_loading(code_files())
         self._note_digest()
-        return KeptPlan(plan, constants, rows, copies)
+        return KeptPlan(program, rows, copies)
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
         """Forget a plan."""
@@ -88,14 +94,15 @@ class KeptPlans:
         *,
         copies: bool,
     ) -> bool:
-        """Keep a plan that needs nothing of Python's; whether it is kept.
+        """Keep a plan that needs nothing of Python's but variables; whether it is kept.
 
         ``rows`` says of each feed what :class:`KeptPlan` does. Where making the plan has changed
         what plans depend on, or shown that they must not be kept, it is not.
         """
         if circumstances(self._config) != self._made_by:
             return False
-        if encoded.kernels or len(encoded.constants) > _MOST_CONSTANTS:
+        handles = _handles(encoded)
+        if handles is None or len(encoded.constants) > _MOST_CONSTANTS:
             return False
         code = code_files()
         if code is None:
@@ -112,19 +119,45 @@ class KeptPlans:
             "constants": places.rows,
             "feeds": list(rows),
             "copies": copies,
+            "handles": handles,
         }
         parts = [plan, padding, *places.parts]
         kept = keep_record(self._store, self._name(fetches, feeds), facts, parts, code)
-        if kept and self._file.read_as is not None:
-            from drystone_base.kept.signatures import keep_signature
-
-            keep_signature(self._store, self._file.digest, self._file.read_as, code)
         if kept:
+            self._note_loading(code)
             self._note_digest()
         return kept
+
+    def _note_loading(self, code: Mapping[str, Sequence[int]] | None) -> None:
+        """Spare processes that take plans of this file from reading the graph."""
+        loading, self._file.loading = self._file.loading, None
+        if loading is not None and code is not None:
+            keep_loading(self._store, self._file.beside, loading, code)
 
     def _note_digest(self) -> None:
         """Spare processes that take plans of this file from reading it."""
         state, self._file.to_note = self._file.to_note, None
         if state is not None:
             note_digest(self._store, state, self._file.digest)
+
+
+def _handles(encoded: Encoded) -> list[Sequence[Any]] | None:
+    """What gives a plan its variables; None where it needs other kernels of Python's."""
+    if not encoded.kernels:
+        return []
+    from drystone_base.kept.handles import handle_rows
+
+    return handle_rows(encoded.kernels)
+
+
+def _program(
+    plan: bytes, constants: list[tuple[Any, int]], rows: Sequence[Sequence[Any]]
+) -> Program:
+    from drystone_base.executor.native import Program
+
+    if not rows:
+        return Program(plan, constants)
+    from drystone_base.kept.handles import Handles
+
+    handles = Handles(rows)
+    return Program(plan, constants, handles.outputs, handles.compute, handles.needs_run)

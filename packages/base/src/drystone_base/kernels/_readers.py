@@ -12,10 +12,10 @@ from typing import BinaryIO, Final
 
 from drystone_base.dtypes import STRING
 from drystone_base.errors import BadModelFile
-from drystone_base.graph._wire import fields, read_varint, write_varint
 from drystone_base.kernels._queues import Queue
 from drystone_base.kernels._records import RECORD_OVERHEAD, decompressed, read_records
 from drystone_base.kernels._registry import Call
+from drystone_base.wire import fields, read_varint, write_varint
 
 __all__ = [
     "Open",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from drystone_base.kernels._variants import (
     register_variant,
     zeros_like_variants,
 )
-from drystone_base.ops.attrs import Shape
 from drystone_base.state import resource_of
+
+if TYPE_CHECKING:
+    from drystone_base.ops.attrs import Shape
 
 __all__ = [
     "TensorList",

@@ -11,12 +11,12 @@ from google.protobuf.message import DecodeError
 from drystone_abi.protos import TensorProto
 from drystone_base.dtypes import INT64, STRING, DType
 from drystone_base.errors import DrystoneError
-from drystone_base.graph._wire import write_varint
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
 from drystone_base.loaders.checkpoint._table import read_varint
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.tensor import from_proto
+from drystone_base.wire import write_varint
 
 
 def _check(call: Call, indices: Array, values: Array, shape: Array) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.ops.attrs import Shape
 from drystone_base.state import ResourceHandle, Variable, handle_array, resource_of
+
+if TYPE_CHECKING:
+    from drystone_base.ops.attrs import Shape
 
 KIND: Final = "variable"
 _ANONYMOUS: Final = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # TensorFlow's mark for "no shared name"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -48,7 +48,8 @@ class LoadedModel:
     """A model as it was read; nothing has run yet. ``source`` has its graph.
 
     ``variables`` are values to assign by shared name, then ``init_steps`` are to be run in order.
-    ``meta`` is the MetaGraphDef without its graph (collections, saver); ``size`` is in bytes.
+    ``read_meta`` gives ``meta``, the MetaGraphDef without its graph (collections, saver), if there
+    is one; ``size`` is in bytes.
     """
 
     source: GraphSource
@@ -60,13 +61,18 @@ class LoadedModel:
     tags: tuple[str, ...] = ()
     assets: Mapping[str, Path] = field(default_factory=dict)
     checkpoint: Path | None = None
-    meta: MetaGraphDef | None = None
+    read_meta: Callable[[], MetaGraphDef | None] = lambda: None
     size: int = 0
 
     @property
     def graph(self) -> Graph:
         """The model's graph."""
         return self.source.hand_out()
+
+    @property
+    def meta(self) -> MetaGraphDef | None:
+        """The MetaGraphDef of the model without its graph."""
+        return self.read_meta()
 
     def with_graph(self, graph: Graph) -> LoadedModel:
         """The same model with another graph."""

@@ -16,11 +16,11 @@ from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.dtypes import INT64, from_number
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import Graph
-from drystone_base.graph._wire import fields
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import string_array
 from drystone_base.uris import as_path
+from drystone_base.wire import fields
 
 __all__ = [
     "MetaParts",

@@ -46,11 +46,11 @@ def load_model(
             raise  # a store says it in words of its own
         unreadable_file(given, error)
     if found.name in SAVED_MODEL_FILES:
-        from drystone_base.loaders.saved_model import load_saved_model
+        from drystone_base.loaders.saved_folder import load_saved_model
 
         return load_saved_model(found, tags, needed)
     if found.suffix == ".meta":
-        from drystone_base.loaders.meta_graph import load_meta_graph
+        from drystone_base.loaders.meta_file import load_meta_graph
 
         return load_meta_graph(found, checkpoint)
     if found.suffix == ".json":

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
-from drystone_base.dtypes import from_numpy
+from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import CheckpointError
 from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._loaded import InitStep
@@ -29,11 +29,24 @@ from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open
 from drystone_base.loaders.checkpoint._slices import extents
 from drystone_base.policy import Access, checkpoint_parts
 
-__all__ = ["has_saver", "restore", "variable_keys", "variable_names"]
+__all__ = ["Restored", "has_saver", "restore", "variable_keys", "variable_names"]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+
+
+class Restored(NamedTuple):
+    """Steps to run, and values to assign before, by shared name.
+
+    ``entries``: where in a checkpoint of ``shards`` files the values lie, if they are whole tensors
+    there and nothing is to be run.
+    """
+
+    steps: list[InitStep]
+    values: dict[str, np.ndarray[Any, Any]]
+    entries: dict[str, Entry] | None = None
+    shards: int = 0
 
 
 def variable_names(graph: Graph) -> list[str]:
@@ -48,8 +61,8 @@ def restore(
     feeds: Mapping[str, np.ndarray[Any, Any]],
     access: Access,
     needed: Iterable[str] | None = None,
-) -> tuple[list[InitStep], dict[str, np.ndarray[Any, Any]]]:
-    """Steps to run and values to assign, by shared name, that restore a checkpoint.
+) -> Restored:
+    """How the variables of a graph get the values of a checkpoint.
 
     Where the graph has a saver of its own, its nodes say which tensor each variable gets; it is run
     where that cannot be told, where what it would do fails, and where ``access`` does not reach the
@@ -62,19 +75,28 @@ def restore(
     wanted = None if needed is None else reached(graph, needed)
     if isinstance(reader, V1Reader):
         plain = {n: reader.tensor(n) for n in variable_names(graph) if n in reader}
-        return [], plain | _as_saver(graph, reader)
+        return Restored([], plain | _as_saver(graph, reader))
     if has_saver(graph, saver):
         left = _not_restored(graph, meta, reader)
         sources = assigned(graph, saver.restore_op_name)
         may_read = all(map(access.may_read, checkpoint_parts(prefix)))
         if sources is None or not may_read or not _fit(graph, sources, reader):
             given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
-            return [([saver.restore_op_name], given)], _values(reader, left)
+            return Restored([([saver.restore_op_name], given)], _values(reader, left))
         both = (sources | left).items()
-        return [], _values(reader, {n: s for n, s in both if wanted is None or n in wanted})
+        return _restored(reader, {n: s for n, s in both if wanted is None or n in wanted})
     keys = variable_keys(graph, meta.object_graph_def, reader)
     chosen = {n: Source(key) for n, key in keys.items() if wanted is None or n in wanted}
-    return [], _values(reader, chosen)
+    return _restored(reader, chosen)
+
+
+def _restored(reader: BundleReader, sources: Mapping[str, Source]) -> Restored:
+    """What variables get, without a step to run."""
+    values = _values(reader, sources)
+    entries = {name: reader.entry(source.name) for name, source in sources.items()}
+    if any(s.part is not None for s in sources.values()) or any(e.slices for e in entries.values()):
+        return Restored([], values)
+    return Restored([], values, entries, reader.shards.count)
 
 
 def _fit(graph: Graph, sources: Mapping[str, Source], reader: BundleReader) -> bool:
@@ -88,8 +110,10 @@ def _fit(graph: Graph, sources: Mapping[str, Source], reader: BundleReader) -> b
 
 def _fits(variable: Node, source: Source, entry: Entry) -> bool:
     """Whether a tensor has the dtype and the shape that a variable and its saver declare."""
-    dtype = variable.attr("dtype").base
-    if entry.dtype is not dtype or from_numpy(dtype.np) is not dtype or variable.attr("container"):
+    dtype = variable.attr("dtype")
+    if not isinstance(dtype, DType) or entry.dtype is not dtype.base or variable.attr("container"):
+        return False
+    if from_numpy(entry.dtype.np) is not entry.dtype:  # as an array it would be another
         return False
     shape: tuple[int, ...] = entry.shape
     if source.part is not None:
@@ -99,8 +123,10 @@ def _fits(variable: Node, source: Source, entry: Entry) -> bool:
     declared = variable.attr("shape")
     if declared is None or (variable.op == "Variable" and declared == ()):
         return True
-    return len(declared) == len(shape) and all(
-        d in (-1, n) for d, n in zip(declared, shape, strict=True)
+    return (
+        isinstance(declared, tuple)
+        and len(declared) == len(shape)
+        and all(d in (-1, n) for d, n in zip(declared, shape, strict=True))
     )
 
 

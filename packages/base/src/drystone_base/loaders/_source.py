@@ -30,9 +30,9 @@ class GraphSource:
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, graph: Graph) -> GraphSource:
+    def of(cls, graph: Graph, file: GraphFile | None = None) -> GraphSource:
         """The source of a graph that is there."""
-        return cls(lambda: graph)
+        return cls(lambda: graph, file)
 
     @property
     def file(self) -> GraphFile | None:

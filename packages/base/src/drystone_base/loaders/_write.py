@@ -14,13 +14,13 @@ from typing import Final
 from drystone_abi.protos import AssetFileDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.graph._wire import write_varint
 from drystone_base.loaders._files import copy_file, replace_file, writing
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.loaders._meta import hidden_signature
 from drystone_base.loaders.saved_model import init_ops
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.uris import as_path, uri_of
+from drystone_base.wire import write_varint
 
 __all__ = ["new_folder", "set_assets", "set_init", "set_signatures", "write_saved_model"]
 

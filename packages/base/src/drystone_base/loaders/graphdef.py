@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
+from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel, Signature
 from drystone_base.loaders._source import GraphSource
-from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
-    from drystone_base.loaders._graph_file import GraphFile
 
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
-
-_MOST_BYTES: Final = 1 << 28
-"""Of a file whose plans are kept: to hash a larger one takes longer than making a plan."""
 
 
 def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
@@ -101,43 +97,19 @@ def load_graphdef(path: Path) -> LoadedModel:
     """
     data = map_file(path)
     refuse_foreign(data, path)
-    file = _to_keep(data)
+    file = GraphFile.of(data)
     source = GraphSource(lambda: _parse(data, str(path)), file)
-    signature = _kept(file) or _signature(source)
-    if file is not None:
-        file.read_as = signature
-    size = path.stat().st_size
-    return LoadedModel(source, {signature.name: signature}, path, "graphdef", size=size)
+    kept = None if file is None else file.kept_loading()
+    signatures = _signatures(source, file) if kept is None else dict(kept.signatures)
+    return LoadedModel(source, signatures, path, "graphdef", size=path.stat().st_size)
 
 
-def _to_keep(data: memoryview) -> GraphFile | None:
-    """The file whose bytes these are, where plans of it may be kept."""
-    owner = data.obj
-    if not isinstance(owner, MappedFile) or len(data) > _MOST_BYTES:
-        return None
-    from drystone_base.kept.folder import store
-
-    where = store()
-    if where is None:
-        return None
-    from drystone_base.loaders._graph_file import GraphFile
-
-    try:
-        return GraphFile(owner, where)
-    except OSError:  # no /proc to read it by
-        return None
-
-
-def _kept(file: GraphFile | None) -> Signature | None:
-    """How the graph in a file is called, where a plan of it is kept."""
-    if file is None:
-        return None
-    from drystone_base.kept.signatures import kept_signature
-
-    return kept_signature(file.digest)
-
-
-def _signature(source: GraphSource) -> Signature:
+def _signatures(source: GraphSource, file: GraphFile | None) -> dict[str, Signature]:
     from drystone_base.loaders._default_signature import default_signature
 
-    return default_signature(source.graph())
+    signature = default_signature(source.graph())
+    if file is not None:
+        from drystone_base.kept.loadings import Loading
+
+        file.loading = Loading({signature.name: signature}, (), {}, 0)
+    return {signature.name: signature}

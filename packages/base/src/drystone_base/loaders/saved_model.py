@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from drystone_abi.protos import MetaGraphDef, SavedModel
 from drystone_base.errors import BadModelFile, CheckpointError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_base.loaders._default_signature import default_signature
-from drystone_base.loaders._files import is_text, map_file
-from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
+from drystone_base.loaders._files import is_text
+from drystone_base.loaders._kept_model import ModelFiles, Read
+from drystone_base.loaders._loaded import Signature
 from drystone_base.loaders._meta import (
     MetaParts,
     asset_feeds,
@@ -26,12 +25,10 @@ from drystone_base.loaders._meta import (
     signatures,
     split_field,
 )
-from drystone_base.loaders._restore import restore, variable_names
-from drystone_base.loaders._source import GraphSource
+from drystone_base.loaders._restore import Restored, restore, variable_names
 from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.policy import Access
 
-__all__ = ["init_ops", "load_saved_model"]
+__all__ = ["choose", "init_ops", "read_saved_model"]
 
 _META_GRAPHS: Final = 2
 _SERVE: Final = frozenset({"serve"})
@@ -39,47 +36,26 @@ _INIT_SIGNATURES: Final = ("__saved_model_init_op", "__saved_model_main_op")
 _INIT_COLLECTIONS: Final = ("saved_model_main_op", "legacy_init_op", "saved_model_init_op")
 
 
-def load_saved_model(
-    path: Path, tags: Iterable[str] | None = None, needed: Iterable[str] | None = None
-) -> LoadedModel:
-    """The SavedModel whose ``saved_model.pb`` (or ``.pbtxt``) is ``path``.
-
-    Variables that none of the tensors and signatures ``needed`` reaches are not restored.
-
-    ``tags`` must equal the tags of one of its MetaGraphs; without them it is the only one, the
-    one for serving, or the one without tags. Raises ``BadModelFile`` (``bad-saved-model``,
-    ``no-such-tags``, ``unsafe-asset``, ``missing-asset``), ``CheckpointError``, ``GraphError``.
-    """
-    folder = path.parent
-    parts = _choose(_read(path), tags, path)
+def read_saved_model(
+    parts: MetaParts, path: Path, files: ModelFiles, needed: Sequence[str] | None
+) -> Read:
+    """What the MetaGraph that was chosen in ``path`` holds, and how it is restored."""
     graph, meta = parts.load_graph(), parts.meta
-    assets = asset_files(meta, folder / "assets")
+    assets = asset_files(meta, files.path / "assets")
     feeds = asset_feeds(assets, graph)
-    prefix = _variables(folder, graph)
-    steps: list[InitStep] = []
-    values: dict[str, np.ndarray[Any, Any]] = {}
     found = signatures(meta, str(path))
     if not found:
         plain = default_signature(graph)
         found = {plain.name: plain}
     last = [name for name in init_ops(meta, graph) if _does_something(graph, name)]
-    if prefix is not None:
+    if files.prefix is None:
+        _need_no_variables(files.path, graph)
+        restored = Restored([], {}, {})
+    else:
         tensors = None if needed is None else [*_tensors(found, needed), *last]
-        steps, values = restore(graph, meta, prefix, feeds, Access().with_read(folder), tensors)
-    steps += [([name], feeds) for name in last]
-    return LoadedModel(
-        GraphSource.of(graph),
-        found,
-        folder,
-        "savedmodel",
-        init_steps=steps,
-        variables=values,
-        tags=tuple(sorted(meta.meta_info_def.tags)),
-        assets=assets,
-        checkpoint=prefix,
-        meta=meta,
-        size=sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()),
-    )
+        restored = restore(graph, meta, files.prefix, feeds, files.access, tensors)
+    steps = restored.steps + [([name], feeds) for name in last]
+    return Read(graph, meta, found, restored, steps, assets)
 
 
 def _tensors(found: Mapping[str, Signature], needed: Iterable[str]) -> list[str]:
@@ -93,8 +69,7 @@ def _tensors(found: Mapping[str, Signature], needed: Iterable[str]) -> list[str]
     ]
 
 
-def _read(path: Path) -> list[MetaParts]:
-    data = map_file(path)
+def _read(data: memoryview, path: Path) -> list[MetaParts]:
     if data and is_text(data):
         message = parse_text(data, SavedModel(), str(path), "SavedModel")
         return [from_message(meta) for meta in message.meta_graphs]
@@ -102,7 +77,9 @@ def _read(path: Path) -> list[MetaParts]:
     return [parse_meta(meta, str(path), "SavedModel") for meta in metas]
 
 
-def _choose(metas: Sequence[MetaParts], tags: Iterable[str] | None, path: Path) -> MetaParts:
+def choose(data: memoryview, tags: Iterable[str] | None, path: Path) -> MetaParts:
+    """The MetaGraph that is meant, of those in the bytes of ``path``."""
+    metas = _read(data, path)
     if not metas:
         raise bad_file(str(path), "SavedModel", "no MetaGraph in it", None)
     sets = [frozenset(m.meta.meta_info_def.tags) for m in metas]
@@ -112,7 +89,7 @@ def _choose(metas: Sequence[MetaParts], tags: Iterable[str] | None, path: Path) 
         # Hub modules leave the graph for inference without tags.
         wanted = frozenset() if _SERVE not in sets and frozenset() in sets else _SERVE
     else:
-        wanted = frozenset([tags] if isinstance(tags, str) else tags)
+        wanted = frozenset(tags)
     if wanted in sets:
         return metas[sets.index(wanted)]
     raise BadModelFile(
@@ -130,19 +107,16 @@ def _show(tags: frozenset[str]) -> str:
     return "{" + ", ".join(sorted(tags)) + "}"
 
 
-def _variables(folder: Path, graph: Graph) -> Path | None:
-    """The prefix of the model's checkpoint, or None for a model without variables."""
-    prefix = folder / "variables" / "variables"
-    if index_path(prefix).is_file():
-        return prefix
+def _need_no_variables(folder: Path, graph: Graph) -> None:
+    """Raise ``CheckpointError`` for a graph with variables: there is no checkpoint."""
     names = variable_names(graph)
     if not names:
-        return None
+        return
     raise CheckpointError(
         f"{folder} has variables but no checkpoint",
         check="variables/variables.index must be present when the graph has variables",
         found=f"{len(names)} variables, such as {names[0]!r}",
-        needed=str(index_path(prefix)),
+        needed=str(index_path(folder / "variables" / "variables")),
         remedy="copy the variables folder beside saved_model.pb",
         code="checkpoint-missing-index",
         status="NOT_FOUND",

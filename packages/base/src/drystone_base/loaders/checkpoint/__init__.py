@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from drystone_base.loaders.checkpoint._slices import FULL as FULL
     from drystone_base.loaders.checkpoint._slices import SliceSpec as SliceSpec
     from drystone_base.loaders.checkpoint._slices import parse_slice as parse_slice
+    from drystone_base.loaders.checkpoint._v1_files import v1_files as v1_files
     from drystone_base.loaders.checkpoint.bundle import BundleReader as BundleReader
     from drystone_base.loaders.checkpoint.shards import Entry as Entry
     from drystone_base.loaders.checkpoint.state import latest_checkpoint as latest_checkpoint
     from drystone_base.loaders.checkpoint.state import state_latest as state_latest
     from drystone_base.loaders.checkpoint.v1 import V1Reader as V1Reader
     from drystone_base.loaders.checkpoint.v1 import open_checkpoint as open_checkpoint
-    from drystone_base.loaders.checkpoint.v1 import v1_files as v1_files
     from drystone_base.loaders.checkpoint.v1_writer import V1Writer as V1Writer
     from drystone_base.loaders.checkpoint.writer import BundleWriter as BundleWriter
     from drystone_base.loaders.checkpoint.writer import merge as merge
@@ -37,7 +37,7 @@ _HOME = {
     "parse_slice": "._slices",
     "save": ".writer",
     "state_latest": ".state",
-    "v1_files": ".v1",
+    "v1_files": "._v1_files",
 }
 
 __all__ = [

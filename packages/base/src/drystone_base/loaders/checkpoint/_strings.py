@@ -6,10 +6,10 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from drystone_base.graph._wire import write_varint
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._errors import corrupt
 from drystone_base.loaders.checkpoint._table import read_varint
+from drystone_base.wire import write_varint
 
 __all__ = ["decode_strings", "encode_strings"]
 

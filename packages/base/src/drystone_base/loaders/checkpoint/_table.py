@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from drystone_base.errors import CheckpointError
-from drystone_base.graph._wire import write_varint
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._errors import corrupt
+from drystone_base.wire import write_varint
 
 __all__ = ["MAGIC", "read_table", "read_varint", "write_table"]
 

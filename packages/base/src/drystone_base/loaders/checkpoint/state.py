@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from google.protobuf import text_format
-
-from drystone_abi.protos import CheckpointState
 from drystone_base.errors import CheckpointError
 from drystone_base.loaders._files import map_file, replace_file
+from drystone_base.loaders.checkpoint._v1_files import v1_files
 from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.loaders.checkpoint.v1 import v1_files
 from drystone_base.uris import as_path
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import CheckpointState
 
 __all__ = ["latest_checkpoint", "state_latest"]
 
@@ -26,7 +26,10 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
     A folder that was moved still works: an absolute path that is gone is looked up in the folder.
     Raises ``CheckpointError`` (``bad-checkpoint``) for a state file that cannot be read.
     """
-    state = _read(as_path(folder) / _NAME)
+    path = as_path(folder) / _NAME
+    if not path.is_file():  # found without protobuf: models whose plan is kept come by here
+        return None
+    state = _read(path)
     if not state.model_checkpoint_path:
         return None
     stated = as_path(folder) / state.model_checkpoint_path
@@ -40,6 +43,10 @@ def state_latest(prefix: str | os.PathLike[str]) -> None:
 
     Raises ``CheckpointError`` (``bad-checkpoint``), ``BadRequest`` (``cannot-write``).
     """
+    from google.protobuf import text_format
+
+    from drystone_abi.protos import CheckpointState
+
     path = as_path(prefix).parent / _NAME
     name = as_path(prefix).name
     before = _read(path).all_model_checkpoint_paths
@@ -50,6 +57,10 @@ def state_latest(prefix: str | os.PathLike[str]) -> None:
 
 def _read(path: Path) -> CheckpointState:
     """What the file states; nothing where there is none."""
+    from google.protobuf import text_format
+
+    from drystone_abi.protos import CheckpointState
+
     state = CheckpointState()
     if not path.is_file():
         return state

@@ -7,34 +7,30 @@ the values of one slice under the key that the slice has in V2 bundles too. Sour
 
 from __future__ import annotations
 
-import glob
 import math
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from drystone_abi.protos import SavedSliceMeta, SavedTensorSlices, TensorProto, TensorShapeProto
 from drystone_base.dtypes import from_number
-from drystone_base.errors import CheckpointError, GraphError
+from drystone_base.errors import GraphError
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders.checkpoint._errors import corrupt
 from drystone_base.loaders.checkpoint._slices import SliceSpec, extents, from_proto, slice_key
-from drystone_base.loaders.checkpoint._table import MAGIC, read_table
+from drystone_base.loaders.checkpoint._table import read_table
+from drystone_base.loaders.checkpoint._v1_files import v1_files
 from drystone_base.loaders.checkpoint.bundle import BundleReader
 from drystone_base.loaders.checkpoint.shards import Entry, index_path
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import from_proto as read_tensor
-from drystone_base.uris import as_path
 
-__all__ = ["V1Reader", "open_checkpoint", "v1_files"]
+__all__ = ["V1Reader", "open_checkpoint"]
 
 _FORM: Final = "a complete TensorFlow V1 checkpoint"
-_SHARD: Final = re.compile(r"-(\d{5}|\?{5})-of-(\d{5})$")
 
 
 def open_checkpoint(prefix: str | os.PathLike[str]) -> BundleReader:
@@ -42,39 +38,6 @@ def open_checkpoint(prefix: str | os.PathLike[str]) -> BundleReader:
     if not index_path(prefix).is_file() and v1_files(prefix):
         return V1Reader(prefix)
     return BundleReader(prefix)
-
-
-def v1_files(prefix: str | os.PathLike[str]) -> list[Path]:
-    """The files of a V1 checkpoint: the one of that name, or shards; empty when there are none.
-
-    A name may end in ``-?????-of-0000N``, as TensorFlow writes it for shards. Raises
-    ``CheckpointError`` (``checkpoint-missing-shard``).
-    """
-    path = as_path(prefix)
-    if path.is_file():
-        return [path] if _is_table(path) else []
-    stem = _SHARD.sub("", path.name)
-    found = sorted(path.parent.glob(f"{glob.escape(stem)}-[0-9]*-of-[0-9]*"))
-    files = [p for p in found if _SHARD.sub("", p.name) == stem and _is_table(p)]
-    counts = {p.name.rpartition("-")[2] for p in files}
-    if files and (len(counts) > 1 or len(files) != int(min(counts))):
-        raise CheckpointError(
-            f"checkpoint {path} lacks a shard",
-            check="every shard of a V1 checkpoint must be present, and none of another",
-            found=", ".join(p.name for p in files[:8]),
-            needed=f"{int(min(counts))} files {stem}-*-of-{min(counts)}",
-            remedy="copy all shards into one folder",
-            code="checkpoint-missing-shard",
-            status="NOT_FOUND",
-        )
-    return files
-
-
-def _is_table(path: Path) -> bool:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - len(MAGIC), 0))
-        return file.read() == MAGIC
 
 
 class V1Reader(BundleReader):

@@ -1,0 +1,92 @@
+"""How models are called and restored, kept beside their plans: who has those reads no graph."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from drystone_base.dtypes import from_number
+from drystone_base.errors import DrystoneError
+from drystone_base.kept.circumstances import home
+from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.late_tuples import NamedTuple
+from drystone_base.loaders._loaded import Signature, TensorSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from drystone_base.loaders.checkpoint.shards import Entry
+    from drystone_base.store import Store
+
+__all__ = ["Loading", "keep_loading", "kept_loading"]
+
+
+class Loading(NamedTuple):
+    """What reading a model gave beside its graph.
+
+    ``variables``: where in a checkpoint of ``shards`` files the value of each lies, by shared name.
+    """
+
+    signatures: Mapping[str, Signature]
+    tags: tuple[str, ...]
+    variables: Mapping[str, Entry]
+    shards: int
+
+
+def keep_loading(
+    where: Store, key: Sequence[Any], loading: Loading, code: Mapping[str, Sequence[int]]
+) -> bool:
+    """Note what reading files gave, which ``key`` tells from all others; whether that is kept."""
+    facts = {
+        "signatures": [
+            (s.name, s.method, _spec_rows(s.inputs), _spec_rows(s.outputs))
+            for s in loading.signatures.values()
+        ],
+        "tags": loading.tags,
+        "variables": [(name, *_entry_row(entry)) for name, entry in loading.variables.items()],
+        "shards": loading.shards,
+    }
+    return keep_record(where, _name(key), facts, [], code)
+
+
+def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
+    """What :func:`keep_loading` noted; None where that is nothing."""
+    found = kept_record(where, _name(key))
+    if found is None:
+        return None
+    facts = found[0]
+    try:
+        signatures = {
+            name: Signature(name, _specs(inputs), _specs(outputs), method)
+            for name, method, inputs, outputs in facts["signatures"]
+        }
+        variables = {name: _entry(row) for name, *row in facts["variables"]}
+        return Loading(signatures, tuple(facts["tags"]), variables, int(facts["shards"]))
+    except (DrystoneError, LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _name(key: Sequence[Any]) -> str:
+    return name_of(["loading", *key, home(), sys.version])
+
+
+def _spec_rows(specs: Mapping[str, TensorSpec]) -> list[Any]:
+    return [(name, s.tensor, s.dtype.number, s.shape) for name, s in specs.items()]
+
+
+def _specs(rows: Iterable[Any]) -> dict[str, TensorSpec]:
+    return {
+        name: TensorSpec(tensor, from_number(dtype), None if shape is None else tuple(shape))
+        for name, tensor, dtype, shape in rows
+    }
+
+
+def _entry_row(e: Entry) -> tuple[Any, ...]:
+    return e.name, e.dtype.number, e.shape, e.shard, e.offset, e.size, e.crc
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    from drystone_base.loaders.checkpoint.shards import Entry
+
+    name, dtype, shape, *place = row
+    return Entry(name, from_number(dtype), tuple(shape), *place)

@@ -1,0 +1,137 @@
+"""Models of a MetaGraph: read anew, or as an earlier process has noted where plans are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from drystone_base.kept.loadings import Loading
+from drystone_base.late_tuples import NamedTuple
+from drystone_base.loaders._graph_file import GraphFile
+from drystone_base.loaders._loaded import LoadedModel
+from drystone_base.loaders._source import GraphSource
+from drystone_base.loaders.checkpoint.shards import Shards, index_path
+from drystone_base.ops._mapped import MappedFile
+from drystone_base.plugins._contents import sha256
+from drystone_base.policy import Access, checkpoint_parts
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import MetaGraphDef
+    from drystone_base.graph import Graph
+    from drystone_base.loaders._loaded import InitStep, Signature
+    from drystone_base.loaders._meta import MetaParts
+    from drystone_base.loaders._restore import Restored
+
+__all__ = ["ModelFiles", "Read", "load_files"]
+
+
+class ModelFiles(NamedTuple):
+    """The files of a model; ``data`` is what the one with its graph holds.
+
+    ``path``: what it is known by. ``prefix``: of its checkpoint, if it has one, which ``access``
+    reaches where it belongs to the model or the caller has named it; whether another is read, the
+    session decides.
+    """
+
+    kind: Literal["savedmodel", "metagraph"]
+    path: Path
+    data: memoryview
+    prefix: Path | None
+    access: Access
+    size: Callable[[], int]
+    """Bytes of all of them."""
+
+
+class Read(NamedTuple):
+    """What the files of a model hold: ``steps`` are to be run once variables have their values."""
+
+    graph: Graph
+    meta: MetaGraphDef
+    signatures: dict[str, Signature]
+    restored: Restored
+    steps: list[InitStep]
+    assets: Mapping[str, Path]
+
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the MetaGraph."""
+        return tuple(sorted(self.meta.meta_info_def.tags))
+
+    def loading(self) -> Loading | None:
+        """What may be noted of it: nothing where it takes a run."""
+        entries = self.restored.entries
+        if entries is None or self.steps or self.assets:
+            return None
+        return Loading(self.signatures, self.tags(), entries, self.restored.shards)
+
+
+def load_files(
+    files: ModelFiles,
+    asked: Sequence[Any],
+    parts: Callable[[], MetaParts],
+    read: Callable[[MetaParts], Read],
+) -> LoadedModel:
+    """The model as it was noted, without its graph, else as ``read`` gives it, which is noted then.
+
+    ``asked`` are values that JSON has: which graph of the file, and which of its variables.
+    """
+    before = _checkpoint_digest(files)
+    file = None if before is None else GraphFile.of(files.data, [files.kind, *asked], [before])
+    kept = None if file is None else file.kept_loading()
+    if file is not None and kept is not None:
+        return _as_kept(files, file, kept, parts)
+    found = read(parts())
+    if file is not None and _checkpoint_digest(files) == before:
+        file.loading = found.loading()
+    return _as_read(files, file, found)
+
+
+def _checkpoint_digest(files: ModelFiles) -> str | None:
+    """What tells a checkpoint from others, "" for none; None where nothing is kept.
+
+    The index has a checksum of each tensor.
+    """
+    prefix = files.prefix
+    if not isinstance(files.data.obj, MappedFile):
+        return None
+    if prefix is None:
+        return ""
+    if not all(map(files.access.may_read, checkpoint_parts(prefix))):
+        return None
+    try:
+        return sha256(str(index_path(prefix))).hex()
+    except OSError:  # a V1 checkpoint, or none
+        return None
+
+
+def _as_kept(
+    files: ModelFiles, file: GraphFile, kept: Loading, parts: Callable[[], MetaParts]
+) -> LoadedModel:
+    shards = Shards(files.prefix or "", kept.shards)
+    return LoadedModel(
+        GraphSource(lambda: parts().load_graph(), file),
+        dict(kept.signatures),
+        files.path,
+        files.kind,
+        variables={name: shards.read(entry) for name, entry in kept.variables.items()},
+        tags=kept.tags,
+        checkpoint=files.prefix,
+        read_meta=lambda: parts().meta,
+        size=files.size(),
+    )
+
+
+def _as_read(files: ModelFiles, file: GraphFile | None, read: Read) -> LoadedModel:
+    return LoadedModel(
+        GraphSource.of(read.graph, file),
+        read.signatures,
+        files.path,
+        files.kind,
+        init_steps=read.steps,
+        variables=read.restored.values,
+        tags=read.tags(),
+        assets=read.assets,
+        checkpoint=files.prefix,
+        read_meta=lambda: read.meta,
+        size=files.size(),
+    )

@@ -1,0 +1,276 @@
+"""SavedModels and MetaGraphs whose plans and loading outlive a process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fresh_process import run_program
+from model_files import WEIGHTS, const, with_objects, write_saved_model
+
+from drystone_abi.protos import DataType, GraphDef, MetaGraphDef, SavedModel
+from drystone_base.dtypes import FLOAT32, STRING
+from drystone_base.errors import CheckpointError, KernelError
+from drystone_base.graph import Graph
+from drystone_base.loaders.checkpoint import save
+from drystone_base.store import Store
+
+PROGRAM = """
+import json, sys
+import numpy as np
+import drystone_base as ds
+config = ds.SessionConfig(optimizer="off")
+try:
+    model = ds.load({path!r}, config=config, {options})
+    found = model.run(["w", "x/again"], {{"x:0": np.float32([[7]])}})
+    print(json.dumps([v.tolist() for v in found]))
+except ds.DrystoneError as error:
+    print(json.dumps([type(error).__name__, error.code, str(error)]))
+print("drystone_base.graph" in sys.modules)
+{after}
+"""
+
+
+def meta(*, saver: bool = True) -> MetaGraphDef:
+    """A MetaGraph that the host runs without other kernels: it gives ``w``, and hands ``x`` on."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (1, 1)})
+    graph.add("Identity", "x/again", [x], attrs={"T": FLOAT32})
+    w = graph.add("VariableV2", "w", attrs={"dtype": FLOAT32, "shape": (3, 2)})
+    if saver:
+        filename = const(graph, "save/filename", "model", STRING)
+        names, slices = (
+            const(graph, f"save/{k}", [v], STRING)
+            for k, v in (("names", "weights"), ("slices", ""))
+        )
+        inputs = [filename, names, slices]
+        value = graph.add("RestoreV2", "save/read", inputs, attrs={"dtypes": [FLOAT32]})
+        put = graph.add("Assign", "save/put", [w, value], attrs={"T": FLOAT32})
+        graph.add("NoOp", "save/all", controls=[put])
+    made = MetaGraphDef(graph_def=GraphDef.FromString(graph.to_bytes()))
+    made.meta_info_def.tags.append("serve")
+    if saver:
+        made.saver_def.filename_tensor_name = "save/filename:0"
+        made.saver_def.restore_op_name = "save/all"
+    return made
+
+
+class Model:
+    """A model's files, a folder for plans, and processes that run the model."""
+
+    def __init__(self, tmp_path: Path, path: Path) -> None:
+        self.plans, self.path = tmp_path / "plans", path
+
+    def run(self, options: str = "", after: str = "") -> tuple[Any, bool, list[str]]:
+        """What a process gives or raises, whether it took what was kept, and what it says more."""
+        code = PROGRAM.format(path=str(self.path), options=options, after=after)
+        chosen = {"DRYSTONE_PLAN_CACHE": str(self.plans)}
+        found, read, *more = run_program(code, **chosen).splitlines()
+        return json.loads(found), read == "False", more
+
+    def right(self, weights: Any = WEIGHTS, options: str = "", *, kept: bool) -> None:
+        """Assert that a process gives the weights, and whether it took what was kept."""
+        found, taken, _ = self.run(options)
+        assert found == [weights.tolist(), [[7.0]]]
+        assert taken == kept
+
+
+def saved(tmp_path: Path, *metas: MetaGraphDef) -> Model:
+    folder = write_saved_model(tmp_path / "m", *(metas or [meta()]))
+    shutil.rmtree(folder / "assets")
+    return Model(tmp_path, folder)
+
+
+def by_objects(tmp_path: Path) -> Model:
+    model = saved(tmp_path)
+    made = with_objects(meta(saver=False), model.path)
+    whole = SavedModel(saved_model_schema_version=1, meta_graphs=[made])
+    (model.path / "saved_model.pb").write_bytes(whole.SerializeToString())
+    return model
+
+
+def meta_file(tmp_path: Path) -> Model:
+    folder = tmp_path / "metagraph"
+    folder.mkdir()
+    (folder / "m.meta").write_bytes(meta().SerializeToString())
+    save(folder / "ckpt", {"weights": WEIGHTS})
+    return Model(tmp_path, folder)
+
+
+@pytest.mark.parametrize("make", [saved, by_objects, meta_file])
+def test_a_second_process_reads_no_graph(tmp_path: Path, make: Any) -> None:
+    model = make(tmp_path)
+    model.right(kept=False)
+    assert len(list(model.plans.glob("*.plan"))) == 2, "the plan, and how the model is loaded"
+    model.right(kept=True)
+    model.right(kept=True)
+
+
+def prefix_of(model: Model) -> Path:
+    return model.path / "variables" / "variables"
+
+
+def test_other_weights_take_the_same_plan(tmp_path: Path) -> None:
+    """As after more training: the graph is read once more, to see what each variable gets."""
+    model = saved(tmp_path)
+    model.right(kept=False)
+    for factor in (2, 3):
+        save(prefix_of(model), {"weights": WEIGHTS * factor, "more": np.ones(1)})
+        model.right(WEIGHTS * factor, kept=False)
+        model.right(WEIGHTS * factor, kept=True)
+    assert len(list(model.plans.glob("*.plan"))) == 4, "one plan, three ways to load it"
+
+
+def test_another_graph_is_another_model(tmp_path: Path) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    other = meta()
+    other.graph_def.node.add(name="nothing", op="NoOp")
+    whole = SavedModel(saved_model_schema_version=1, meta_graphs=[other])
+    (model.path / "saved_model.pb").write_bytes(whole.SerializeToString())
+    model.right(kept=False)
+    model.right(kept=True)
+
+
+def test_each_metagraph_of_a_model_is_its_own(tmp_path: Path) -> None:
+    """Which one is meant depends on the tags that are asked for."""
+    train = meta()
+    train.meta_info_def.tags[:] = ["train"]
+    (read,) = [n for n in train.graph_def.node if n.name == "save/names"]
+    read.attr["value"].tensor.string_val[:] = [b"others"]
+    model = saved(tmp_path, meta(), train)
+    others = WEIGHTS + 1
+    save(prefix_of(model), {"weights": WEIGHTS, "others": others})
+    for kept in (False, True):
+        model.right(kept=kept)
+        model.right(others, 'tags="train"', kept=kept)
+        model.right(others, 'tags=["train", "train"]', kept=True)
+
+
+def test_variables_that_nobody_needs_stay_without_a_value(tmp_path: Path) -> None:
+    model = saved(tmp_path)
+    for kept in (False, True):
+        found, taken, _ = model.run('needed=["x/again:0"]')
+        assert (found[1], taken) == ("uninitialized-variable", kept)
+    model.right(kept=False)
+
+
+def test_what_a_run_fills_is_filled(tmp_path: Path) -> None:
+    """The plan is kept, how to load the model is not."""
+    made = meta()
+    (w,) = [n for n in made.graph_def.node if n.name == "w"]
+    made.graph_def.node.add().CopyFrom(w)
+    made.graph_def.node[-1].name = "late"
+    copied = made.graph_def.node.add(name="fill", op="Assign", input=["late", "w"])
+    copied.attr["T"].type = DataType.DT_FLOAT
+    made.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name = "fill"
+    model = saved(tmp_path, made)
+    for _ in range(2):
+        found, taken, more = model.run(after='print(model.run("late").tolist())')
+        assert found == [WEIGHTS.tolist(), [[7.0]]]
+        assert not taken
+        assert more == [str(WEIGHTS.tolist())]
+
+
+CHANGED = """
+print(model.run("w").tolist())
+model.run("save/put", {{"save/read:0": {value}}})
+print(model.run(["w", "x/again"], {{"x:0": np.float32([[7]])}})[0].tolist())
+print(model.loaded.meta.meta_info_def.tags, model.loaded.tags, len(model.graph))
+ds.save(model, {out!r})
+print(ds.load({out!r}, config=config).run("w").tolist())
+"""
+
+
+def test_all_there_is_to_ask_of_a_model_is_there(tmp_path: Path) -> None:
+    """Its variables change, its graph and what else its file says are read when asked for."""
+    model = saved(tmp_path)
+    value = (WEIGHTS * 5).tolist()
+    rows = []
+    for k in range(2):
+        given = f"np.float32({value})"
+        after = CHANGED.format(value=given, out=str(tmp_path / f"copy{k}"))
+        found, taken, more = model.run(after=after)
+        assert (found, taken) == ([WEIGHTS.tolist(), [[7.0]]], bool(k))
+        rows.append(more)
+    assert rows[0] == rows[1]
+    assert rows[0][1] == rows[0][3] == str(value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        (lambda f: f.write_bytes(bytes([f.read_bytes()[0] ^ 1]) + f.read_bytes()[1:]), "checksum"),
+        (lambda f: f.write_bytes(f.read_bytes()[:-1]), "truncated"),
+        (lambda f: f.unlink(), "missing-shard"),
+    ],
+)
+def test_damaged_data_are_refused_as_ever(tmp_path: Path, damage: Any, error: str) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    (data,) = model.path.glob("variables/variables.data-*")
+    damage(data)
+    (name, code, text), taken, _ = model.run()
+    assert (name, code, taken) == (CheckpointError.__name__, f"checkpoint-{error}", True)
+    shutil.rmtree(model.plans)
+    assert model.run()[0] == [name, code, text]
+
+
+def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    (model.path / "variables").rename(tmp_path / "elsewhere")
+    (model.path / "variables").symlink_to(tmp_path / "elsewhere")
+    (name, code, _), _, _ = model.run()
+    assert (name, code) == (KernelError.__name__, "access-denied")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"signatures": 3},
+        {"signatures": [["a", "", [["x", "x:0", 1 << 20, None]], []]]},
+        {"variables": [["w"]]},
+        {"variables": [["w", "weights", 1 << 20, [3, 2], 0, 0, 24, 0]]},
+        {"shards": "many"},
+        {"tags": None},
+    ],
+)
+def test_facts_that_nobody_wrote_load_nothing(tmp_path: Path, facts: dict[str, Any]) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    store = Store(model.plans, None, "plan")
+    for file in model.plans.glob("*.plan"):
+        found = store.read(file.stem)
+        assert found is not None
+        if "signatures" in found[0]:
+            store.write(file.stem, found[0] | facts, [])
+    model.right(kept=False)
+    model.right(kept=True)
+
+
+@pytest.mark.parametrize(
+    "handles",
+    [
+        [["Identity", "n", 1, "w", "", 1, [3, 2]]],
+        [["VariableV2", "n"]],
+        [["VariableV2", "n", 1, "w", "", 1 << 20, [3, 2]]],
+        [["VariableV2", "n", 1, "w", "", 1, 3]],
+        3,
+    ],
+)
+def test_handles_that_nobody_wrote_make_no_plan(tmp_path: Path, handles: Any) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    store = Store(model.plans, None, "plan")
+    for file in model.plans.glob("*.plan"):
+        found = store.read(file.stem)
+        assert found is not None
+        if "handles" in found[0]:
+            store.write(file.stem, found[0] | {"handles": handles}, [bytes(found[1])])
+    model.right(kept=False)
+    model.right(kept=True)
