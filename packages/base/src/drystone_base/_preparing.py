@@ -125,8 +125,8 @@ class Preparing:
             return Prepared(feeds, has_value, stateful, caller, plan)
         encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
         made = session.loaded(feeds, has_value, program_of(encoded), caller, copies=stateful)
-        if keep is not None and all(has_value):
-            keep(encoded, copies=stateful)
+        if keep is not None:
+            keep(encoded, has_value=has_value, copies=stateful)
         return made
 
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:

@@ -12,7 +12,8 @@ from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph, parse_tensor_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders import Signature, TensorSpec, default_signature
-from drystone_base.loaders._meta import collection, hidden_signature, path_tensor
+from drystone_base.loaders._assets import path_tensor
+from drystone_base.loaders._meta import collection, hidden_signature
 from drystone_base.loaders._restore import has_saver, variable_keys
 from drystone_base.loaders._saver import add_saver
 from drystone_base.loaders._write import (

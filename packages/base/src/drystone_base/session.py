@@ -206,7 +206,7 @@ class Session:
         found = None if plans is None else plans.find(fetches, feeds)
         if plans is not None and found is not None:
             try:
-                return self._from_kept(found, len(fetches))
+                return self._from_kept(found)
             except DrystoneError:  # the host does not take what the file says
                 plans.discard(fetches, feeds)
         from drystone_base._preparing import Preparing
@@ -221,13 +221,12 @@ class Session:
 
         return KeptPlans.of(self.source.file, self.config)
 
-    def _from_kept(self, kept: KeptPlan, fetches: int) -> Prepared:
+    def _from_kept(self, kept: KeptPlan) -> Prepared:
         from drystone_base._feeds import Feed
         from drystone_base.dtypes import from_number
 
         feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in kept.feeds]
-        has_value = [True] * fetches
-        return self.loaded(feeds, has_value, kept.program, None, copies=kept.copies)
+        return self.loaded(feeds, kept.has_value, kept.program, None, copies=kept.copies)
 
     def loaded(
         self,

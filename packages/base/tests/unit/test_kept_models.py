@@ -13,7 +13,7 @@ from fresh_process import run_program
 from model_files import WEIGHTS, const, with_objects, write_saved_model
 
 from drystone_abi.protos import DataType, GraphDef, MetaGraphDef, SavedModel
-from drystone_base.dtypes import FLOAT32, STRING
+from drystone_base.dtypes import FLOAT32, INT64, STRING
 from drystone_base.errors import CheckpointError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.loaders.checkpoint import save
@@ -159,8 +159,50 @@ def test_variables_that_nobody_needs_stay_without_a_value(tmp_path: Path) -> Non
     model.right(kept=False)
 
 
-def test_what_a_run_fills_is_filled(tmp_path: Path) -> None:
-    """The plan is kept, how to load the model is not."""
+def with_table(made: MetaGraphDef) -> None:
+    """Give a model a table that a file of its fills when it is loaded."""
+    graph = Graph.from_proto(made.graph_def)
+    kinds = {"key_dtype": INT64, "value_dtype": STRING}
+    named = kinds | {"shared_name": "words", "container": "", "use_node_name_sharing": False}
+    table = graph.add("HashTableV2", "table", attrs=named)
+    path = const(graph, "asset", "nowhere", STRING)
+    lines = {"key_index": -1, "value_index": -2, "vocab_size": -1, "delimiter": "\t", "offset": 0}
+    fill = graph.add("InitializeTableFromTextFileV2", "fill", [table, path], attrs=lines)
+    graph.add("NoOp", "init", controls=[fill])
+    key, other = const(graph, "key", 1, INT64), const(graph, "other", "none", STRING)
+    types = {"Tin": INT64, "Tout": STRING}
+    graph.add("LookupTableFindV2", "word", [table, key, other], attrs=types)
+    made.graph_def.ParseFromString(graph.to_bytes())
+    made.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name = "init"
+    made.asset_file_def.add(filename="more/words.txt").tensor_info.name = "asset:0"
+
+
+def test_tables_are_filled_by_kept_plans(tmp_path: Path) -> None:
+    """From assets: where those lie is told by the folder that the model is in now."""
+    made = meta()
+    with_table(made)
+    model = saved(tmp_path, made)
+    (model.path / "assets" / "more").mkdir(parents=True)
+    words = model.path / "assets" / "more" / "words.txt"
+    words.write_text("one\ntwo\n", encoding="utf-8")
+    after = 'print(model.run("word").item().decode(), "drystone_base.graph" in sys.modules)'
+    for kept in (False, True):
+        found, taken, more = model.run(after=after)
+        assert (found, taken) == ([WEIGHTS.tolist(), [[7.0]]], kept)
+        assert more == [f"two {not kept}"]
+    moved = model.path.rename(tmp_path / "moved")
+    model.path, words = moved, moved / "assets" / "more" / "words.txt"
+    words.write_text("one\nthree\n", encoding="utf-8")
+    found, taken, more = model.run(after=after)
+    assert (taken, more) == (True, ["three False"])
+    words.unlink()
+    (name, code, text), taken, _ = model.run()
+    assert (name, code, taken) == ("BadModelFile", "missing-asset", False)
+    assert "needed: more/words.txt" in text
+
+
+def test_what_a_run_computes_is_computed(tmp_path: Path) -> None:
+    """A step that needs more of Python makes the process read the graph: values are right."""
     made = meta()
     (w,) = [n for n in made.graph_def.node if n.name == "w"]
     made.graph_def.node.add().CopyFrom(w)
@@ -238,6 +280,9 @@ def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> 
         {"variables": [["w", "weights", 1 << 20, [3, 2], 0, 0, 24, 0]]},
         {"shards": "many"},
         {"tags": None},
+        {"steps": [["init"]]},
+        {"steps": 1},
+        {"assets": ["words.txt"]},
     ],
 )
 def test_facts_that_nobody_wrote_load_nothing(tmp_path: Path, facts: dict[str, Any]) -> None:
@@ -253,24 +298,32 @@ def test_facts_that_nobody_wrote_load_nothing(tmp_path: Path, facts: dict[str, A
     model.right(kept=True)
 
 
+ROW = ["VariableV2", "w", "", 1, {}, {}, []]
+
+
 @pytest.mark.parametrize(
-    "handles",
+    "facts",
     [
-        [["Identity", "n", 1, "w", "", 1, [3, 2]]],
-        [["VariableV2", "n"]],
-        [["VariableV2", "n", 1, "w", "", 1 << 20, [3, 2]]],
-        [["VariableV2", "n", 1, "w", "", 1, 3]],
-        3,
+        {"kernels": [["NoSuchOp", *ROW[1:]]]},
+        {"kernels": [ROW[:2]]},
+        {"kernels": [[*ROW[:4], {"dtype": ["dtype", 1 << 20]}, {}, []]]},
+        {"kernels": [[*ROW[:4], {"dtype": 3}, {}, []]]},
+        {"kernels": [[*ROW[:5], {"x": [1]}, []]]},
+        {"kernels": [ROW, ROW]},
+        {"kernels": 3},
+        {"outputs": [["1 <<"]]},
+        {"outputs": None},
+        {"has_value": 3},
     ],
 )
-def test_handles_that_nobody_wrote_make_no_plan(tmp_path: Path, handles: Any) -> None:
+def test_kernels_that_nobody_wrote_make_no_plan(tmp_path: Path, facts: dict[str, Any]) -> None:
     model = saved(tmp_path)
     model.right(kept=False)
     store = Store(model.plans, None, "plan")
     for file in model.plans.glob("*.plan"):
         found = store.read(file.stem)
         assert found is not None
-        if "handles" in found[0]:
-            store.write(file.stem, found[0] | {"handles": handles}, [bytes(found[1])])
+        if "kernels" in found[0]:
+            store.write(file.stem, found[0] | facts, [bytes(found[1])])
     model.right(kept=False)
     model.right(kept=True)

@@ -18,7 +18,8 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, as_dtype
-from drystone_base.executor.encode import OPERATOR_ATTR, READS_VERSION
+from drystone_base.executor.calling import OPERATOR_ATTR
+from drystone_base.executor.encode import READS_VERSION
 from drystone_base.graph import FunctionLibrary, Graph, Node, Output, body_to_function
 from drystone_base.kernels import Array, Call, kernel
 from drystone_base.ops.attrs import FunctionRef

@@ -17,6 +17,7 @@ from drystone_base.dtypes import VARIANT, DType
 from drystone_base.errors import DrystoneError, UnsupportedOp
 from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
+from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.late_dataclasses import dataclass
@@ -27,7 +28,7 @@ from drystone_base.tensor import to_proto
 if TYPE_CHECKING:
     from drystone_base.executor.examples import Examples, Mixed
 
-__all__ = ["CALLS", "FORWARDS", "OPERATOR_ATTR", "READS_VERSION", "Encoded", "encode"]
+__all__ = ["CALLS", "FORWARDS", "READS_VERSION", "Encoded", "encode"]
 
 Lower = Callable[[FunctionRef], Plan]
 """The plan of a function's body; raises as :func:`lower` does."""
@@ -50,9 +51,6 @@ FORWARDS: Final = frozenset(
 
 _READERS: Final = frozenset({"ReadVariableOp"})
 _STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
-OPERATOR_ATTR: Final = "_host_operator"
-"""The attribute of a node that says which of the host's operators may compute it, by number."""
-
 READS_VERSION: Final = -1
 """What it holds where the host reads a variable of the attribute ``dtype`` with its version."""
 

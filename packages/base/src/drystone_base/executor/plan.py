@@ -122,6 +122,11 @@ class Instruction:
     definition: OpDef | None = None
     loop: Loop | None = None
 
+    @property
+    def is_transfer(self) -> bool:
+        """Whether a value that it takes or gives may be dead."""
+        return self.kind is Kind.TRANSFER
+
 
 @dataclass(slots=True)
 class Plan:

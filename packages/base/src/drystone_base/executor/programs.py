@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from drystone_base.executor.encode import OPERATOR_ATTR, Encoded, encode
+from drystone_base.executor.calling import compute, needs_run
+from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
-from drystone_base.executor.reference import call_kernel
-from drystone_base.state import Variable
 
 if TYPE_CHECKING:
     from drystone_base.dtypes import DType
     from drystone_base.executor.functions import FunctionCaller
-    from drystone_base.executor.plan import Instruction, Plan
-    from drystone_base.executor.runtime import Runtime
+    from drystone_base.executor.plan import Plan
 
 __all__ = ["encode_plan", "program_of"]
-
-_OF_NO_RUN: Final = frozenset({"Const", "VarHandleOp"})
-"""Ops whose kernels ask for nothing that belongs to a run; what they give is kept."""
 
 
 def encode_plan(
@@ -34,24 +29,11 @@ def encode_plan(
 
 def program_of(encoded: Encoded) -> Program:
     """What the host library loads."""
-    needs_run = any(
-        i.op not in _OF_NO_RUN and OPERATOR_ATTR not in i.attrs for i in encoded.kernels
-    )
+    kernels = encoded.kernels
     return Program(
         encoded.plan.SerializeToString(),
         encoded.constants,
         encoded.outputs,
-        partial(_compute, encoded.kernels),
-        needs_run,
+        partial(compute, kernels),
+        needs_run(kernels),
     )
-
-
-def _compute(
-    kernels: list[Instruction], number: int, runtime: Runtime, values: list[Any]
-) -> Sequence[Any]:
-    """Called by the executor: run a kernel of Python's."""
-    instruction = kernels[number]
-    for slot in instruction.deref:
-        if type(values[slot]) is Variable:
-            values[slot] = values[slot].read()
-    return call_kernel(instruction, values, runtime)

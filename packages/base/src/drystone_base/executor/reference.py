@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_base.cancellation import check_time
-from drystone_base.errors import BadRequest, DrystoneError, KernelError, remedy_for
+from drystone_base.errors import BadRequest
+from drystone_base.executor.calling import call_kernel, unexpected
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels import Array, Call
+from drystone_base.kernels import Array
 from drystone_base.state import Variable
 
 if TYPE_CHECKING:
-    from drystone_base.record import Record
+    pass
 
-__all__ = ["call_kernel", "run"]
+__all__ = ["run"]
 
 
 class _Dead:
@@ -338,75 +339,16 @@ class _Run:
         self.finish(frame.parent, frame.at)
 
 
-def call_kernel(
-    instruction: Instruction, values: list[Any], runtime: Runtime, record: Record | None = None
-) -> list[Any]:
-    """The outputs of an instruction's kernel, as arrays and variables; ``record`` notes it.
-
-    Raises ``KernelError`` that names the node, for whatever the kernel raises.
-    """
-    if runtime.deadline is not None or runtime.cancellation is not None:
-        check_time(runtime, f"at node {instruction.node!r} ({instruction.op})")
-    call = Call(
-        instruction.node,
-        instruction.op,
-        instruction.attrs,
-        runtime,
-        instruction.input_slices,
-        instruction.output_count,
-        instruction.device,
-    )
-    kernel = instruction.kernel
-    assert kernel is not None
-    try:
-        result = (
-            kernel(call, *values)
-            if record is None
-            else record.kernel(call, lambda: kernel(call, *values))
-        )
-    except DrystoneError as error:
-        error.passes(node=instruction.node)
-        raise
-    except Exception as error:  # whatever NumPy or a plugin raises must name the node
-        raise _unexpected(instruction, values, error) from error
-    outputs = result if isinstance(result, list | tuple) else [result]
-    if len(outputs) != instruction.output_count:
-        raise _unexpected(
-            instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs")
-        )
-    if instruction.kind is Kind.TRANSFER:
-        return list(outputs)  # a dead value is None
-    return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
-
-
 def _switch(instruction: Instruction, values: list[Any]) -> list[Any]:
     """The data on the output that the predicate chooses, dead on the others."""
     data = values[0]
     try:
         chosen = int(values[1].item())
     except (TypeError, ValueError) as error:  # not one number
-        raise _unexpected(instruction, values, error) from error
+        raise unexpected(instruction, values, error) from error
     if not 0 <= chosen < instruction.output_count:
         chosen = instruction.output_count - 1
     return [data if k == chosen else _DEAD for k in range(instruction.output_count)]
-
-
-def _unexpected(instruction: Instruction, values: list[Any], error: Exception) -> KernelError:
-    shown = ", ".join(
-        f"{v.dtype}{list(v.shape)}" if isinstance(v, np.ndarray) else type(v).__name__
-        for v in values
-    )
-    exhausted = isinstance(error, MemoryError)
-    status = "RESOURCE_EXHAUSTED" if exhausted else "INVALID_ARGUMENT"
-    return KernelError(
-        f"node {instruction.node!r} ({instruction.op}) failed",
-        check="the op must accept the dtypes and shapes of its inputs",
-        found=f"inputs {shown or 'none'}",
-        needed="enough memory" if exhausted else "inputs that the op is defined for",
-        remedy=remedy_for(status),
-        status=status,
-        inner=error,
-    )
 
 
 def run(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:

@@ -25,12 +25,16 @@ class Loading(NamedTuple):
     """What reading a model gave beside its graph.
 
     ``variables``: where in a checkpoint of ``shards`` files the value of each lies, by shared name.
+    ``steps``: nodes to run then, with the tensors that take the paths of ``assets`` meanwhile;
+    ``assets``: the names of files in the model's folder for them, by tensor.
     """
 
     signatures: Mapping[str, Signature]
     tags: tuple[str, ...]
     variables: Mapping[str, Entry]
     shards: int
+    steps: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
+    assets: Mapping[str, str] = {}  # nobody changes it
 
 
 def keep_loading(
@@ -45,6 +49,8 @@ def keep_loading(
         "tags": loading.tags,
         "variables": [(name, *_entry_row(entry)) for name, entry in loading.variables.items()],
         "shards": loading.shards,
+        "steps": list(loading.steps),
+        "assets": dict(loading.assets),
     }
     return keep_record(where, _name(key), facts, [], code)
 
@@ -61,7 +67,9 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
             for name, method, inputs, outputs in facts["signatures"]
         }
         variables = {name: _entry(row) for name, *row in facts["variables"]}
-        return Loading(signatures, tuple(facts["tags"]), variables, int(facts["shards"]))
+        steps = [(list(map(str, targets)), list(map(str, fed))) for targets, fed in facts["steps"]]
+        tags, assets = tuple(facts["tags"]), {k: str(v) for k, v in facts["assets"].items()}
+        return Loading(signatures, tags, variables, int(facts["shards"]), steps, assets)
     except (DrystoneError, LookupError, TypeError, ValueError, AttributeError):
         return None
 

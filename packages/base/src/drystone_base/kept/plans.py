@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import DrystoneError
@@ -39,6 +40,8 @@ class KeptPlan(NamedTuple):
     """Of each feed: name, number of its dtype, shape."""
     copies: bool
     """Whether feeds are copied: a kernel may hold them."""
+    has_value: list[bool]
+    """Of each fetch: whether it is a tensor."""
 
 
 class KeptPlans:
@@ -72,14 +75,15 @@ class KeptPlans:
             plan = bytes(data[: facts["plan_size"]])
             rows = [(n, t, None if s is None else tuple(s)) for n, t, s in facts["feeds"]]
             copies = bool(facts["copies"])
-            program = _program(plan, constants, facts["handles"])
+            has_value = [bool(value) for value in facts["has_value"]]
+            program = _program(plan, constants, facts["kernels"], facts["outputs"])
         except (DrystoneError, LookupError, TypeError, ValueError, OSError):
             self.discard(fetches, feeds)
             return None
         if self._file.loading is not None:  # other variables than when the plan was made
             self._note_loading(code_files())
         self._note_digest()
-        return KeptPlan(program, rows, copies)
+        return KeptPlan(program, rows, copies, has_value)
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
         """Forget a plan."""
@@ -92,17 +96,18 @@ class KeptPlans:
         rows: Sequence[tuple[str, int, Sequence[int] | None]],
         encoded: Encoded,
         *,
+        has_value: Sequence[bool],
         copies: bool,
     ) -> bool:
-        """Keep a plan that needs nothing of Python's but variables; whether it is kept.
+        """Keep a plan that needs little of Python's; whether it is kept.
 
         ``rows`` says of each feed what :class:`KeptPlan` does. Where making the plan has changed
         what plans depend on, or shown that they must not be kept, it is not.
         """
         if circumstances(self._config) != self._made_by:
             return False
-        handles = _handles(encoded)
-        if handles is None or len(encoded.constants) > _MOST_CONSTANTS:
+        kernels = _kernels(encoded)
+        if kernels is None or len(encoded.constants) > _MOST_CONSTANTS:
             return False
         code = code_files()
         if code is None:
@@ -119,7 +124,9 @@ class KeptPlans:
             "constants": places.rows,
             "feeds": list(rows),
             "copies": copies,
-            "handles": handles,
+            "has_value": list(has_value),
+            "kernels": kernels,
+            "outputs": encoded.outputs,
         }
         parts = [plan, padding, *places.parts]
         kept = keep_record(self._store, self._name(fetches, feeds), facts, parts, code)
@@ -141,23 +148,30 @@ class KeptPlans:
             note_digest(self._store, state, self._file.digest)
 
 
-def _handles(encoded: Encoded) -> list[Sequence[Any]] | None:
-    """What gives a plan its variables; None where it needs other kernels of Python's."""
+def _kernels(encoded: Encoded) -> list[Sequence[Any]] | None:
+    """The kernels of Python's that a plan needs; None where one is not to be kept."""
     if not encoded.kernels:
         return []
-    from drystone_base.kept.handles import handle_rows
+    from drystone_base.kept.kernels import kernel_rows
 
-    return handle_rows(encoded.kernels)
+    return kernel_rows(encoded.kernels)
 
 
 def _program(
-    plan: bytes, constants: list[tuple[Any, int]], rows: Sequence[Sequence[Any]]
+    plan: bytes,
+    constants: list[tuple[Any, int]],
+    rows: Sequence[Sequence[Any]],
+    outputs: Sequence[Sequence[int]],
 ) -> Program:
     from drystone_base.executor.native import Program
 
     if not rows:
         return Program(plan, constants)
-    from drystone_base.kept.handles import Handles
+    from drystone_base.executor.calling import compute, needs_run
+    from drystone_base.kept.kernels import read_kernels
 
-    handles = Handles(rows)
-    return Program(plan, constants, handles.outputs, handles.compute, handles.needs_run)
+    kernels = read_kernels(rows)
+    dtypes = [tuple(map(int, own)) for own in outputs]
+    if len(dtypes) != len(kernels):
+        raise ValueError("each kernel must have its outputs")
+    return Program(plan, constants, dtypes, partial(compute, kernels), needs_run(kernels))

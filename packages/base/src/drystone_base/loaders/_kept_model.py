@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from drystone_base.kept.loadings import Loading
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders._source import GraphSource
@@ -57,12 +58,15 @@ class Read(NamedTuple):
         """The tags of the MetaGraph."""
         return tuple(sorted(self.meta.meta_info_def.tags))
 
-    def loading(self) -> Loading | None:
-        """What may be noted of it: nothing where it takes a run."""
-        entries = self.restored.entries
-        if entries is None or self.steps or self.assets:
+    def loading(self, files: ModelFiles) -> Loading | None:
+        """What may be noted of it: nothing where variables take a run."""
+        entries, shards = self.restored.entries, self.restored.shards
+        if entries is None:
             return None
-        return Loading(self.signatures, self.tags(), entries, self.restored.shards)
+        steps = [(targets, list(feeds)) for targets, feeds in self.steps]
+        folder = files.path / "assets"
+        assets = {t: path.relative_to(folder).as_posix() for t, path in self.assets.items()}
+        return Loading(self.signatures, self.tags(), entries, shards, steps, assets)
 
 
 def load_files(
@@ -78,11 +82,11 @@ def load_files(
     before = _checkpoint_digest(files)
     file = None if before is None else GraphFile.of(files.data, [files.kind, *asked], [before])
     kept = None if file is None else file.kept_loading()
-    if file is not None and kept is not None:
+    if file is not None and kept is not None and _has_assets(files, kept):
         return _as_kept(files, file, kept, parts)
     found = read(parts())
     if file is not None and _checkpoint_digest(files) == before:
-        file.loading = found.loading()
+        file.loading = found.loading(files)
     return _as_read(files, file, found)
 
 
@@ -104,15 +108,31 @@ def _checkpoint_digest(files: ModelFiles) -> str | None:
         return None
 
 
+def _asset(files: ModelFiles, name: str) -> Path:
+    return files.path / "assets" / name
+
+
+def _has_assets(files: ModelFiles, kept: Loading) -> bool:
+    """Whether what the model reads is there; who reads it anew says what is not."""
+    return all(_asset(files, name).is_file() for name in kept.assets.values())
+
+
 def _as_kept(
     files: ModelFiles, file: GraphFile, kept: Loading, parts: Callable[[], MetaParts]
 ) -> LoadedModel:
     shards = Shards(files.prefix or "", kept.shards)
+    assets = {tensor: _asset(files, name) for tensor, name in kept.assets.items()}
+    steps = [
+        (list(targets), {tensor: path_tensor(assets[tensor]) for tensor in fed})
+        for targets, fed in kept.steps
+    ]
     return LoadedModel(
         GraphSource(lambda: parts().load_graph(), file),
         dict(kept.signatures),
         files.path,
         files.kind,
+        init_steps=steps,
+        assets=assets,
         variables={name: shards.read(entry) for name, entry in kept.variables.items()},
         tags=kept.tags,
         checkpoint=files.prefix,

@@ -16,10 +16,9 @@ from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.dtypes import INT64, from_number
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import Graph
+from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
-from drystone_base.tensor import string_array
-from drystone_base.uris import as_path
 from drystone_base.wire import fields
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "leaves_folder",
     "parse_meta",
     "parse_text",
-    "path_tensor",
     "signatures",
     "split_field",
 ]
@@ -223,11 +221,6 @@ def _asset(filename: str, folder: Path) -> Path:
             status="NOT_FOUND",
         )
     return path
-
-
-def path_tensor(path: Path | str) -> np.ndarray[Any, Any]:
-    """The string scalar of an absolute path."""
-    return string_array([os.fsencode(as_path(path).absolute())], ())
 
 
 def asset_feeds(assets: Mapping[str, Path], graph: Graph) -> dict[str, np.ndarray[Any, Any]]:
