@@ -147,6 +147,7 @@ class _Run:
         self.main, self.feeds = Graph(), tuple[str, ...]()
         self._of_main: Shapes | None = None
         self.signatures, self.bodies = Signatures(), Bodies()
+        self.written: dict[Function, bytes] = {}
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
 
@@ -160,7 +161,7 @@ class _Run:
             return self.main if graph is body.graph else with_body(self.main, graph, body, function)
 
         def arguments() -> Mapping[str, tuple[int, ...]]:
-            return loop_arguments(self.main, self._main_shapes(), function, body)
+            return loop_arguments(self.main, self._main_shapes(), function, body, self.written)
 
         return self.on(
             _Item(body.graph, ends, results, args, function.name, ends, whole, arguments)
