@@ -135,7 +135,10 @@ TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cas
   TF_Tensor* out = nullptr;
   if (shares(array, bytes, copy)) {
     out = host.TF_NewTensor(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
-    if (out != nullptr) owner.release();
+    if (out != nullptr) {
+      owner.release();
+      host.DS_TensorIsReached(out);  // by whoever has the array, and a mapped file cannot be written
+    }
   } else {
     out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
     if (out != nullptr && bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);

@@ -110,6 +110,7 @@ class Model:
             self._assign(name, value)
         for targets, feeds in self.loaded.init_steps:
             self.session.run(list(targets), feeds)
+        self.loaded = replace(self.loaded, variables={})  # the session has their values now
 
     def _assign(self, name: str, value: np.ndarray[Any, Any]) -> None:
         """Give the resource variable of that name its restored value."""

@@ -16,7 +16,7 @@ from drystone_base.uris import as_path, uri_of
 if TYPE_CHECKING:
     from drystone_base.kernels import Call
 
-__all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts"]
+__all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts", "checkpoint_reads"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -98,6 +98,13 @@ class Access:
         """Whether ``path`` may be read."""
         return _covered(self.read, path)
 
+    def may_read_checkpoint(self, prefix: PathLike) -> bool:
+        """Whether all files of a checkpoint may be read; not if nobody can say which those are."""
+        try:
+            return all(map(self.may_read, checkpoint_reads(prefix)))
+        except OSError:
+            return False
+
     def check_read(self, call: Call, path: PathLike) -> None:
         """Raise ``KernelError`` (``access-denied``) unless ``path`` may be read."""
         if not self.may_read(path):
@@ -126,10 +133,18 @@ class Access:
 def checkpoint_parts(prefix: PathLike) -> list[Path]:
     """The files that are there of a checkpoint: index and data, or one file or shards (V1)."""
     whole = as_path(prefix).absolute()
-    stem = re.escape(re.sub(_SHARD, "", whole.name))
-    part = re.compile(stem + r"(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
+    stems = "|".join(re.escape(name) for name in (re.sub(_SHARD, "", whole.name), whole.name))
+    part = re.compile(rf"(?:{stems})(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
     files = whole.parent.iterdir() if whole.parent.is_dir() else ()
     return [path for path in files if part.fullmatch(path.name)]
+
+
+def checkpoint_reads(prefix: PathLike) -> list[Path]:
+    """What reading a checkpoint may open: also its index where no names can be listed.
+
+    Raises ``OSError`` for a folder that may not be listed.
+    """
+    return [as_path(f"{os.fspath(prefix)}.index"), *checkpoint_parts(prefix)]
 
 
 def checkpoint_files(prefix: PathLike) -> list[PathLike]:

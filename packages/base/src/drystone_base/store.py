@@ -1,13 +1,15 @@
 """Files of what was computed once, in a folder: written at once or not at all, checked when read.
 
-A file is a line of magic, the length of a header, the header (JSON: facts about the contents, their
-size and checksum), and the contents. Several processes may use a folder.
+A file is a line of magic, the length and the checksum of a header, the header (JSON: facts about
+the contents, their size and checksum), and the contents. Several processes may use a folder.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import struct
 import time
 import zlib
 from collections.abc import Sequence
@@ -20,8 +22,8 @@ from drystone_base.ops._mapped import MappedFile
 
 __all__ = ["BadFile", "Store", "cache_store"]
 
-_LENGTH: Final = 8
-_MOST_HEADER: Final = 1 << 20
+_FRONT: Final = 8  # bytes: the length of a header, and its checksum
+_MOST_HEADER: Final = 1 << 26
 _DRAFT: Final = ".draft-"
 _BOUNDARY: Final = 64  # bytes: contents begin at a multiple
 _MOST_SECONDS: Final = 3600.0
@@ -73,12 +75,15 @@ class Store:
             checksum = zlib.crc32(part, checksum)
         stated = facts | {"size": sum(len(part) for part in parts), "crc32": checksum}
         header = json.dumps(stated, sort_keys=True).encode()
-        header += b" " * (-(len(self._magic) + _LENGTH + len(header)) % _BOUNDARY)
+        header += b" " * (-(len(self._magic) + _FRONT + len(header)) % _BOUNDARY)
+        if len(header) > _MOST_HEADER:
+            raise OSError(errno.EFBIG, "there are too many facts to keep")
+        begin = struct.pack("<II", len(header), zlib.crc32(header))
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = self.folder / f"{_DRAFT}{os.urandom(8).hex()}"
         try:
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                for piece in (self._magic, len(header).to_bytes(_LENGTH, "little"), header, *parts):
+                for piece in (self._magic, begin, header, *parts):
                     file.write(piece)
             os.replace(draft, self._path(name))
         except BaseException:
@@ -142,12 +147,12 @@ class Store:
     def _parse(self, path: Path, data: memoryview) -> tuple[dict[str, Any], memoryview]:
         """Facts and contents of a file; raises ``BadFile``."""
         magic = self._magic
-        begin = len(magic) + _LENGTH
+        begin = len(magic) + _FRONT
         if bytes(data[: len(magic)]) != magic or len(data) < begin:
             raise BadFile(f"{path} is no file of {_a(self.kind)}")
-        length = int.from_bytes(data[len(magic) : begin], "little")
+        length, checked = struct.unpack_from("<II", data, len(magic))
         try:
-            if length > _MOST_HEADER:
+            if length > _MOST_HEADER or zlib.crc32(data[begin : begin + length]) != checked:
                 raise ValueError
             facts = json.loads(bytes(data[begin : begin + length]))
             size, checksum = int(facts["size"]), int(facts["crc32"])

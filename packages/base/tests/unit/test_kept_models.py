@@ -257,9 +257,64 @@ def test_damaged_data_are_refused_as_ever(tmp_path: Path, damage: Any, error: st
     (data,) = model.path.glob("variables/variables.data-*")
     damage(data)
     (name, code, text), taken, _ = model.run()
-    assert (name, code, taken) == (CheckpointError.__name__, f"checkpoint-{error}", True)
+    assert (name, code, taken) == (CheckpointError.__name__, f"checkpoint-{error}", False)
     shutil.rmtree(model.plans)
     assert model.run()[0] == [name, code, text]
+
+
+def test_a_note_of_another_checkpoint_is_written_anew(tmp_path: Path) -> None:
+    """Whoever wrote it: what it says of the data does not hold, and the index tells what does."""
+    model = saved(tmp_path)
+    model.right(kept=False)
+    store = Store(model.plans, None, "plan")
+    for file in model.plans.glob("*.plan"):
+        found = store.read(file.stem)
+        assert found is not None
+        if "variables" in found[0]:
+            ((*front, crc),) = found[0]["variables"]
+            store.write(file.stem, found[0] | {"variables": [[*front, crc ^ 1]]}, [])
+    model.right(kept=False)
+    model.right(kept=True)
+
+
+def test_a_damaged_note_is_written_anew(tmp_path: Path) -> None:
+    model = saved(tmp_path)
+    model.right(kept=False)
+    for file in model.plans.glob("*.plan"):
+        data = file.read_bytes()
+        file.write_bytes(
+            data.replace(b'"copies": false', b'"copies": true ').replace(b"24,", b"25,")
+        )
+        assert file.read_bytes() != data
+    model.right(kept=False)
+    model.right(kept=True)
+
+
+def test_signatures_are_of_the_ops_that_a_process_knows(tmp_path: Path) -> None:
+    """A graph without signatures ends where its known ops do."""
+    model = meta_file(tmp_path)
+    (file,) = model.path.glob("*.meta")
+    made = MetaGraphDef.FromString(file.read_bytes())
+    made.graph_def.node.add(name="mine", op="MyOp", input=["x"])
+    file.write_bytes(made.SerializeToString())
+    program = """
+import drystone_base as ds
+from drystone_base.dtypes import FLOAT32
+from drystone_base.ops.defs import ArgDef, OpDef, register
+if {registers}:
+    register(OpDef("MyOp", *((ArgDef(n, FLOAT32, "", "", "", False),) for n in "xy")))
+model = ds.load({path!r}, config=ds.SessionConfig(optimizer="off"))
+print(sorted(model.default_signature().signature.outputs))
+model.run(["w", "x/again"], {{"x:0": [[7]]}})
+"""
+    outputs = [
+        run_program(
+            program.format(registers=registers, path=str(model.path)),
+            DRYSTONE_PLAN_CACHE=str(model.plans),
+        ).strip()
+        for registers in (False, True, False)
+    ]
+    assert outputs == ["['x/again']", "['mine', 'x/again']", "['x/again']"]
 
 
 def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from google.protobuf import text_format
 from model_files import (
     WEIGHTS,
+    const,
     meta_graph,
     model_graph,
     variable,
@@ -19,9 +20,10 @@ from model_files import (
 )
 from shared_data import MODELS, WHY_NOT, model_index
 
-from drystone_abi.protos import DataType, MetaGraphDef, SavedModel
+from drystone_abi.protos import AttrValue, DataType, MetaGraphDef, SavedModel
+from drystone_base import policy
 from drystone_base.dtypes import FLOAT32, INT64, STRING
-from drystone_base.errors import DrystoneError, KernelError
+from drystone_base.errors import CheckpointError, DrystoneError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
 from drystone_base.loaders.checkpoint import save
@@ -215,6 +217,85 @@ def test_where_a_saver_would_not_just_assign_it_is_run(
         return
     with pytest.raises(DrystoneError, match=says):
         load(folder)
+
+
+def test_what_nobody_needs_may_be_missing(tmp_path: Path) -> None:
+    """Of what is needed the saver says where it is, whatever it would do with the rest."""
+    graph = model_graph()
+    other = variable(graph, "other", FLOAT32, ())
+    more = const(graph, "save/more", ["gone"], STRING)
+    inputs = [graph["save/filename"], more, graph["save/slices"]]
+    value = graph.add("RestoreV2", "save/other", inputs, attrs={"dtypes": [FLOAT32]})
+    put = graph.add("AssignVariableOp", "save/also", [other, value], attrs={"dtype": FLOAT32})
+    graph.add_control(graph["save/all"], put)
+    folder = write_saved_model(tmp_path / "m", meta_graph(graph))
+    with pytest.raises(CheckpointError, match="gone"):
+        load(folder)
+    model = load(folder, needed=["y:0"])
+    np.testing.assert_array_equal(model.run("y:0", {"x:0": X}), X @ WEIGHTS)
+
+
+def test_a_saver_that_reads_another_checkpoint_is_run(tmp_path: Path) -> None:
+    """Only what comes from the checkpoint that it is told of is known."""
+    graph = model_graph()
+    folder = tmp_path / "m"
+    name = const(graph, "save/fixed", str(folder / "assets" / "more"), STRING)
+    graph.set_input(graph["save/read"], 0, (name, 0))
+    write_saved_model(folder, meta_graph(graph))
+    save(folder / "assets" / "more", {"weights": WEIGHTS + 1})
+    assert load_model(folder).init_steps[0][0] == ["save/all"]
+    np.testing.assert_array_equal(load(folder).run("w/read"), WEIGHTS + 1)
+
+
+@pytest.mark.parametrize(
+    ("node", "edit", "code"),
+    [
+        ("save/put", lambda n: n.ClearField("input"), "wrong-fan-in"),
+        ("save/put", lambda n: n.input.pop(), "wrong-fan-in"),
+        ("save/read", lambda n: n.ClearField("input"), "wrong-fan-in"),
+        ("save/names", lambda n: n.attr.pop("value"), "missing-attr"),
+        ("save/names", lambda n: n.attr["dtype"].CopyFrom(AttrValue(type=3)), "dtype-mismatch"),
+    ],
+)
+def test_a_malformed_saver_is_named(tmp_path: Path, node: str, edit: Any, code: str) -> None:
+    meta = meta_graph(model_graph())
+    (found,) = [n for n in meta.graph_def.node if n.name == node]
+    edit(found)
+    with pytest.raises(DrystoneError) as caught:
+        load(write_saved_model(tmp_path / "m", meta))
+    assert caught.value.code == code
+
+
+def test_values_of_variables_are_the_session_s(tmp_path: Path) -> None:
+    """A model does not hold what was restored beside what its variables are now."""
+    model = load(saved(tmp_path))
+    assert model.loaded.variables == {}
+    np.testing.assert_array_equal(model.run("w/read"), WEIGHTS)
+
+
+@pytest.mark.parametrize("prefix", ["m-00000-of-00001", "m"])
+def test_links_of_a_checkpoint_are_not_followed(tmp_path: Path, prefix: str) -> None:
+    """Whatever its name looks like: the file that names it came with the model."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "m.meta").write_bytes(meta_graph(model_graph()).SerializeToString())
+    save(tmp_path / "secret", {"weights": WEIGHTS})
+    for part in ("index", "data-00000-of-00001"):
+        (folder / f"{prefix}.{part}").symlink_to(tmp_path / f"secret.{part}")
+    (folder / "checkpoint").write_text(f'model_checkpoint_path: "{prefix}"', encoding="utf-8")
+    with pytest.raises(KernelError, match="may not read"):
+        load(folder / "m.meta")
+
+
+def test_a_folder_that_may_not_be_listed_is_for_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Any) -> Any:
+        raise PermissionError("no listing")
+
+    folder = saved(tmp_path)
+    monkeypatch.setattr(policy, "checkpoint_parts", refuse)
+    assert load_model(folder).init_steps[0][0] == ["save/all"]
 
 
 def test_a_checkpoint_that_leaves_the_folder_is_for_the_session_to_read(tmp_path: Path) -> None:

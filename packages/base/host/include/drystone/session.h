@@ -53,6 +53,10 @@ typedef struct DS_Callbacks {
 } DS_Callbacks;
 #define DS_CALLBACKS_STRUCT_SIZE TF_OFFSET_OF_END(DS_Callbacks, adapt_variable)
 
+/* Say of a tensor of the embedder's memory that others have that memory, too, or that it cannot be
+ * written: no kernel changes it in place. */
+TF_CAPI_EXPORT extern void DS_TensorIsReached(TF_Tensor* tensor);
+
 /* A scalar tensor that stands for an object of the embedder: it goes from kernel to kernel of the
  * embedder as it is. `release` is called with the object when the last handle goes, on any thread.
  * NULL without memory; the object is not released then. */

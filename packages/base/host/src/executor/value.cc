@@ -50,6 +50,10 @@ using namespace drystone::host;
 
 extern "C" {
 
+void DS_TensorIsReached(TF_Tensor* tensor) {
+  if (tensor != nullptr && tensor->memory != nullptr) tensor->memory->reached = true;
+}
+
 TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype, void (*release)(void*)) {
   return answered<TF_Tensor*>(nullptr, [&] {
     auto memory = std::make_unique<Memory>();

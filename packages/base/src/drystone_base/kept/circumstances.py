@@ -15,7 +15,7 @@ from drystone_base._entry_points import declared, declaring
 if TYPE_CHECKING:
     from drystone_base.config import SessionConfig
 
-__all__ = ["circumstances", "home"]
+__all__ = ["circumstances", "has_own_ops", "home"]
 
 _VARIABLES: Final = ("DRYSTONE_", "DNNL_", "GOMP_", "NPY_", "ONEDNN_", "OMP_", "OPENBLAS_", "TF_")
 """How names of environment variables begin that may change what is planned."""
@@ -34,7 +34,7 @@ def circumstances(config: SessionConfig) -> list[Any] | None:
     Plugins must be loaded. Where a program has changed what is registered, by Python, no file says
     what a plan depends on.
     """
-    if not (_is_plain(config) and _stages_last(config)) or _has_own_ops():
+    if not (_is_plain(config) and _stages_last(config)) or has_own_ops():
         return None
     return [
         home(),
@@ -76,7 +76,7 @@ def _stages_last(config: SessionConfig) -> bool:
     )
 
 
-def _has_own_ops() -> bool:
+def has_own_ops() -> bool:
     """Whether the program has registered ops."""
     defs = sys.modules.get("drystone_base.ops.defs")
     return defs is not None and defs.generation() > 0

@@ -16,7 +16,7 @@ from drystone_base.loaders.checkpoint import (
     parse_slice,
 )
 from drystone_base.loaders.checkpoint.shards import data_path, index_path
-from drystone_base.policy import checkpoint_parts
+from drystone_base.policy import checkpoint_reads
 from drystone_base.tensor import string_array
 from drystone_base.uris import as_path
 
@@ -33,7 +33,7 @@ def _path(call: Call, tensor: Array) -> str:
 
 def _readable(call: Call, prefix: str) -> str:
     """The prefix, once all files of the checkpoint may be read."""
-    for path in checkpoint_parts(prefix) or [index_path(prefix)]:
+    for path in checkpoint_reads(prefix):
         call.runtime.access.check_read(call, path)
     return prefix
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from drystone_base.kept.circumstances import has_own_ops
 from drystone_base.kept.loadings import kept_loading
 from drystone_base.kept.seen_files import State, is_worth_noting, noted_digest, state_of
 from drystone_base.ops._mapped import MappedFile
@@ -70,5 +71,5 @@ class GraphFile:
             return None
 
     def kept_loading(self) -> Loading | None:
-        """What an earlier process noted of how the model is loaded."""
-        return kept_loading(self.where, self.beside)
+        """What an earlier process noted of how the model is loaded, with the ops that it knew."""
+        return None if has_own_ops() else kept_loading(self.where, self.beside)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from drystone_base.errors import CheckpointError
 from drystone_base.kept.loadings import Loading
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders._assets import path_tensor
@@ -15,7 +17,7 @@ from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders.checkpoint.shards import Shards, index_path
 from drystone_base.ops._mapped import MappedFile
 from drystone_base.plugins._contents import sha256
-from drystone_base.policy import Access, checkpoint_parts
+from drystone_base.policy import Access
 
 if TYPE_CHECKING:
     from drystone_abi.protos import MetaGraphDef
@@ -83,7 +85,10 @@ def load_files(
     file = None if before is None else GraphFile.of(files.data, [files.kind, *asked], [before])
     kept = None if file is None else file.kept_loading()
     if file is not None and kept is not None and _has_assets(files, kept):
-        return _as_kept(files, file, kept, parts)
+        with suppress(
+            CheckpointError
+        ):  # the note is wrong or the checkpoint: to read it anew tells
+            return _as_kept(files, file, kept, parts)
     found = read(parts())
     if file is not None and _checkpoint_digest(files) == before:
         file.loading = found.loading(files)
@@ -100,7 +105,7 @@ def _checkpoint_digest(files: ModelFiles) -> str | None:
         return None
     if prefix is None:
         return ""
-    if not all(map(files.access.may_read, checkpoint_parts(prefix))):
+    if not files.access.may_read_checkpoint(prefix):
         return None
     try:
         return sha256(str(index_path(prefix))).hex()
@@ -142,6 +147,7 @@ def _as_kept(
 
 
 def _as_read(files: ModelFiles, file: GraphFile | None, read: Read) -> LoadedModel:
+    meta = read.meta
     return LoadedModel(
         GraphSource.of(read.graph, file),
         read.signatures,
@@ -152,6 +158,6 @@ def _as_read(files: ModelFiles, file: GraphFile | None, read: Read) -> LoadedMod
         tags=read.tags(),
         assets=read.assets,
         checkpoint=files.prefix,
-        read_meta=lambda: read.meta,
+        read_meta=lambda: meta,  # not the values of variables
         size=files.size(),
     )

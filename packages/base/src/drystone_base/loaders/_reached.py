@@ -6,19 +6,23 @@ that cannot be told for certain, all are restored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
+from drystone_abi.protos import SaverDef
+from drystone_base.dtypes import STRING
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.loaders.checkpoint import SliceSpec, parse_slice
+from drystone_base.ops.attrs import TensorAttr
 
 __all__ = ["ASSIGNS", "VARIABLES", "Source", "assigned", "reached", "shared", "source_of"]
 
 VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
 ASSIGNS: Final = frozenset({"Assign", "AssignVariableOp"})
+_ASSIGNED: Final = 2  # inputs of an assignment: the variable, and what it gets
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _INPUTS: Final = frozenset({"Placeholder", "PlaceholderWithDefault", "_Arg"})
 _HARMLESS: Final = frozenset({"Const", "Identity", "NoOp", "_Retval"})
@@ -59,32 +63,36 @@ def reached(graph: Graph, tensors: Iterable[str]) -> set[str] | None:
     return {shared(node) for node in nodes if node.op in VARIABLES}
 
 
-def assigned(graph: Graph, restore_op: str) -> dict[str, Source] | None:
+def assigned(graph: Graph, saver: SaverDef) -> dict[str, Source] | None:
     """What the saver's node for restoring assigns, by shared name.
 
-    None for a saver that does more than assign tensors of the checkpoint to variables, once each.
+    None for a saver that does more than assign tensors of its checkpoint to variables, once each.
     """
+    file = graph[parse_tensor_name(saver.filename_tensor_name)[0]]
     found: dict[str, Source] = {}
-    for variable, source in _assignments(graph, graph[restore_op]):
+    for variable, source in _assignments(graph, graph[saver.restore_op_name], file):
         if variable is None or source is None or shared(variable) in found:
             return None
         found[shared(variable)] = source
     return found
 
 
-def _assignments(graph: Graph, target: Node) -> Iterator[tuple[Node | None, Source | None]]:
+def _assignments(
+    graph: Graph, target: Node, file: Node
+) -> Iterator[tuple[Node | None, Source | None]]:
     """Each assignment of the saver; None for what is not understood."""
     for node in reachable([target]):
         if node.op in _CALLS:
-            yield from _inside(graph, node)
+            yield from _inside(graph, node, file)
         elif node.op not in _SAVER:
             yield None, None
         elif node.op in ASSIGNS:
-            variable = node.inputs[0][0]
-            yield (variable if variable.op in VARIABLES else None), source_of(node)
+            variable = node.inputs[0][0] if node.inputs else None
+            known = variable is not None and variable.op in VARIABLES
+            yield (variable if known else None), source_of(node, lambda name: name is file)
 
 
-def _inside(graph: Graph, call: Node) -> Iterator[tuple[Node | None, Source | None]]:
+def _inside(graph: Graph, call: Node, file: Node) -> Iterator[tuple[Node | None, Source | None]]:
     """The assignments of a function that a saver calls, to variables that it is given."""
     function = graph.functions.get(getattr(call.attr("f"), "name", ""))
     if function is None or any(op not in _SAVER - _CALLS for op in function.ops()):
@@ -95,20 +103,28 @@ def _inside(graph: Graph, call: Node) -> Iterator[tuple[Node | None, Source | No
     except DrystoneError:
         yield None, None
         return
-    given = dict(zip(body.args, (source for source, _ in call.inputs), strict=True))
+    given = dict(zip(body.args, (_handed_on(source) for source, _ in call.inputs), strict=False))
     for node in body.graph:
         if node.op in ASSIGNS:
-            variable = given.get(node.inputs[0][0])
+            variable = given.get(node.inputs[0][0]) if node.inputs else None
             known = variable is not None and variable.op in VARIABLES
-            yield (variable if known else None), source_of(node)
+            source = source_of(node, lambda name: given.get(name) is file)
+            yield (variable if known else None), source
 
 
-def source_of(assign: Node) -> Source | None:
-    """What an assignment takes from the checkpoint; None for anything else."""
+def source_of(assign: Node, is_file: Callable[[Node], bool]) -> Source | None:
+    """What an assignment takes from the checkpoint; None for anything else.
+
+    ``is_file`` says whether a node is where the saver is told the checkpoint's name.
+    """
+    if len(assign.inputs) < _ASSIGNED:
+        return None
     source, index = assign.inputs[1]
     if source.op == "Identity" and source.inputs:
         source, index = source.inputs[0]
-    if source.op not in _RESTORES:
+    if source.op not in _RESTORES or not source.inputs:
+        return None
+    if not is_file(_handed_on(source.inputs[0][0])):
         return None
     names, *slices = [_texts(node) for node, _ in source.inputs[1:]] or [[]]
     if any(index >= len(texts) for texts in (names, *slices)):
@@ -117,8 +133,16 @@ def source_of(assign: Node) -> Source | None:
     return Source(names[index]) if part is None else Source(names[index], part[1], part[0])
 
 
+def _handed_on(node: Node) -> Node:
+    """The node whose value it is, past those that hand one on."""
+    while node.op == "Identity" and node.inputs:
+        node = node.inputs[0][0]
+    return node
+
+
 def _texts(node: Node) -> list[str]:
     """The strings of a constant; none for any other node."""
-    if node.op != "Const":
+    value = node.attr("value") if node.op == "Const" and node.attr("dtype") is STRING else None
+    if not isinstance(value, TensorAttr):
         return []
-    return [v.decode("utf-8", "surrogateescape") for v in node.attr("value").array.ravel().tolist()]
+    return [v.decode("utf-8", "surrogateescape") for v in value.array.ravel().tolist()]

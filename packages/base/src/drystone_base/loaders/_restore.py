@@ -27,7 +27,7 @@ from drystone_base.loaders._reached import (
 )
 from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
 from drystone_base.loaders.checkpoint._slices import extents
-from drystone_base.policy import Access, checkpoint_parts
+from drystone_base.policy import Access
 
 __all__ = ["Restored", "has_saver", "restore", "variable_keys", "variable_names"]
 
@@ -78,8 +78,10 @@ def restore(
         return Restored([], plain | _as_saver(graph, reader))
     if has_saver(graph, saver):
         left = _not_restored(graph, meta, reader)
-        sources = assigned(graph, saver.restore_op_name)
-        may_read = all(map(access.may_read, checkpoint_parts(prefix)))
+        sources = assigned(graph, saver)
+        if sources is not None and wanted is not None:
+            sources = {name: source for name, source in sources.items() if name in wanted}
+        may_read = access.may_read_checkpoint(prefix)
         if sources is None or not may_read or not _fit(graph, sources, reader):
             given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
             return Restored([([saver.restore_op_name], given)], _values(reader, left))
@@ -161,7 +163,7 @@ def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, A
     for node in graph:
         if node.op not in ASSIGNS or len(node.inputs) < 2:
             continue
-        variable, source = node.inputs[0][0], source_of(node)
+        variable, source = node.inputs[0][0], source_of(node, lambda _: True)
         if source is not None and variable.op in VARIABLES:
             values |= _values(reader, {shared(variable): source})
     return values
