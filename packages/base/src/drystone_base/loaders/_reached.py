@@ -7,6 +7,7 @@ that cannot be told for certain, all are restored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 from drystone_abi.protos import SaverDef
@@ -17,7 +18,16 @@ from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.loaders.checkpoint import SliceSpec, parse_slice
 from drystone_base.ops.attrs import TensorAttr
 
-__all__ = ["ASSIGNS", "VARIABLES", "Source", "assigned", "reached", "shared", "source_of"]
+__all__ = [
+    "ASSIGNS",
+    "VARIABLES",
+    "Source",
+    "assigned",
+    "reached",
+    "shared",
+    "source_of",
+    "texts_of",
+]
 
 VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
@@ -81,6 +91,7 @@ def _assignments(
     graph: Graph, target: Node, file: Node
 ) -> Iterator[tuple[Node | None, Source | None]]:
     """Each assignment of the saver; None for what is not understood."""
+    texts = cache(texts_of)  # all names are in one constant
     for node in reachable([target]):
         if node.op in _CALLS:
             yield from _inside(graph, node, file)
@@ -89,7 +100,7 @@ def _assignments(
         elif node.op in ASSIGNS:
             variable = node.inputs[0][0] if node.inputs else None
             known = variable is not None and variable.op in VARIABLES
-            yield (variable if known else None), source_of(node, lambda name: name is file)
+            yield (variable if known else None), source_of(node, lambda name: name is file, texts)
 
 
 def _inside(graph: Graph, call: Node, file: Node) -> Iterator[tuple[Node | None, Source | None]]:
@@ -103,19 +114,23 @@ def _inside(graph: Graph, call: Node, file: Node) -> Iterator[tuple[Node | None,
     except DrystoneError:
         yield None, None
         return
+    texts = cache(texts_of)
     given = dict(zip(body.args, (_handed_on(source) for source, _ in call.inputs), strict=False))
     for node in body.graph:
         if node.op in ASSIGNS:
             variable = given.get(node.inputs[0][0]) if node.inputs else None
             known = variable is not None and variable.op in VARIABLES
-            source = source_of(node, lambda name: given.get(name) is file)
+            source = source_of(node, lambda name: given.get(name) is file, texts)
             yield (variable if known else None), source
 
 
-def source_of(assign: Node, is_file: Callable[[Node], bool]) -> Source | None:
+def source_of(
+    assign: Node, is_file: Callable[[Node], bool], texts: Callable[[Node], list[str]]
+) -> Source | None:
     """What an assignment takes from the checkpoint; None for anything else.
 
-    ``is_file`` says whether a node is where the saver is told the checkpoint's name.
+    ``is_file`` says whether a node is where the saver is told the checkpoint's name; ``texts``
+    gives the strings of a constant.
     """
     if len(assign.inputs) < _ASSIGNED:
         return None
@@ -126,8 +141,8 @@ def source_of(assign: Node, is_file: Callable[[Node], bool]) -> Source | None:
         return None
     if not is_file(_handed_on(source.inputs[0][0])):
         return None
-    names, *slices = [_texts(node) for node, _ in source.inputs[1:]] or [[]]
-    if any(index >= len(texts) for texts in (names, *slices)):
+    names, *slices = [texts(node) for node, _ in source.inputs[1:]] or [[]]
+    if any(index >= len(strings) for strings in (names, *slices)):
         return None
     part = parse_slice(slices[0][index]) if slices else None
     return Source(names[index]) if part is None else Source(names[index], part[1], part[0])
@@ -140,7 +155,7 @@ def _handed_on(node: Node) -> Node:
     return node
 
 
-def _texts(node: Node) -> list[str]:
+def texts_of(node: Node) -> list[str]:
     """The strings of a constant; none for any other node."""
     value = node.attr("value") if node.op == "Const" and node.attr("dtype") is STRING else None
     if not isinstance(value, TensorAttr):

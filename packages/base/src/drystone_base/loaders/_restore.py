@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +25,7 @@ from drystone_base.loaders._reached import (
     reached,
     shared,
     source_of,
+    texts_of,
 )
 from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
 from drystone_base.loaders.checkpoint._slices import extents
@@ -160,10 +162,11 @@ def _not_restored(graph: Graph, meta: MetaGraphDef, reader: BundleReader) -> dic
 def _as_saver(graph: Graph, reader: BundleReader) -> dict[str, np.ndarray[Any, Any]]:
     """What the graph's restoring nodes would assign, by shared name."""
     values: dict[str, np.ndarray[Any, Any]] = {}
+    texts = cache(texts_of)
     for node in graph:
         if node.op not in ASSIGNS or len(node.inputs) < 2:
             continue
-        variable, source = node.inputs[0][0], source_of(node, lambda _: True)
+        variable, source = node.inputs[0][0], source_of(node, lambda _: True, texts)
         if source is not None and variable.op in VARIABLES:
             values |= _values(reader, {shared(variable): source})
     return values
