@@ -178,4 +178,6 @@ def load(
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
     with no_cycle_collection():
-        return Model(load_model(path, tags=tags, checkpoint=checkpoint, needed=needed), config)
+        reached = None if config is None else config.access
+        loaded = load_model(path, tags=tags, checkpoint=checkpoint, needed=needed, access=reached)
+        return Model(loaded, config)

@@ -287,6 +287,23 @@ def test_links_of_a_checkpoint_are_not_followed(tmp_path: Path, prefix: str) -> 
         load(folder / "m.meta")
 
 
+def test_a_checkpoint_elsewhere_is_not_a_model_s_to_name(tmp_path: Path) -> None:
+    """Without a saver no run asks; the caller may name it, and so may the session's config."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "m.meta").write_bytes(meta_graph(model_graph(saver=False)).SerializeToString())
+    save(tmp_path / "secret" / "ckpt", {"w": WEIGHTS})
+    (folder / "checkpoint").write_text('model_checkpoint_path: "../secret/ckpt"', encoding="utf-8")
+    with pytest.raises(CheckpointError) as caught:
+        load(folder / "m.meta")
+    assert caught.value.code == "access-denied"
+    assert "name it yourself: load(..., checkpoint=" in str(caught.value)
+    given = load(folder / "m.meta", checkpoint=tmp_path / "secret" / "ckpt")
+    np.testing.assert_array_equal(given.run("w/read"), WEIGHTS)
+    config = SessionConfig(access=Access(read=(tmp_path / "secret",)))
+    np.testing.assert_array_equal(load(folder, config=config).run("w/read"), WEIGHTS)
+
+
 def test_a_folder_that_may_not_be_listed_is_for_the_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import missing_file, unreadable_file
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders.graphdef import load_graphdef
 from drystone_base.uris import as_path, uri_of
+
+if TYPE_CHECKING:
+    from drystone_base.policy import Access
 
 __all__ = ["load_model"]
 
@@ -29,6 +32,7 @@ def load_model(
     tags: Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     needed: Iterable[str] | None = None,
+    access: Access | None = None,
 ) -> LoadedModel:
     """Read a SavedModel, MetaGraph (``.meta``), GraphDef (``.pb``, ``.pbtxt``) or ``model.json``.
 
@@ -36,6 +40,7 @@ def load_model(
     latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from. Of a
     SavedModel, variables that none of the tensors and signatures ``needed`` reaches stay unread.
+    ``access``: where a MetaGraph may say that its checkpoint is, beside its own folder.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
     given = as_path(path)
@@ -52,7 +57,7 @@ def load_model(
     if found.suffix == ".meta":
         from drystone_base.loaders.meta_file import load_meta_graph
 
-        return load_meta_graph(found, checkpoint)
+        return load_meta_graph(found, checkpoint, access)
     if found.suffix == ".json":
         from drystone_base.loaders.tfjs import load_tfjs
 

@@ -68,9 +68,9 @@ def restore(
 
     Where the graph has a saver of its own, its nodes say which tensor each variable gets; it is run
     where that cannot be told, where what it would do fails, and where ``access`` does not reach the
-    checkpoint, which is for the session to decide. Otherwise variables are found through
-    the object graphs of model and checkpoint, then by name. Variables that none of the tensors
-    ``needed`` reaches are left alone, where that can be told. Raises ``CheckpointError``.
+    checkpoint, which is for the session to decide. Otherwise variables are found through the object
+    graphs of model and checkpoint, then by name. Variables that none of the tensors ``needed``
+    reaches are left alone, where that can be told. Raises ``CheckpointError``.
     """
     saver = meta.saver_def
     reader = open_checkpoint(prefix)

@@ -20,20 +20,27 @@ if TYPE_CHECKING:
 __all__ = ["load_meta_graph"]
 
 
-def load_meta_graph(path: Path, checkpoint: str | os.PathLike[str] | None = None) -> LoadedModel:
+def load_meta_graph(
+    path: Path,
+    checkpoint: str | os.PathLike[str] | None = None,
+    access: Access | None = None,
+) -> LoadedModel:
     """A MetaGraph, restored from ``checkpoint`` or from the one found beside it.
 
     Beside it means: the file's own name without ``.meta``, else what the folder's ``checkpoint``
-    file names, else the only one in the folder. Without any, variables have no value until the
-    graph's own initializer is run. The graph is read when it is needed, where an earlier process
-    has read this very file. Raises ``BadModelFile`` (``bad-meta-graph``), ``CheckpointError``,
-    ``GraphError``.
+    file names, else the only one in the folder; it must lie in the folder, or where ``access``
+    reads. Without any, variables have no value until the graph's own initializer is run. The graph
+    is read when it is needed, where an earlier process has read this very file. Raises
+    ``BadModelFile`` (``bad-meta-graph``), ``CheckpointError``, ``GraphError``.
     """
     data = map_file(path)
     prefix = as_path(checkpoint) if checkpoint is not None else _beside(path)
     named = () if checkpoint is None else checkpoint_files(checkpoint)
-    access, size = Access().with_read(path.parent, *named), partial(_size, path, prefix)
-    files = ModelFiles("metagraph", path, data, prefix, access, size)
+    reached, size = (
+        (access or Access()).with_read(path.parent, *named),
+        partial(_size, path, prefix),
+    )
+    files = ModelFiles("metagraph", path, data, prefix, reached, size)
 
     @cache
     def parts() -> MetaParts:
