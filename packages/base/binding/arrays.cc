@@ -137,7 +137,7 @@ TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cas
     out = host.TF_NewTensor(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
     if (out != nullptr) {
       owner.release();
-      host.DS_TensorIsReached(out);  // by whoever has the array, and a mapped file cannot be written
+      host.DS_MarkTensorShared(out);  // with whoever has the array; a mapped file cannot be written
     }
   } else {
     out = host.TF_AllocateTensor(dtype, dims, rank, bytes);

@@ -25,7 +25,7 @@ namespace drystone::binding {
   X(TF_NewTensor)                  \
   X(DS_ShareTensor)                \
   X(DS_TensorIsExclusive)          \
-  X(DS_TensorIsReached)            \
+  X(DS_MarkTensorShared)           \
   X(DS_NewOpaqueTensor)            \
   X(DS_NewStoredTensor)            \
   X(DS_OpaqueObject)               \

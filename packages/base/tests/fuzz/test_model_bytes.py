@@ -56,7 +56,7 @@ def touch_everything(loaded: LoadedModel) -> None:
         return
 
 
-def load_if_possible(path: Path) -> None:
+def assert_loads_or_says_why(path: Path) -> None:
     try:
         loaded = load_model(path)
     except DrystoneError as error:
@@ -75,7 +75,7 @@ def test_damaged_graphs(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.pb"
     path.write_bytes(damaged(TEXT if textual else BINARY, damage))
-    load_if_possible(path)
+    assert_loads_or_says_why(path)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(damage=DAMAGE)
 def test_damaged_saved_models(folder: Path, damage: Damage) -> None:
     (folder / "saved_model.pb").write_bytes(damaged(SAVED, damage))
-    load_if_possible(folder)
+    assert_loads_or_says_why(folder)
 
 
 @settings(max_examples=100, deadline=None)
@@ -95,7 +95,7 @@ def test_damaged_saved_models(folder: Path, damage: Damage) -> None:
 def test_damaged_meta_graphs(tmp_path_factory: pytest.TempPathFactory, damage: Damage) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.meta"
     path.write_bytes(damaged(meta_graph(model_graph()).SerializeToString(), damage))
-    load_if_possible(path)
+    assert_loads_or_says_why(path)
 
 
 @settings(max_examples=150, deadline=None)
@@ -107,7 +107,7 @@ def test_random_bytes(tmp_path_factory: pytest.TempPathFactory, raw: bytes, name
     path = tmp_path_factory.getbasetemp() / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(raw)
-    load_if_possible(path)
+    assert_loads_or_says_why(path)
 
 
 def test_deep_nesting_ends(tmp_path: Path) -> None:

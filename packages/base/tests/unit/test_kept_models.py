@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,19 @@ class Model:
         found, read, *more = run_program(code, **chosen).splitlines()
         return json.loads(found), read == "False", more
 
-    def right(self, weights: Any = WEIGHTS, options: str = "", *, kept: bool) -> None:
-        """Assert that a process gives the weights, and whether it took what was kept."""
+    def rewrite(self, key: str, facts: Callable[[Any], dict[str, Any]]) -> None:
+        """Write other facts into the record that has the key, whole and with its checksums."""
+        store, written = Store(self.plans, None, "plan"), 0
+        for file in self.plans.glob("*.plan"):
+            found = store.read(file.stem)
+            assert found is not None
+            if key in found[0]:
+                store.write(file.stem, found[0] | facts(found[0][key]), [bytes(found[1])])
+                written += 1
+        assert written == 1
+
+    def assert_right(self, weights: Any = WEIGHTS, options: str = "", *, kept: bool) -> None:
+        """A process gives the weights; whether it took what was kept."""
         found, taken, _ = self.run(options)
         assert found == [weights.tolist(), [[7.0]]]
         assert taken == kept
@@ -104,10 +116,10 @@ def meta_file(tmp_path: Path) -> Model:
 @pytest.mark.parametrize("make", [saved, by_objects, meta_file])
 def test_a_second_process_reads_no_graph(tmp_path: Path, make: Any) -> None:
     model = make(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     assert len(list(model.plans.glob("*.plan"))) == 2, "the plan, and how the model is loaded"
-    model.right(kept=True)
-    model.right(kept=True)
+    model.assert_right(kept=True)
+    model.assert_right(kept=True)
 
 
 def prefix_of(model: Model) -> Path:
@@ -117,23 +129,23 @@ def prefix_of(model: Model) -> Path:
 def test_other_weights_take_the_same_plan(tmp_path: Path) -> None:
     """As after more training: the graph is read once more, to see what each variable gets."""
     model = saved(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     for factor in (2, 3):
         save(prefix_of(model), {"weights": WEIGHTS * factor, "more": np.ones(1)})
-        model.right(WEIGHTS * factor, kept=False)
-        model.right(WEIGHTS * factor, kept=True)
+        model.assert_right(WEIGHTS * factor, kept=False)
+        model.assert_right(WEIGHTS * factor, kept=True)
     assert len(list(model.plans.glob("*.plan"))) == 4, "one plan, three ways to load it"
 
 
 def test_another_graph_is_another_model(tmp_path: Path) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     other = meta()
     other.graph_def.node.add(name="nothing", op="NoOp")
     whole = SavedModel(saved_model_schema_version=1, meta_graphs=[other])
     (model.path / "saved_model.pb").write_bytes(whole.SerializeToString())
-    model.right(kept=False)
-    model.right(kept=True)
+    model.assert_right(kept=False)
+    model.assert_right(kept=True)
 
 
 def test_each_metagraph_of_a_model_is_its_own(tmp_path: Path) -> None:
@@ -146,9 +158,9 @@ def test_each_metagraph_of_a_model_is_its_own(tmp_path: Path) -> None:
     others = WEIGHTS + 1
     save(prefix_of(model), {"weights": WEIGHTS, "others": others})
     for kept in (False, True):
-        model.right(kept=kept)
-        model.right(others, 'tags="train"', kept=kept)
-        model.right(others, 'tags=["train", "train"]', kept=True)
+        model.assert_right(kept=kept)
+        model.assert_right(others, 'tags="train"', kept=kept)
+        model.assert_right(others, 'tags=["train", "train"]', kept=True)
 
 
 def test_variables_that_nobody_needs_stay_without_a_value(tmp_path: Path) -> None:
@@ -156,7 +168,7 @@ def test_variables_that_nobody_needs_stay_without_a_value(tmp_path: Path) -> Non
     for kept in (False, True):
         found, taken, _ = model.run('needed=["x/again:0"]')
         assert (found[1], taken) == ("uninitialized-variable", kept)
-    model.right(kept=False)
+    model.assert_right(kept=False)
 
 
 def with_table(made: MetaGraphDef) -> None:
@@ -253,7 +265,7 @@ def test_all_there_is_to_ask_of_a_model_is_there(tmp_path: Path) -> None:
 )
 def test_damaged_data_are_refused_as_ever(tmp_path: Path, damage: Any, error: str) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     (data,) = model.path.glob("variables/variables.data-*")
     damage(data)
     (name, code, text), taken, _ = model.run()
@@ -265,29 +277,23 @@ def test_damaged_data_are_refused_as_ever(tmp_path: Path, damage: Any, error: st
 def test_a_note_of_another_checkpoint_is_written_anew(tmp_path: Path) -> None:
     """Whoever wrote it: what it says of the data does not hold, and the index tells what does."""
     model = saved(tmp_path)
-    model.right(kept=False)
-    store = Store(model.plans, None, "plan")
-    for file in model.plans.glob("*.plan"):
-        found = store.read(file.stem)
-        assert found is not None
-        if "variables" in found[0]:
-            ((*front, crc),) = found[0]["variables"]
-            store.write(file.stem, found[0] | {"variables": [[*front, crc ^ 1]]}, [])
-    model.right(kept=False)
-    model.right(kept=True)
+    model.assert_right(kept=False)
+    model.rewrite("variables", lambda rows: {"variables": [[*rows[0][:-1], rows[0][-1] ^ 1]]})
+    model.assert_right(kept=False)
+    model.assert_right(kept=True)
 
 
 def test_a_damaged_note_is_written_anew(tmp_path: Path) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     for file in model.plans.glob("*.plan"):
         data = file.read_bytes()
         file.write_bytes(
             data.replace(b'"copies": false', b'"copies": true ').replace(b"24,", b"25,")
         )
         assert file.read_bytes() != data
-    model.right(kept=False)
-    model.right(kept=True)
+    model.assert_right(kept=False)
+    model.assert_right(kept=True)
 
 
 def test_signatures_are_of_the_ops_that_a_process_knows(tmp_path: Path) -> None:
@@ -319,7 +325,7 @@ model.run(["w", "x/again"], {{"x:0": [[7]]}})
 
 def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
+    model.assert_right(kept=False)
     (model.path / "variables").rename(tmp_path / "elsewhere")
     (model.path / "variables").symlink_to(tmp_path / "elsewhere")
     (name, code, _), _, _ = model.run()
@@ -338,19 +344,15 @@ def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> 
         {"steps": [["init"]]},
         {"steps": 1},
         {"assets": ["words.txt"]},
+        {"steps": [[["w"], ["asset:0"]]]},
     ],
 )
 def test_facts_that_nobody_wrote_load_nothing(tmp_path: Path, facts: dict[str, Any]) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
-    store = Store(model.plans, None, "plan")
-    for file in model.plans.glob("*.plan"):
-        found = store.read(file.stem)
-        assert found is not None
-        if "signatures" in found[0]:
-            store.write(file.stem, found[0] | facts, [])
-    model.right(kept=False)
-    model.right(kept=True)
+    model.assert_right(kept=False)
+    model.rewrite("signatures", lambda _: facts)
+    model.assert_right(kept=False)
+    model.assert_right(kept=True)
 
 
 ROW = ["VariableV2", "w", "", 1, {}, {}, []]
@@ -373,12 +375,7 @@ ROW = ["VariableV2", "w", "", 1, {}, {}, []]
 )
 def test_kernels_that_nobody_wrote_make_no_plan(tmp_path: Path, facts: dict[str, Any]) -> None:
     model = saved(tmp_path)
-    model.right(kept=False)
-    store = Store(model.plans, None, "plan")
-    for file in model.plans.glob("*.plan"):
-        found = store.read(file.stem)
-        assert found is not None
-        if "kernels" in found[0]:
-            store.write(file.stem, found[0] | facts, [bytes(found[1])])
-    model.right(kept=False)
-    model.right(kept=True)
+    model.assert_right(kept=False)
+    model.rewrite("kernels", lambda _: facts)
+    model.assert_right(kept=False)
+    model.assert_right(kept=True)

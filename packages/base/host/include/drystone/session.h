@@ -55,7 +55,7 @@ typedef struct DS_Callbacks {
 
 /* Say of a tensor of the embedder's memory that others have that memory, too, or that it cannot be
  * written: no kernel changes it in place. */
-TF_CAPI_EXPORT extern void DS_TensorIsReached(TF_Tensor* tensor);
+TF_CAPI_EXPORT extern void DS_MarkTensorShared(TF_Tensor* tensor);
 
 /* A scalar tensor that stands for an object of the embedder: it goes from kernel to kernel of the
  * embedder as it is. `release` is called with the object when the last handle goes, on any thread.

@@ -128,7 +128,7 @@ TF_Tensor* rows_of(const TF_Tensor& whole, std::int64_t first, std::int64_t coun
   }
   TF_Tensor* part = handle(whole.dtype, dims.data(), rank, foreign(whole.dtype, start, length));
   retain(whole.memory);
-  part->memory->reached = true;
+  part->memory->shared = true;
   part->memory->argument = whole.memory;
   part->memory->deallocator = [](void*, std::size_t, void* memory) {
     release(static_cast<Memory*>(memory));

@@ -35,7 +35,7 @@ struct Memory {
   bool opaque = false;                                  // `data` is the embedder's object
   bool constant = false;                                // a plan holds it: worth working ahead for
   bool stored = false;                                  // elements are in a file, see core/stored.h
-  bool reached = false;                                 // by others, whom nobody counts
+  bool shared = false;                                  // with others, whom nobody counts
 };
 static_assert(sizeof(Memory) <= 64);
 

@@ -50,8 +50,8 @@ using namespace drystone::host;
 
 extern "C" {
 
-void DS_TensorIsReached(TF_Tensor* tensor) {
-  if (tensor != nullptr && tensor->memory != nullptr) tensor->memory->reached = true;
+void DS_MarkTensorShared(TF_Tensor* tensor) {
+  if (tensor != nullptr && tensor->memory != nullptr) tensor->memory->shared = true;
 }
 
 TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype, void (*release)(void*)) {

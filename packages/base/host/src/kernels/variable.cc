@@ -130,7 +130,7 @@ void Variable::take(std::unique_ptr<TF_Tensor> value) {
 bool Variable::exclusive() const {
   const std::lock_guard lock(mutex_);
   return value_ != nullptr && (value_->memory->ours || value_->memory->token == 0) &&
-         !value_->memory->reached &&
+         !value_->memory->shared &&
          value_->memory->references.load(std::memory_order_acquire) == 1;
 }
 

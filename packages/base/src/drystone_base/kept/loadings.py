@@ -69,6 +69,8 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
         variables = {name: _entry(row) for name, *row in facts["variables"]}
         steps = [(list(map(str, targets)), list(map(str, fed))) for targets, fed in facts["steps"]]
         tags, assets = tuple(facts["tags"]), {k: str(v) for k, v in facts["assets"].items()}
+        if not all(tensor in assets for _, fed in steps for tensor in fed):
+            return None
         return Loading(signatures, tags, variables, int(facts["shards"]), steps, assets)
     except (DrystoneError, LookupError, TypeError, ValueError, AttributeError):
         return None
