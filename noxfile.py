@@ -47,6 +47,8 @@ MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 os.environ.setdefault("UV_SYSTEM_CERTS", "true")
+# A link to a file counts as its last change: tests of kept plans need files that nobody else links.
+os.environ.setdefault("UV_LINK_MODE", "copy")
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "unit"]
 nox.options.default_venv_backend = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv")

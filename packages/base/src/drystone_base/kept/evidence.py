@@ -26,8 +26,8 @@ def code_files(started: float = STARTED) -> dict[str, tuple[int, int]] | None:
     """Size and time of change of each file of code in this process.
 
     Of modules of drystone's packages, definitions of ops, and libraries that are mapped. None where
-    that is not known, and where a file is another one than at the start of the process (seconds
-    since 1970).
+    that is not known, and where a file may be another one than at the start of the process
+    (seconds since 1970): whoever links to it meanwhile looks like one who writes to it.
     """
     found = {}
     try:
