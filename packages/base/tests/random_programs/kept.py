@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from drystone_base.errors import DrystoneError
+from drystone_base.kept.later import LATER
 from drystone_base.kept.plans import KeptPlans
 from drystone_base.loaders.graphdef import load_graphdef, write_graph
 from drystone_base.session import Session, SessionConfig
@@ -52,6 +53,7 @@ def kept_disagreement(
     except DrystoneError:  # of two sessions of one file the second says nothing new
         return None, 0
     wanted = [outcome(sessions[0], *run) for run in program.runs]
+    LATER.finish()
     with _Counted() as plans:
         for number, (fetches, feeds) in enumerate(program.runs):
             found = outcome(sessions[1], fetches, feeds)

@@ -13,7 +13,6 @@ from drystone_base.kept.evidence import code_files
 from drystone_base.kept.folder import store
 from drystone_base.kept.loadings import keep_loading
 from drystone_base.kept.records import keep_record, kept_record, name_of
-from drystone_base.kept.seen_files import note_digest
 from drystone_base.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from drystone_base.config import SessionConfig
     from drystone_base.executor.encode import Encoded
     from drystone_base.executor.native import Program
+    from drystone_base.kept.loadings import Loading
     from drystone_base.loaders._graph_file import GraphFile
     from drystone_base.store import Store
 
@@ -59,13 +59,15 @@ class KeptPlans:
         made_by = None if where is None else circumstances(config)
         return None if where is None or made_by is None else cls(file, config, where, made_by)
 
-    def _name(self, fetches: Sequence[str], feeds: Sequence[str]) -> str:
-        return name_of([*self._file.key, list(fetches), list(feeds), self._made_by])
+    def _name(self, fetches: Sequence[str], feeds: Sequence[str]) -> str | None:
+        """The name of a plan's record; None as long as nobody has hashed the file."""
+        key = self._file.key()
+        return None if key is None else name_of([*key, list(fetches), list(feeds), self._made_by])
 
     def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> KeptPlan | None:
         """The plan of these fetches from these feeds; None where none is kept."""
         name = self._name(fetches, feeds)
-        found = kept_record(self._store, name)
+        found = None if name is None else kept_record(self._store, name)
         if found is None:
             return None
         facts, data = found
@@ -80,14 +82,14 @@ class KeptPlans:
         except (DrystoneError, LookupError, TypeError, ValueError, OSError):
             self.discard(fetches, feeds)
             return None
-        if self._file.loading is not None:  # other variables than when the plan was made
-            self._note_loading(code_files())
-        self._note_digest()
+        self._note_file()  # other variables than when the plan was made, or another file
         return KeptPlan(program, rows, copies, has_value)
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
         """Forget a plan."""
-        self._store.discard(self._name(fetches, feeds))
+        name = self._name(fetches, feeds)
+        if name is not None:
+            self._store.discard(name)
 
     def keep(
         self,
@@ -98,54 +100,64 @@ class KeptPlans:
         *,
         has_value: Sequence[bool],
         copies: bool,
-    ) -> bool:
-        """Keep a plan that needs little of Python's; whether it is kept.
+    ) -> None:
+        """Keep a plan that needs little of Python's, later.
 
         ``rows`` says of each feed what :class:`KeptPlan` does. Where making the plan has changed
         what plans depend on, or shown that they must not be kept, it is not.
         """
         if circumstances(self._config) != self._made_by:
-            return False
+            return
         kernels = _kernels(encoded)
-        if kernels is None or len(encoded.constants) > _MOST_CONSTANTS:
-            return False
         code = code_files()
-        if code is None:
-            return False
-        places = Places(self._file.data)
-        for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
-            if not places.add(attr.array, dtype) or places.size > _MOST_BYTES:
-                return False
-        plan = encoded.plan.SerializeToString()
-        padding = bytes(-len(plan) % BOUNDARY)
+        if kernels is None or code is None or len(encoded.constants) > _MOST_CONSTANTS:
+            return
         facts = {
-            "plan_size": len(plan),
-            "constants_at": len(plan) + len(padding),
-            "constants": places.rows,
             "feeds": list(rows),
             "copies": copies,
             "has_value": list(has_value),
             "kernels": kernels,
             "outputs": encoded.outputs,
         }
-        parts = [plan, padding, *places.parts]
-        kept = keep_record(self._store, self._name(fetches, feeds), facts, parts, code)
-        if kept:
-            self._note_loading(code)
-            self._note_digest()
-        return kept
+        from drystone_base.kept.later import LATER
 
-    def _note_loading(self, code: Mapping[str, Sequence[int]] | None) -> None:
-        """Spare processes that take plans of this file from reading the graph."""
+        LATER.add(partial(self._write, (list(fetches), list(feeds)), facts, encoded, code))
+        self._note_file(code)
+
+    def _write(
+        self,
+        signature: tuple[list[str], list[str]],
+        facts: dict[str, Any],
+        encoded: Encoded,
+        code: Mapping[str, Sequence[int]],
+    ) -> None:
+        places = Places(self._file.data)
+        for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
+            if not places.add(attr.array, dtype) or places.size > _MOST_BYTES:
+                return
+        plan = encoded.plan.SerializeToString()
+        padding = bytes(-len(plan) % BOUNDARY)
+        sizes = {"plan_size": len(plan), "constants_at": len(plan) + len(padding)}
+        facts = facts | sizes | {"constants": places.rows}
+        if self._file.settle() and (name := self._name(*signature)) is not None:
+            keep_record(self._store, name, facts, [plan, padding, *places.parts], code)
+
+    def _note_file(self, code: Mapping[str, Sequence[int]] | None = None) -> None:
+        """Spare processes that take plans of this file from hashing and from reading it."""
         loading, self._file.loading = self._file.loading, None
-        if loading is not None and code is not None:
-            keep_loading(self._store, self._file.beside, loading, code)
+        if loading is None and not self._file.is_to_note():
+            return
+        from drystone_base.kept.later import LATER
 
-    def _note_digest(self) -> None:
-        """Spare processes that take plans of this file from reading it."""
-        state, self._file.to_note = self._file.to_note, None
-        if state is not None:
-            note_digest(self._store, state, self._file.digest)
+        LATER.add(partial(_note_file, self._file, loading, code or code_files()))
+
+
+def _note_file(
+    file: GraphFile, loading: Loading | None, code: Mapping[str, Sequence[int]] | None
+) -> None:
+    key = file.key_of_loading() if file.settle() else None
+    if loading is not None and code is not None and key is not None:
+        keep_loading(file.where, key, loading, code)
 
 
 def _kernels(encoded: Encoded) -> list[Sequence[Any]] | None:

@@ -16,11 +16,14 @@ from drystone_base.kept.records import keep_record, kept_record, name_of
 if TYPE_CHECKING:
     from drystone_base.store import Store
 
-__all__ = ["State", "is_worth_noting", "note_digest", "noted_digest", "state_of"]
+__all__ = [
+    "State", "is_large", "is_new_size", "is_settled", "note_digest", "note_size", "noted_digest",
+    "state_of",
+]  # fmt: skip
 
 State = tuple[int, ...]
 """What tells one state of a file from all others."""
-_LARGE: Final = 1 << 20  # bytes: less is read as fast as a note of it
+_LARGE: Final = 1 << 20  # bytes
 _SETTLED: Final = (
     3 * 10**9
 )  # nanoseconds without a change: clocks of file systems have 2 s at worst
@@ -33,10 +36,14 @@ def state_of(descriptor: int) -> State:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def is_worth_noting(state: State) -> bool:
+def is_large(state: State) -> bool:
+    """Whether it takes longer to hash a file than to look for a note of that."""
+    return state[2] >= _LARGE
+
+
+def is_settled(state: State) -> bool:
     """Whether a file is large, and was not changed a moment ago."""
-    *_, size, _, changed = state
-    return size >= _LARGE and time.time_ns() - changed > _SETTLED
+    return is_large(state) and time.time_ns() - state[-1] > _SETTLED
 
 
 def note_digest(where: Store, state: State, digest: str) -> None:
@@ -46,10 +53,25 @@ def note_digest(where: Store, state: State, digest: str) -> None:
 
 def noted_digest(where: Store, state: State) -> str | None:
     """What :func:`note_digest` noted of a file in this state; None where that is nothing."""
-    found = kept_record(where, _name(state)) if is_worth_noting(state) else None
+    found = kept_record(where, _name(state))
     digest = None if found is None else found[0].get("digest")
     return digest if isinstance(digest, str) and len(digest) == _DIGITS else None
 
 
+def note_size(where: Store, state: State) -> None:
+    """Note that there was a file of this size, if it is large."""
+    if is_large(state) and is_new_size(where, state):
+        keep_record(where, _size_name(state), {}, [], {})
+
+
+def is_new_size(where: Store, state: State) -> bool:
+    """Whether no file of this size was noted: else this may be a copy of that one."""
+    return kept_record(where, _size_name(state)) is None
+
+
 def _name(state: State) -> str:
     return name_of(["file", *state])
+
+
+def _size_name(state: State) -> str:
+    return name_of(["size", state[2]])

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from drystone_base.kept.circumstances import has_own_ops
 from drystone_base.kept.loadings import kept_loading
-from drystone_base.kept.seen_files import State, is_worth_noting, noted_digest, state_of
+from drystone_base.kept.seen_files import (
+    is_large,
+    is_new_size,
+    is_settled,
+    note_digest,
+    note_size,
+    noted_digest,
+    state_of,
+)
 from drystone_base.ops._mapped import MappedFile
 from drystone_base.plugins._contents import sha256
 
@@ -24,32 +32,35 @@ _MOST_BYTES: Final = 1 << 28
 class GraphFile:
     """A file that says all there is to know of a graph: its bytes, mapped, and their SHA-256.
 
-    ``key`` tells the graph from all others: that digest, and which of the file's graphs it is.
-    ``beside`` says what else it takes to load the model. ``loading``: what reading gave, once
-    somebody has read the graph; ``to_note``: the state of the file, where a note of its digest
-    would spare others to read it.
+    ``loading``: what reading gave, once somebody has read the graph. A large file of a size that
+    no earlier one had has no plans that could be found: it is hashed when one is kept.
     """
 
-    __slots__ = ("beside", "data", "digest", "key", "loading", "to_note", "where")
+    __slots__ = (
+        "_beside",
+        "_digest",
+        "_is_noted",
+        "_is_settled",
+        "_part",
+        "_state",
+        "data",
+        "loading",
+        "where",
+    )
 
     def __init__(
         self, mapped: MappedFile, where: Store, part: Sequence[Any], beside: Sequence[Any]
     ) -> None:
-        """Read the file, unless its digest is noted; past the mapping, which takes no memory so.
-
-        Raises ``OSError``.
-        """
-        self.where = where
+        """Look whether its digest is noted. Raises ``OSError``."""
+        self.where, self._part, self._beside = where, part, beside
         self.data = memoryview(mapped)
         self.loading: Loading | None = None
-        self.to_note: State | None = None
-        before = state_of(mapped.descriptor)
-        noted = noted_digest(where, before)
-        self.digest = noted or sha256(f"/proc/self/fd/{mapped.descriptor}").hex()
-        if not noted and is_worth_noting(before) and state_of(mapped.descriptor) == before:
-            self.to_note = before
-        self.key = [self.digest, *part]
-        self.beside = [*self.key, *beside]
+        self._state = state_of(mapped.descriptor)
+        self._is_settled = is_settled(self._state)
+        self._digest = noted_digest(where, self._state) if self._is_settled else None
+        self._is_noted = self._digest is not None
+        if self._digest is None and not (self._is_settled and is_new_size(where, self._state)):
+            self._digest = self._read()
 
     @classmethod
     def of(
@@ -57,7 +68,8 @@ class GraphFile:
     ) -> Self | None:
         """The file whose bytes these are, where plans of it may be kept.
 
-        ``part`` and ``beside`` are values that JSON has.
+        ``part`` says which of the file's graphs it is, ``beside`` what else it takes to load the
+        model; both are values that JSON has.
         """
         owner = data.obj
         if not isinstance(owner, MappedFile) or len(data) > _MOST_BYTES:
@@ -70,6 +82,48 @@ class GraphFile:
         except OSError:  # no /proc to read it by
             return None
 
+    def key(self) -> list[Any] | None:
+        """What tells the graph from all others; None as long as nobody has hashed the file."""
+        return None if self._digest is None else [self._digest, *self._part]
+
+    def key_of_loading(self) -> list[Any] | None:
+        """What tells the model from all others, likewise."""
+        key = self.key()
+        return None if key is None else [*key, *self._beside]
+
     def kept_loading(self) -> Loading | None:
         """What an earlier process noted of how the model is loaded, with the ops that it knew."""
-        return None if has_own_ops() else kept_loading(self.where, self.beside)
+        key = self.key_of_loading()
+        return None if key is None or has_own_ops() else kept_loading(self.where, key)
+
+    def is_to_note(self) -> bool:
+        """Whether others are to be spared to hash it, which takes long."""
+        return not self._is_noted and is_large(self._state)
+
+    def settle(self) -> bool:
+        """Hash the file, if nobody has, and spare others that; takes as long as to read it.
+
+        False where somebody may have written to it since it was mapped.
+        """
+        if self._is_noted:
+            return True
+        try:
+            digest = self._digest or self._read()
+            if state_of(self._descriptor()) != self._state:
+                return False
+        except OSError:
+            return False
+        self._digest, self._is_noted = digest, True
+        if self._is_settled:
+            note_digest(self.where, self._state, digest)
+        note_size(self.where, self._state)
+        return True
+
+    def _descriptor(self) -> int:
+        mapped = self.data.obj
+        assert isinstance(mapped, MappedFile)
+        return mapped.descriptor
+
+    def _read(self) -> str:
+        """Past the mapping, which takes no memory so; raises ``OSError``."""
+        return sha256(f"/proc/self/fd/{self._descriptor()}").hex()
