@@ -214,3 +214,14 @@ def test_forgotten_work_is_not_done() -> None:
     later.forget()
     later.finish()
     assert not done.is_set()
+
+
+def test_after_work_that_fails_there_is_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    later, done, failed = Later(LONG), threading.Event(), list[object]()
+    monkeypatch.setattr(threading, "excepthook", lambda told: failed.append(told.exc_type))
+    later.add(lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+    later.finish()
+    later.add(done.set)
+    later.finish()
+    assert done.is_set()
+    assert failed == [ZeroDivisionError]

@@ -52,9 +52,14 @@ class Later:
 
     def _run(self) -> None:
         self._hurry.wait(self._seconds)
-        while works := self._taken():
-            for work in works:
-                work()
+        try:
+            while works := self._taken():
+                for work in works:
+                    work()
+        except BaseException:  # Python says which; what comes later has a thread again
+            with self._lock:
+                self._thread = None
+            raise
 
     def _taken(self) -> list[Callable[[], None]]:
         """What is to be done; the thread ends where that is nothing."""
