@@ -28,6 +28,7 @@ from drystone_base.state import Variable, resource_of
 from drystone_subgraph.backend import SubgraphBackend, backends
 from drystone_subgraph.compiled import CompiledOperator, CompileSource
 from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.differentiated import keep_differentiated
 from drystone_subgraph.subgraph import BACKEND_ATTR
 
 __all__ = ["KIND", "OP", "attach"]
@@ -137,8 +138,11 @@ class _Attaching:
         self.library, self.config, self.known, self.fed = library, config, known, fed
 
     def run(self, graph: Graph) -> None:
+        kept = keep_differentiated(graph)
         for function in list(self.library):
-            if any(BACKEND_ATTR in proto.attr for proto in function.proto.node_def):
+            if function.name not in kept and any(
+                BACKEND_ATTR in proto.attr for proto in function.proto.node_def
+            ):
                 body = function.body(self.library)
                 self.nodes(body.graph)
                 body.effects = [body.graph[node.name] for node in body.effects]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
+from interpreter import Compiling
 from partitions import only
 
 import drystone_base as ds
@@ -15,8 +19,13 @@ from drystone_subgraph import PartitionConfig, partition
 FLOAT = as_dtype("float32")
 
 
-def test_the_gradient_of_a_partitioned_function() -> None:
-    """Row D13. ``f(x) = exp(sin(x) * x)``, called and differentiated: sin and mul in a region."""
+VALUES = np.array([0.1, 0.5, -2], np.float32)
+_F = np.exp(np.sin(VALUES) * VALUES)
+SLOPE = _F * _F * (np.cos(VALUES) * VALUES + np.sin(VALUES))
+
+
+def exponential() -> Graph:
+    """``f(x) = exp(sin(x) * x)``: y is what a call of it gives, g its gradient."""
     graph, proto, body = Graph(), FunctionDef(), Graph()
     proto.signature.name = "f"
     proto.signature.input_arg.add(name="x", type=1)
@@ -34,12 +43,47 @@ def test_the_gradient_of_a_partitioned_function() -> None:
     y = graph.add("PartitionedCall", "y", [x], attrs=call)
     more = {"Tin": [FLOAT, FLOAT], "Tout": [FLOAT], "f": FunctionRef("f", {})}
     graph.add("SymbolicGradient", "g", [x, y], attrs=more)
+    return graph
+
+
+def test_the_gradient_of_a_partitioned_function() -> None:
+    """Row D13. Called and differentiated: sin and mul in a region."""
+    graph = exponential()
     after = partition(graph, ["y", "g"], ["x"], PartitionConfig((only("b", {"Sin", "Mul"}),)))
     assert "PartitionedCall" in list(after.functions["f"].ops())
-    values = np.array([0.1, 0.5, -2], np.float32)
     config = ds.SessionConfig(optimizer="off", subgraphs="off")
     for g in (graph, after):
-        found = ds.Session(g, config).run("g:0", {"x:0": values})
-        f = np.exp(np.sin(values) * values)
-        expected = f * f * (np.cos(values) * values + np.sin(values))
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        found = ds.Session(g, config).run("g:0", {"x:0": VALUES})
+        np.testing.assert_allclose(found, SLOPE, rtol=1e-5)
+
+
+def _wrapped(graph: Graph) -> Graph:
+    """The graph with its gradient in a function of its own, which calls the function too."""
+    proto = FunctionDef()
+    proto.signature.name = "slope"
+    proto.signature.input_arg.add(name="x", type=1)
+    proto.signature.output_arg.add(name="r", type=1)
+    for name, inputs in (("y", ["x"]), ("g", ["x", "y:output:0"])):
+        made = graph[name].to_proto()
+        made.ClearField("input")
+        made.input.extend(inputs)
+        proto.node_def.append(made)
+    proto.ret["r"] = "g:output:0"
+    graph.functions.add(proto)
+    call = {"Tin": [FLOAT], "Tout": [FLOAT], "f": FunctionRef("slope", {})}
+    graph.add("PartitionedCall", "inner", [graph["x"]], attrs=call)
+    return graph
+
+
+@pytest.mark.parametrize("executor", ["native", "reference"])
+@pytest.mark.parametrize("fetch", ["g:0", "inner:0"])
+def test_the_gradient_of_a_function_with_an_operator(executor: Any, fetch: str) -> None:
+    """The operator computes the function; its gradient is that of what the region holds."""
+    backend = Compiling({"Sin", "Mul"})
+    graph = _wrapped(exponential())
+    config = ds.SessionConfig(optimizer="off", subgraphs=backend.name, executor=executor)
+    session = ds.Session(graph, config)
+    y, slope = session.run(["y:0", fetch], {"x:0": VALUES})
+    np.testing.assert_allclose(y, _F, rtol=1e-6)
+    np.testing.assert_allclose(slope, SLOPE, rtol=1e-5)
+    assert backend.requests, "what is called is compiled"
