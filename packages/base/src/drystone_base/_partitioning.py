@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import BadRequest
@@ -11,9 +11,10 @@ from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.modules import stage
 
 if TYPE_CHECKING:
+    from drystone_base.graph import Graph
     from drystone_base.placement.partitions import Partitions
 
-__all__ = ["check_backend", "has_operators", "partition_parts"]
+__all__ = ["check_backend", "fuse_parts", "has_operators", "partition_parts"]
 
 
 def check_backend(name: str) -> None:
@@ -39,22 +40,38 @@ def has_operators(parts: Partitions) -> bool:
 
 def partition_parts(
     parts: Partitions, fetches: Sequence[str], feeds: Sequence[str], wish: Any
-) -> Partitions:
-    """The graphs of ``parts`` with regions as operators of the backends that ``wish`` names.
+) -> None:
+    """Make regions of the graphs operators of the backends that ``wish`` names.
 
     Raises ``BadRequest`` (``no-subgraph-module``) where no installed module partitions graphs.
     """
     found = stage("partition")
     if not found:
         raise _not_installed(wish)
+    _each(parts, found, fetches, feeds, wish)
+
+
+def fuse_parts(
+    parts: Partitions, fetches: Sequence[str], feeds: Sequence[str], config: Any
+) -> None:
+    """Optimize the graphs further, as ``config`` says, with what only the host executor knows."""
+    _each(parts, stage("fuse"), fetches, feeds, config)
+
+
+def _each(
+    parts: Partitions,
+    changes: Sequence[Callable[..., Graph]],
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    how: Any,
+) -> None:
     for device, graph in parts.graphs.items():
         sent = [node.name for node in parts.sends[device]]
         kept = [name for name in (*fetches, *sent) if parse_tensor_name(name)[0] in graph]
         fed = [name for name in feeds if parse_tensor_name(name)[0] in graph]
-        for partition in found:
-            parts.graphs[device] = graph = partition(graph, kept, fed, wish)
+        for change in changes:
+            parts.graphs[device] = graph = change(graph, kept, fed, how)
         parts.sends[device] = [graph[name] for name in sent]
-    return parts
 
 
 def _not_installed(wish: Any) -> BadRequest:

@@ -138,9 +138,14 @@ class Preparing:
             return graph
         from drystone_base.modules import stage
 
-        for optimize in stage("optimize"):
+        for optimize in stage("optimize" if self._asks_nobody() else "simplify", "optimize"):
             graph = optimize(graph, fetches, feeds, self.config.optimizer)
         return graph
+
+    def _asks_nobody(self) -> bool:
+        """Whether no region of the graph is offered to a backend."""
+        wish = self.config.subgraphs
+        return wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
 
     def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
         """The graph of every device: optimized, passed, placed and split."""
@@ -156,15 +161,17 @@ class Preparing:
 
     def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
         """The graphs with regions as operators of the backends that the config asks for."""
-        wish = self.config.subgraphs
-        off = wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
-        if off and not self.config.passes:
+        off, config = self._asks_nobody(), self.config
+        if off and not config.passes:
             return parts
-        from drystone_base._partitioning import has_operators, partition_parts
+        from drystone_base._partitioning import fuse_parts, has_operators, partition_parts
 
         if off and not has_operators(parts):
             return parts
-        return partition_parts(parts, fetches, feeds, wish)
+        partition_parts(parts, fetches, feeds, config.subgraphs)
+        if not off and config.optimizer != "off":
+            fuse_parts(parts, fetches, feeds, config.optimizer)
+        return parts
 
     def _find(self, name: str, role: str) -> Output | Node:
         """The output or node that a feed or fetch names; raises ``BadRequest``."""

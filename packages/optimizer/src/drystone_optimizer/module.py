@@ -32,6 +32,24 @@ def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: A
     return optimize_for_session(graph, fetches, feeds, config)
 
 
+def _simplify(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
+    """The same without what only the host executor knows."""
+    if config == "off":
+        return graph
+    from drystone_optimizer.stage import simplify_for_session
+
+    return simplify_for_session(graph, fetches, feeds, config)
+
+
+def _fuse(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
+    """The rest of it."""
+    if config == "off":
+        return graph
+    from drystone_optimizer.stage import fuse_for_session
+
+    return fuse_for_session(graph, fetches, feeds, config)
+
+
 def _lasts(config: Any) -> bool:
     """Whether the stage makes the same of the same graph, in every process with these packages.
 
@@ -71,7 +89,13 @@ MODULE: Final = Module(
     "optimizer",
     (),
     lambda _library, _symbol: None,
-    stages={"optimize": _stage, "lasting": _lasts, "listed": _listed},
+    stages={
+        "optimize": _stage,
+        "simplify": _simplify,
+        "fuse": _fuse,
+        "lasting": _lasts,
+        "listed": _listed,
+    },
     commands={
         "bisect": "drystone_optimizer.bisect_command:bisect_model",
         "optimize": "drystone_optimizer.command:optimize",

@@ -47,10 +47,13 @@ def optimize_with_report(
     config: OptimizerConfig | None = None,
     available: Sequence[Optimizer] | None = None,
     watch: Watch | None = None,
+    *,
+    runs_plugins: bool = True,
 ) -> tuple[Graph, Report]:
     """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from.
 
-    ``watch`` limits rewrites and checks results.
+    ``watch`` limits rewrites and checks results. Without ``runs_plugins`` optimizers of plugins
+    only say which passes run.
     """
     ensure_loaded()  # optimizers, and kernels that passes ask for: the same before any session
     config = config or OptimizerConfig()
@@ -70,7 +73,9 @@ def optimize_with_report(
     types = device_types(graph) if chosen else frozenset()
     limit = config.meta_optimizer_timeout_ms
     ends = time.monotonic() + limit / 1000 if limit > 0 else None
-    runs = PluginRuns(chosen, config, report, types, watch, named=named, deadline=ends)
+    runs = PluginRuns(
+        chosen if runs_plugins else (), config, report, types, watch, named=named, deadline=ends
+    )
     graph = runs.around(START, graph, fetches, feeds)
     graph = run_passes(graph, fetches, feeds, config, report, watch, runs)
     graph = runs.around(END, graph, fetches, feeds)

@@ -11,10 +11,11 @@ from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_optimizer.config import OptimizerConfig, get_experimental_options
 from drystone_optimizer.failure import OptimizerWarning
+from drystone_optimizer.fusions import fusions_only, without_fusions
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.report import TOO_LATE, Report
 
-__all__ = ["has_left_out", "optimize_for_session"]
+__all__ = ["fuse_for_session", "has_left_out", "optimize_for_session", "simplify_for_session"]
 
 _left_out = False
 
@@ -28,14 +29,41 @@ def optimize_for_session(
     graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any
 ) -> Graph:
     """The graph that a session should run; ``graph`` itself where nothing changed it."""
-    chosen = _config(config)
+    return _optimized(graph, fetches, feeds, _config(config))
+
+
+def simplify_for_session(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any
+) -> Graph:
+    """The graph whose regions backends are offered: all that is done but fusions for the host."""
+    return _optimized(graph, fetches, feeds, without_fusions(_config(config)))
+
+
+def fuse_for_session(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any
+) -> Graph:
+    """The graph with the rest done; optimizers of plugins have had their turn."""
+    return _optimized(graph, fetches, feeds, fusions_only(_config(config)), has_plugins=False)
+
+
+def _optimized(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    chosen: OptimizerConfig,
+    *,
+    has_plugins: bool = True,
+) -> Graph:
     if chosen.disable_meta_optimizer:
         return graph
     reached = _reached(graph, (*fetches, *feeds))
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
     global _left_out
     try:
-        after, report = optimize_with_report(reached, fetches, feeds, replace(chosen, keep=here))
+        chosen = replace(chosen, keep=here)
+        after, report = optimize_with_report(
+            reached, fetches, feeds, chosen, runs_plugins=has_plugins
+        )
         _left_out = _left_out or _leaves_out(report)
         return after
     except GraphError as error:  # a session that runs without optimizers runs with them, too

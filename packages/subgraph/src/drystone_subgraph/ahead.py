@@ -21,14 +21,19 @@ __all__ = ["compile_ahead"]
 
 
 def compile_ahead(
-    model: Path, fetches: Sequence[str], feeds: Sequence[str], config: PartitionConfig, size: int
+    model: Path,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    config: PartitionConfig,
+    size: int,
+    optimizer: str = "default",
 ) -> list[ExecutableStatus]:
     """Run a model once on zeros; dimensions that are not known have ``size`` elements.
 
     Gives what was compiled, or found in the folder ``config.artefacts``. Raises ``BadRequest``
     (``unknown-feed-shape``) for a feed whose rank is not known, and as ``load`` and a run do.
     """
-    loaded = load(model, config=SessionConfig(subgraphs=config))
+    loaded = load(model, config=SessionConfig(subgraphs=config, optimizer=optimizer))
     graph = loaded.session.graph
     loaded.session.run(list(fetches), {name: _zeros(graph, name, size) for name in feeds})
     return executables(loaded.session)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import time
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -41,7 +41,8 @@ KIND: Final = "compiled subgraph"
 """The kind under which a session keeps the operators' state."""
 
 _WEIGHTS: Final = frozenset({"ReadVariableOp", READ})
-_SOURCES: Final[dict[str, CompileSource]] = {}
+_SOURCES: Final[WeakValueDictionary[str, CompileSource]] = WeakValueDictionary()
+"""By the attribute of operators; each lives with the library of functions of its graph."""
 _keys: Final = itertools.count()
 _BOOL: Final = as_dtype("bool")
 _INT64: Final = as_dtype("int64")
@@ -139,6 +140,7 @@ class _Attaching:
 
     def run(self, graph: Graph) -> None:
         kept = keep_differentiated(graph)
+        self.before = self.library.copy()
         for function in list(self.library):
             if function.name not in kept and any(
                 BACKEND_ATTR in proto.attr for proto in function.proto.node_def
@@ -159,7 +161,7 @@ class _Attaching:
         """Put the two nodes in the place of a call."""
         key = f"{node.name}#{next(_keys)}"
         source = _SOURCES[key] = self.source(node, backend)
-        weakref.finalize(self.library, _SOURCES.pop, key, None)
+        self.library.companions.append(source)
         versions = [self.versioned(graph, node.inputs[k][0]) for k in source.weights]
         types = {"Tin": node.attrs["Tin"], "Tout": node.attrs["Tout"]}
         name = graph.unique_name(f"{node.name}/compiled")
@@ -194,9 +196,8 @@ class _Attaching:
         constants = frozenset(k for k, s in own if s.op == "Const")
         weights = tuple(k for k, s in own if s.op in _WEIGHTS)
         host = backend.operator(node.attrs["Tin"], weights, node.attrs["Tout"])
-        library = weakref.ref(self.library)
         return CompileSource(
-            node.name, backend, function, library, constants, weights, self.config, host
+            node.name, backend, function, self.before, constants, weights, self.config, host
         )
 
     def branches(self, node: Node) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from drystone_base.cli.kit import (
 )
 from drystone_base.errors import BadRequest
 from drystone_base.loaders import load_model, write_graph
+from drystone_base.modules import stage
 from drystone_subgraph.ahead import compile_ahead
 from drystone_subgraph.compiled import ExecutableStatus
 from drystone_subgraph.config import PartitionConfig
@@ -61,6 +62,10 @@ Examples:
               help="Compile regions ahead of time (PartitionConfig(artefacts=OUT)).")  # fmt: skip
 @click.option("--size", type=click.IntRange(0), default=1, show_default=True, metavar="N",
               help="With --compile: what feeds have where their shapes do not say.")  # fmt: skip
+@click.option("--optimizer", type=click.Choice(["default", "off"]), default="default",
+              show_default=True,
+              help="What optimizes the graph first, as in SessionConfig: partition what a session "
+                   "does, or what the model has.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Show why each backend left the ops that it left.")
 @common_options
 def partition(
@@ -75,6 +80,7 @@ def partition(
     report: bool,
     compiles: bool,
     size: int,
+    optimizer: str,
 ) -> None:
     """Partition the graph of MODEL for its signature, and show who takes what.
 
@@ -104,11 +110,14 @@ def partition(
             code="unknown-subgraph-backend",
         )
     config = replace(config, minimum_size=minimum_size, exclude=exclude, why=report)
-    after, found = partition_with_report(loaded.graph, fetches, feeds, config, placed=True)
+    graph = loaded.graph
+    for simplify in stage("simplify", "optimize"):
+        graph = simplify(graph, fetches, feeds, optimizer)
+    after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)
-        made = compile_ahead(model, fetches, feeds, config, size)
+        made = compile_ahead(model, fetches, feeds, config, size, optimizer)
     elif output is not None:
         write_graph(after, output)
     failed = made is not None and not (made and all(one.kept for one in made))

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
-from weakref import ReferenceType
 
 import numpy as np
 
@@ -46,13 +45,14 @@ class CompileSource:
 
     ``host``: the operator in the host library, for a backend of a plugin.
 
-    ``library`` is a weak reference: a source lives as long as the library that its function is in.
+    ``library``: the functions as they were when the operator was made; what is optimized for the
+    host executor since then is none of the backend's.
     """
 
     name: str
     backend: SubgraphBackend
     function: FunctionDef
-    library: ReferenceType[FunctionLibrary]
+    library: FunctionLibrary
     constants: frozenset[int]
     weights: tuple[int, ...]
     config: PartitionConfig
@@ -277,15 +277,11 @@ class CompiledOperator:
         entry.versions = tuple(versions)
 
     def _key(self, request: CompileRequest) -> str:
-        library = self.source.library()
-        assert library is not None, "a request was made from it"
-        return region_key(self.source.function, library, request, self._digests)
+        source = self.source
+        return region_key(source.function, source.library, request, self._digests)
 
     def _request(self, args: Sequence[Array]) -> CompileRequest:
         source = self.source
-        library = source.library()
-        if library is None:
-            raise RuntimeError("the graph is gone")
         inputs = [
             CompileInput(
                 dtype,
@@ -295,7 +291,7 @@ class CompiledOperator:
             )
             for k, (array, dtype) in enumerate(zip(args, self.input_types, strict=True))
         ]
-        body = Function(source.function).body(library)
+        body = Function(source.function).body(source.library)
         return CompileRequest(source.name, body, inputs, self.output_types, source.config.threads)
 
     def _compute(

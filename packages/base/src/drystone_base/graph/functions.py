@@ -111,9 +111,14 @@ class Function:
 
 
 class FunctionLibrary:
-    """Functions by name, in insertion order, and the gradient functions registered for them."""
+    """Functions by name, in insertion order, and the gradient functions registered for them.
+
+    ``companions``: objects that live as long as the library or a copy of it, as those are that
+    nodes name by an attribute.
+    """
 
     def __init__(self) -> None:
+        self.companions: list[object] = []
         self._functions: dict[str, Function] = {}
         self._rest = FunctionDefLibrary()
 
@@ -202,6 +207,7 @@ class FunctionLibrary:
         twin = FunctionLibrary()
         twin._functions = dict(self._functions)
         twin._rest.CopyFrom(self._rest)
+        twin.companions = list(self.companions)
         return twin
 
     def to_proto(self) -> FunctionDefLibrary:

@@ -52,14 +52,19 @@ class Module:
     """A module: its name, the entry symbols it accepts, and how a library registers with it.
 
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
-    raises to refuse. ``offers(library)`` names what came of it, for reports. ``stages`` are
-    functions that a session calls at a named point of preparing a run: ``{"optimize": f}`` with
-    ``f(graph, fetches, feeds, config) -> Graph``; ``{"lasting": f}``, with ``f(config) -> bool``:
-    whether that gives the same for the same graph in every process, so that plans may be kept (a
-    module without it says no); and ``{"listed": f}``, with ``f()`` giving what
-    ``drystone plugins list`` shows beside libraries: dicts with ``name``, ``version``, ``state``
-    (``loaded`` or ``failed``), ``text`` and ``path``. ``commands`` are subcommands of ``drystone``,
-    by name: where their click command is, as ``"package.module:attribute"``.
+    raises to refuse. ``offers(library)`` names what came of it, for reports. ``commands`` are
+    subcommands of ``drystone``, by name: where their click command is, as
+    ``"package.module:attribute"``.
+
+    ``stages`` are functions that a session calls at a named point of preparing a run.
+    ``{"optimize": f}`` with ``f(graph, fetches, feeds, config) -> Graph``. Where regions of the
+    graph are offered to backends, this comes in two parts: ``simplify`` before that, and ``fuse``
+    after it, which makes of the rest what only the host executor knows; a module without them
+    optimizes before. ``{"lasting": f}`` with ``f(config) -> bool``: whether optimizing gives the
+    same for the same graph in every process, so that plans may be kept (a module without it says
+    no). ``{"listed": f}`` with ``f()`` giving what ``drystone plugins list`` shows beside
+    libraries: dicts with ``name``, ``version``, ``state`` (``loaded`` or ``failed``), ``text`` and
+    ``path``.
     """
 
     name: str
@@ -221,6 +226,10 @@ def commands() -> Mapping[str, str]:
     return found
 
 
-def stage(name: str) -> list[Callable[..., Any]]:
-    """The functions that modules offer for a stage of preparing a run, by module name."""
-    return [m.stages[name] for m in modules().values() if name in m.stages]
+def stage(name: str, otherwise: str = "") -> list[Callable[..., Any]]:
+    """The functions that modules offer for a stage of preparing a run, by module name.
+
+    Of a module that has none for it, the one for the stage ``otherwise``.
+    """
+    found = (m.stages.get(name, m.stages.get(otherwise)) for m in modules().values())
+    return [function for function in found if function is not None]
