@@ -95,7 +95,7 @@ def compiled_subgraph(call: Call, *args: Array) -> list[Array]:
         patience = left if patience is None else min(left, patience)
     count = len(args) - len(operator.source.weights)
     versions = [int(version) for version in args[count:]]
-    found = operator.run(args[:count], versions, patience)
+    found = operator.run(args[:count], versions, patience, runtime.cancellation)
     if found is not None:
         return [np.array(True), *found]
     return [np.array(False), *(np.empty(0, t.np) for t in call.attrs["Tout"])]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
+from drystone_base.cancellation import LOOKS, Cancellation, cancelled
 from drystone_base.dtypes import DType, from_number
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
@@ -153,19 +154,23 @@ class CompiledOperator:
         self.input_types = [from_number(arg.type) for arg in signature.input_arg]
 
     def run(
-        self, args: Sequence[Array], versions: Sequence[int], patience: float | None
+        self,
+        args: Sequence[Array],
+        versions: Sequence[int],
+        patience: float | None,
+        stop: Cancellation | None = None,
     ) -> list[Array] | None:
         """The outputs, or None where the host executor must compute them.
 
         ``versions``: of the weights. ``patience``: how many seconds to wait for a compilation at
-        most (None: until it is done).
+        most (None: until it is done). Raises ``KernelError`` (``run-cancelled``) where ``stop``
+        says so meanwhile; the compilation goes on.
         """
         until = math.inf if patience is None else time.monotonic() + patience
         entry = self._entry(tuple(a.shape for a in args), args, versions)
         outputs: list[Array] | None = None
         for _ in range(_TRIES):
-            left = max(0.0, until - time.monotonic())
-            entry.done.wait(None if left == math.inf else left)
+            self._wait(entry, until, stop)
             with entry.lock:
                 entry.used, ready = next(self._clock), entry.done.is_set()
                 try:
@@ -178,6 +183,14 @@ class CompiledOperator:
         if outputs is None:
             self._fell_back(entry)
         return outputs
+
+    def _wait(self, entry: _Entry, until: float, stop: Cancellation | None) -> None:
+        """Return when it is compiled, or at that time."""
+        while not entry.done.wait(min(LOOKS, max(0.0, until - time.monotonic()))):
+            if stop is not None and stop.cancelled:
+                raise cancelled(f"the run was cancelled while {self.source.name!r} was compiled")
+            if time.monotonic() >= until:
+                return
 
     def _fell_back(self, entry: _Entry) -> None:
         """Count a run that the host executor computes; why, is told once."""

@@ -109,6 +109,32 @@ def test_a_creator_is_not_told_a_constant_that_is_fed() -> None:
     ]
 
 
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_a_run_that_waits_for_a_compilation_can_be_cancelled(executor: Any) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def make(request: CompileRequest) -> Interpreter:
+        begun.set()
+        assert go_on.wait(60)
+        return Interpreter(request)
+
+    def cancel() -> None:
+        assert begun.wait(60)
+        stop.cancel()
+
+    Compiling({"AddN"}, make)
+    session, stop = session_of(chain(3), executor), ds.Cancellation()
+    cancelling = threading.Thread(target=cancel)
+    cancelling.start()
+    with pytest.raises(ds.KernelError) as caught:
+        session.run("n2:0", {"x:0": ONE}, cancellation=stop)
+    cancelling.join()
+    assert caught.value.code == "run-cancelled"
+    go_on.set()
+    np.testing.assert_array_equal(session.run("n2:0", {"x:0": ONE}), ONE)
+    assert [one.state for one in executables(session)] == ["ready"]
+
+
 def test_without_a_thread_the_host_runs_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
     start = threading.Thread.start
 
