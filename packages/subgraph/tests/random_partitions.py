@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from partitions import graph_of
 
 import drystone_base as ds
-from drystone_base.graph import Graph, Node
+from drystone_base.dtypes import FLOAT32
+from drystone_base.graph import Graph, Node, Output, output_name
 from drystone_base.graph.validate import Signatures
 from drystone_subgraph import (
     NodeSelector,
@@ -21,6 +23,7 @@ from drystone_subgraph import (
 from drystone_subgraph.context import wiring
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
+from drystone_subgraph.needed import needed_part
 from drystone_subgraph.partitioner import Partitioning
 from drystone_subgraph.report import PartitionReport
 
@@ -28,15 +31,23 @@ __all__ = ["cyclic", "grown", "parts_differ", "random_graph", "values_differ"]
 
 
 def random_graph(rng: random.Random) -> Graph:
-    """Two to sixteen sums of earlier nodes, with control edges between some."""
-    edges: dict[str, list[str]] = {"x": [], "y": []}
+    """Two to sixteen sums or pairs of earlier nodes, with control edges between some."""
+    graph = graph_of({"x": [], "y": []})
+    outputs: list[Output] = [(node, 0) for node in graph]
     reach = rng.choice((2, 4, 16))
     for k in range(rng.randrange(2, 17)):
-        near = list(edges)[-reach:]
-        edges[f"n{k}"] = [rng.choice(near) for _ in range(rng.choice((1, 1, 2, 3)))]
-        if rng.random() < 0.2:
-            edges[f"n{k}"].append("^" + rng.choice(near))
-    return graph_of(edges)
+        near = outputs[-reach:]
+        data = [rng.choice(near) for _ in range(rng.choice((1, 1, 2, 3)))]
+        controls = [rng.choice(near)[0]] if rng.random() < 0.2 else []
+        is_pair = len(data) == 2 and rng.random() < 0.4
+        op, attrs = ("IdentityN", {"T": [FLOAT32] * 2}) if is_pair else ("AddN", _sum(len(data)))
+        node = graph.add(op, f"n{k}", data, controls=controls, attrs=attrs)
+        outputs += [(node, slot) for slot in range(1 + is_pair)]
+    return graph
+
+
+def _sum(count: int) -> dict[str, Any]:
+    return {"T": FLOAT32, "N": count}
 
 
 class _Random(SubgraphSelector):
@@ -192,23 +203,48 @@ def _connected(region: Sequence[Node]) -> bool:
 
 
 def values_differ(seed: int, executor: str = "reference") -> str:
-    """How a random graph and a random partition of it differ in what they compute; or ""."""
+    """How a random graph and a random partition of it differ in what they compute; or "".
+
+    What no fetch needs is in no region, and placeholders that are not needed are not fed.
+    """
     rng = random.Random(seed)
     graph = random_graph(rng)
-    fetches = [n.name for n in graph if not graph.has_users(n) or rng.random() < 0.2]
-    twin, report = graph.copy(), PartitionReport()
-    chosen = [_Backend(rng, name) for name in ("a", "b")]
-    work = Partitioning(twin, "", chosen, PartitionConfig(), report)
-    work.run({twin[name] for name in fetches}, ())
+    fetches = [(n, 0) for n in graph if not graph.has_users(n) or rng.random() < 0.2]
+    fed = {(n, k) for n in graph if rng.random() < 0.1 for k in _outputs(n) if rng.random() < 0.7}
+    needed = _needed([o[0] for o in fetches if o not in fed], fed)
+    fed |= {(n, 0) for n in needed if n.op == "Placeholder"}
+    twin, idle = needed_part(graph, fetches, fed)
+    chosen, report = [_Backend(rng, name) for name in ("a", "b")], PartitionReport()
+    work = Partitioning(twin, "", chosen, PartitionConfig(), report, idle=idle)
+    work.run({twin[n.name] for n, _ in fetches}, {(twin[n.name], k) for n, k in fed})
     held = [name for segment in report.taken for name in segment.nodes]
     outside = {n.name for n in twin if not n.states("_subgraph_backend")}
-    if len(set(held)) < len(held) or {*held, *outside} != {n.name for n in graph}:
-        return f"seed {seed}: nodes are lost or there twice"
-    feeds = {n.name: rng_array(k) for k, n in enumerate(graph) if n.op == "Placeholder"}
+    names = {node.name for node in needed}
+    if len(set(held)) < len(held) or not names.issuperset(held):
+        return f"seed {seed}: nodes are in regions twice, or do not run"
+    if not names.issubset({*held, *outside}):
+        return f"seed {seed}: nodes are lost"
+    feeds = {output_name(o): rng_array(k) for k, o in enumerate(sorted(fed, key=output_name))}
+    asked = [output_name(fetch) for fetch in fetches]
     config = ds.SessionConfig(optimizer="off", executor=executor, subgraphs="off")  # type: ignore[arg-type]
-    before, after = (ds.Session(g, config).run(fetches, feeds) for g in (graph, twin))
+    before, after = (ds.Session(g, config).run(asked, feeds) for g in (graph, twin))
     same = all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
-    return "" if same else f"seed {seed}: {fetches} differ"
+    return "" if same else f"seed {seed}: {asked} differ for {list(feeds)}"
+
+
+def _outputs(node: Node) -> range:
+    return range(2 if node.op == "IdentityN" else 1)
+
+
+def _needed(targets: Sequence[Node], fed: Collection[Output]) -> set[Node]:
+    """The nodes that must run, found step by step: nobody waits for a node that is fed."""
+    passive = {node for node, _ in fed}
+    found, size = set(targets), -1
+    while len(found) > size:
+        size = len(found)
+        found |= {o[0] for node in found for o in node.inputs if o not in fed}
+        found |= {c for node in found for c in node.controls if c not in passive}
+    return found
 
 
 def rng_array(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:

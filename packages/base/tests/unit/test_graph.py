@@ -14,6 +14,7 @@ from drystone_base.graph import (
     Node,
     conditional_nodes,
     from_text,
+    needed_nodes,
     reachable,
     to_text,
     topological_order,
@@ -146,6 +147,32 @@ def test_reachable_stops_at_feeds() -> None:
     graph = chain(5)
     found = reachable([graph["n4"]], fed={(graph["n2"], 0)})
     assert [n.name for n in found] == ["n4", "n3"]
+
+
+@pytest.mark.parametrize(
+    ("target", "fed", "expected"),
+    [
+        ("waits", ("pair", 0), ["waits"]),
+        ("reads", ("pair", 1), ["reads", "pair", "a"]),
+        ("reads", ("pair", 0), ["reads"]),
+        ("both", ("pair", 0), ["both", "pair", "a"]),
+        ("pair", ("pair", 0), ["pair", "a"]),
+        ("after", ("pair", 0), ["after", "waits"]),
+    ],
+)
+def test_needed_nodes(target: str, fed: tuple[str, int], expected: list[str]) -> None:
+    """A node with a fed output runs for its other outputs, and nobody waits for it else."""
+    graph = from_text("""
+    node { name: "a" op: "Const" }
+    node { name: "pair" op: "IdentityN" input: "a" input: "a" }
+    node { name: "waits" op: "NoOp" input: "^pair" }
+    node { name: "reads" op: "Neg" input: "pair" }
+    node { name: "both" op: "Add" input: "pair" input: "pair:1" }
+    node { name: "after" op: "NoOp" input: "^waits" input: "^pair" }
+    """)
+    assert list(needed_nodes([graph[target]], {(graph[fed[0]], fed[1])})) == [
+        graph[name] for name in expected
+    ]
 
 
 @pytest.mark.parametrize(

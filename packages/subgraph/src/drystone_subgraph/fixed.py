@@ -27,14 +27,17 @@ def fixed_reasons(
     fed: Container[Node],
     exclude: Sequence[str],
     signatures: Signatures,
+    idle: Container[Node] = (),
 ) -> list[str]:
-    """For each node why it can be part of no region; "" where it can."""
+    """For each node why it can be part of no region; "" where it can. ``idle`` nodes do not run."""
     known: dict[Signature | None, str] = {None: "its op is unknown"}
     found: list[str] = []
     for node in nodes:
         reason = _ROLES.get(node.op, "")
         if not reason and node in fed:
             reason = _END
+        if not reason and node in idle:
+            reason = "no fetch needs it"
         if not reason and exclude:
             reason = _excluded(node, exclude)
         found.append(reason or _types(node, signatures, known))

@@ -7,14 +7,14 @@ The regions of all of them together leave the graph without a cycle: they grow i
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, GraphError, PluginError
-from drystone_base.graph import Body, Graph, Node, Output, reachable, topological_order
+from drystone_base.graph import Body, Graph, Node, Output, topological_order
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
 from drystone_subgraph.backend import SubgraphBackend, find_backend
@@ -24,6 +24,7 @@ from drystone_subgraph.context import wiring
 from drystone_subgraph.cut import Region, apply, cut
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
+from drystone_subgraph.needed import needed_part
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.region_function import Types
 from drystone_subgraph.report import PartitionReport, Segment
@@ -67,12 +68,12 @@ def partition_with_report(
     if not chosen:
         return graph, report
     with no_cycle_collection():
-        fetched = [graph.output(name)[0] for name in fetches]
-        fed = [graph.output(name) for name in feeds]
-        needed = reachable([*fetched, *(node for node, _ in fed)])
-        twin = graph.copy(only=needed)
-        work = Partitioning(twin, "", chosen, config, report, placed)
-        changed = work.run({twin[n.name] for n in fetched}, {(twin[n.name], k) for n, k in fed})
+        fetched = [graph.output(name) for name in fetches]
+        fed = {graph.output(name) for name in feeds}
+        twin, idle = needed_part(graph, fetched, fed)
+        work = Partitioning(twin, "", chosen, config, report, placed, idle)
+        ends = {twin[node.name] for node, _ in fetched}
+        changed = work.run(ends, {(twin[node.name], k) for node, k in fed})
         if config.functions and len(twin.functions):
             changed = with_bodies(twin, chosen, config, report, placed) or changed
         del work  # before garbage is looked for again, in all that there is
@@ -98,7 +99,10 @@ def partition_body(
 
 @dataclass
 class Partitioning:
-    """The partitioning of one graph, which it changes; ``where`` is a function's name, or ""."""
+    """The partitioning of one graph, which it changes; ``where`` is a function's name, or "".
+
+    ``idle``: nodes that are there, but do not run.
+    """
 
     graph: Graph
     where: str
@@ -106,6 +110,7 @@ class Partitioning:
     config: PartitionConfig
     report: PartitionReport
     placed: bool = False
+    idle: Container[Node] = ()
     regions: list[Region] = field(default_factory=list)
     inference: Inference | None = None
 
@@ -116,7 +121,7 @@ class Partitioning:
         order = wired.order
         self.types = Types(order)
         ends = {node for node, _ in fed}
-        fixed = fixed_reasons(order, ends, self.config.exclude, self.types.signatures)
+        fixed = fixed_reasons(order, ends, self.config.exclude, self.types.signatures, self.idle)
         self.fetched, self.fed = fetched, fed
         self.field = Field(wired, fixed, self.placed)
         self.place = {node: k for k, node in enumerate(graph)}

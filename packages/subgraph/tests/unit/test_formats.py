@@ -13,7 +13,7 @@ from partitions import chain
 from random_partitions import random_graph, rng_array
 
 import drystone_base as ds
-from drystone_base.graph import Graph, Node, reachable
+from drystone_base.graph import Graph, Node, Output, reachable
 from drystone_subgraph import CompileRequest, PartitionConfig, executables, partition_with_report
 
 Array = np.ndarray[Any, Any]
@@ -74,13 +74,13 @@ def crossings(graph: Graph, fetches: list[str]) -> int:
     """Values that go into a region or come out of one, of those that the report states."""
     _, report = partition_with_report(graph, fetches, [], SETTINGS)
     owner = {name: k for k, s in enumerate(report.taken) for name in s.nodes}
-    into: set[tuple[int, Node]] = set()
+    into: set[tuple[int, Output]] = set()
     out: set[Node] = {graph[name] for name in fetches if name in owner}
     for node in reachable(graph[name] for name in fetches):
-        for source, _ in node.inputs:
+        for source, slot in node.inputs:
             here, there = owner.get(node.name), owner.get(source.name)
             if here is not None and here != there:
-                into.add((here, source))
+                into.add((here, (source, slot)))
             if there is not None and here != there:
                 out.add(source)
     return len(into) + len(out)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import UnsupportedOp, near_matches
-from drystone_base.graph import Graph, Node, Output, output_name, reachable, topological_order
+from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
 from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
@@ -183,13 +183,12 @@ class _Lowering:
         self.plugin_kernels = _plugin_kernels()
         self.has_plugins = False
         self.fed = {output: k for k, output in enumerate(feeds)}
-        self.fed_nodes = {node for node, _ in feeds}
         self.index: dict[Node, int] = {}
         self.instructions: list[Instruction] = []
 
     def build(self) -> Plan:
         wanted = [node for node, k in self.fetches if (node, k) not in self.fed]
-        needed = self._needed([*wanted, *self.targets])
+        needed = needed_nodes([*wanted, *self.targets], self.fed)
         validate(self.graph, needed)
         for node in needed:
             self.index[node] = len(self.instructions)
@@ -212,15 +211,6 @@ class _Lowering:
             self.has_plugins,
             self.graph.producer,
         )
-
-    def _needed(self, targets: list[Node]) -> dict[Node, None]:
-        """Reachable nodes; a fed node is entered only when it is itself a target."""
-        found = reachable(targets, fed=self.fed)
-        passive = self.fed_nodes - set(targets)
-        needed_outputs = {o for n in found for o in n.inputs if o not in self.fed}
-        still = {o[0] for o in needed_outputs}
-        drop = {n for n in passive if n in found and n not in still}
-        return reachable(targets, fed=self.fed, skip=drop) if drop else found
 
     def _instruction(self, node: Node) -> Instruction:
         definition = definition_of(node)

@@ -4,7 +4,12 @@ from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrar
 from drystone_base.graph.graph import Graph, parse_tensor_name
 from drystone_base.graph.node import Node, Output, output_name, placeholder_shape
 from drystone_base.graph.pbtxt import from_text, to_text
-from drystone_base.graph.topology import conditional_nodes, reachable, topological_order
+from drystone_base.graph.topology import (
+    conditional_nodes,
+    needed_nodes,
+    reachable,
+    topological_order,
+)
 from drystone_base.graph.validate import validate
 
 __all__ = [
@@ -18,6 +23,7 @@ __all__ = [
     "body_to_function",
     "conditional_nodes",
     "from_text",
+    "needed_nodes",
     "output_name",
     "parse_tensor_name",
     "placeholder_shape",

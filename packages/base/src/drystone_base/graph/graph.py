@@ -453,10 +453,11 @@ class Graph:
         pieces.append(self._rest.SerializeToString(deterministic=True))
         return b"".join(pieces)
 
-    def copy(self, only: Container[Node] | None = None) -> Graph:
+    def copy(self, only: Container[Node] | None = None, ends: Container[Node] = ()) -> Graph:
         """An independent graph with the same nodes; large contents are shared, not copied.
 
-        ``only`` leaves out all other nodes; it must hold the fan-in of each of its own.
+        ``only`` leaves out all other nodes; it must hold the fan-in of each of its own but those
+        in ``ends``, which come without theirs.
         """
         twin = Graph()
         twin._rest.CopyFrom(self._rest)
@@ -473,6 +474,9 @@ class Graph:
                 twins[node.name] = other
             for node in kept:
                 other = twins[node.name]
+                if node in ends:
+                    other.changed = True
+                    continue
                 other.inputs = tuple([(twins[s.name], k) for s, k in node.inputs])
                 if node.controls:
                     other.controls = tuple([twins[c.name] for c in node.controls])

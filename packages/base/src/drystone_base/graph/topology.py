@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import Final
 
 from drystone_base.errors import GraphError
@@ -16,6 +16,7 @@ __all__ = [
     "conditional_nodes",
     "frame_nodes",
     "frame_paths",
+    "needed_nodes",
     "reachable",
     "topological_order",
     "waits_for",
@@ -136,14 +137,14 @@ def _fail_cycle(stuck: set[Node]) -> None:
 
 
 def reachable(
-    targets: Iterable[Node], *, fed: Container[Output] = (), skip: Container[Node] = ()
+    targets: Iterable[Node], *, fed: Container[Output] = (), passive: Container[Node] = ()
 ) -> dict[Node, None]:
     """Every node that ``targets`` need, as an ordered set; fed outputs are not followed.
 
-    Nodes in ``skip`` are not entered.
+    Control edges from nodes in ``passive`` are not, either.
     """
     found: dict[Node, None] = {}
-    stack = [t for t in targets if t not in skip]
+    stack = list(targets)
     while stack:
         node = stack.pop()
         if node in found:
@@ -151,9 +152,18 @@ def reachable(
         found[node] = None
         for output in node.inputs:
             source = output[0]
-            if source in found or (skip and source in skip) or (fed and output in fed):
+            if source in found or (fed and output in fed):
                 continue
             stack.append(source)
         if node.controls:
-            stack.extend(c for c in node.controls if c not in found and c not in skip)
+            stack.extend(c for c in node.controls if c not in found and c not in passive)
     return found
+
+
+def needed_nodes(targets: Iterable[Node], fed: Collection[Output]) -> dict[Node, None]:
+    """The nodes that a run for ``targets`` runs, as an ordered set.
+
+    A node with a fed output runs only where it is a target or an output that is not fed is read:
+    nobody waits for it else.
+    """
+    return reachable(targets, fed=fed, passive={node for node, _ in fed})
