@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from drystone_base.graph import acyclic
 from drystone_base.graph.acyclic import AcyclicGraph
 
 
@@ -49,8 +50,13 @@ class _Plain:
         return True
 
 
+@pytest.mark.parametrize("patience", [0, 4])
 @pytest.mark.parametrize("seed", range(60))
-def test_answers_are_those_of_a_plain_search(seed: int) -> None:
+def test_answers_are_those_of_a_plain_search(
+    seed: int, patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the forest of known paths is laid out over and over."""
+    monkeypatch.setattr(acyclic, "_PATIENCE", patience)
     draw = random.Random(seed)
     count = draw.randint(2, 24)
     order = draw.sample(range(count), count)
@@ -86,6 +92,26 @@ def test_neighbours_are_those_of_all_that_was_joined() -> None:
     assert graph.successors(1) == [graph.find(3)]
     assert not graph.can_contract(0, 3)
     assert not graph.contract(0, 4)
+
+
+class _Counting(AcyclicGraph):
+    """Counts the nodes whose neighbours are looked at."""
+
+    looks = 0
+
+    def _neighbours(self, side: int, node: int) -> list[int]:
+        self.looks += 1
+        return super()._neighbours(side, node)
+
+
+@pytest.mark.parametrize("count", [1000, 4000])
+def test_searches_past_long_skips_stay_short(count: int) -> None:
+    """A chain whose nodes also read any earlier one: nearly no two of those can be joined."""
+    draw = random.Random(1)
+    skips = [(draw.randrange(k), k) for k in range(1, count)]
+    graph = _Counting(count, {*skips, *((k, k + 1) for k in range(count - 1))})
+    assert sum(graph.can_contract(a, b) for a, b in skips) < 20
+    assert graph.looks < 12 * count
 
 
 def test_an_edge_against_the_order_is_refused_at_once() -> None:

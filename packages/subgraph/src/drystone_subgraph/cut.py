@@ -123,10 +123,13 @@ def _drop_colocation(graph: Graph, node: Node, gone: Collection[str]) -> None:
 
 def _keep_names(graph: Graph, region: Region, operator: Node, fetched: Collection[Node]) -> None:
     """Under the name of each fetched node of a region, a node with the same outputs."""
+    found: dict[Node, list[int]] = {}
+    for k, (source, _) in enumerate(region.outputs):
+        found.setdefault(source, []).append(k)
     for node in region.members:
         if node not in fetched:
             continue
-        places = [k for k, (source, _) in enumerate(region.outputs) if source is node]
+        places = found.get(node, [])
         values, types = [(operator, k) for k in places], [region.types[k] for k in places]
         if not values:
             graph.add("NoOp", node.name, controls=[operator], device=node.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from partitions import Named, Rule, backend, chain, check, graph_of, only, partitioned, regions
@@ -180,6 +181,17 @@ def test_several_backends_in_their_order() -> None:
     check(graph, after, report, ["n3"])
     _, other = partitioned(graph, f"second,{first}")
     assert [(s.backend, len(s.nodes)) for s in other.taken] == [("second", 4)]
+
+
+def test_twenty_thousand_fetches_of_one_region() -> None:
+    """The outputs of the region are not looked through for each: that took ten seconds."""
+    names = [f"n{k}" for k in range(20_000)]
+    graph = graph_of({"x": []} | dict.fromkeys(names, ["x"]) | {"y": names})
+    begin = time.process_time()
+    after, report = partitioned(graph, only("b", ["AddN"]), [*names, "y"])
+    assert time.process_time() - begin < 5
+    assert len(report.taken) == 1
+    assert all(after[name].op == "Identity" for name in names)
 
 
 def test_the_same_graph_gives_the_same_bytes() -> None:

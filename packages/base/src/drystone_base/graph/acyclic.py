@@ -4,19 +4,27 @@ The order is a list of labels with gaps. A question "does a path lead from a to 
 both ends at once, only between the two labels, and stops as soon as the smaller side is known; a
 contraction then moves that smaller side past the joined node. Long chains and wide fans so cost
 next to nothing a node, whatever their order.
+
+Where there are many long ways between nodes, both ends of a search grow until they meet. So when
+searches have cost as much as a few looks at the whole graph, a forest of paths is laid out, which
+tells at once of most paths that there are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
+from drystone_base.graph._forest import Forest
 from drystone_base.graph._ordered_list import OrderedList
 
 __all__ = ["AcyclicGraph"]
 
 _AHEAD: Final = 0
 _BACK: Final = 1
+_PATIENCE: Final = 4
+"""How much work a node searches may take until the forest is laid out anew."""
 
 
 class AcyclicGraph:
@@ -35,6 +43,9 @@ class AcyclicGraph:
             [[] for _ in range(count)],
             [[] for _ in range(count)],
         )
+        self._mixed = (bytearray([True]) * count, bytearray([True]) * count)  # may name one twice
+        self._forest = Forest(count, {})
+        self._work = 0
         ahead, back = self._edges
         labels = self._order.labels
         for a, b in edges:
@@ -96,6 +107,7 @@ class AcyclicGraph:
                 self._order.move_before(b, [*self._sorted(moved), a])
         self._edges[_AHEAD][a].append(b)
         self._edges[_BACK][b].append(a)
+        self._mixed[_AHEAD][a] = self._mixed[_BACK][b] = True
         return True
 
     def can_contract(self, a: int, b: int) -> bool:
@@ -142,10 +154,11 @@ class AcyclicGraph:
         edges = self._edges[side]
         listed = edges[node]
         joined = self._joined
-        if any(joined[k] != k for k in listed) or len(listed) > 1:
+        if self._mixed[side][node] or [joined[k] for k in listed] != listed:
             kept = dict.fromkeys(map(self.find, listed))
             kept.pop(node, None)
             listed = edges[node] = list(kept)
+            self._mixed[side][node] = False
         return listed
 
     def _between(self, first: int, last: int) -> tuple[int, set[int]] | None:
@@ -155,6 +168,7 @@ class AcyclicGraph:
         """
         if self._edges[_BACK][last] == [first]:
             return _BACK, set()
+        leads = self._known().leads
         labels = self._order.labels
         low, high = labels[first], labels[last]
         seen: tuple[set[int], set[int]] = (set(), set())
@@ -165,6 +179,7 @@ class AcyclicGraph:
             side = _AHEAD if costs[_AHEAD] < costs[_BACK] else _BACK
             work[side] = costs[side] + 1
             node = todo[side].pop()
+            self._work += 1
             own, others = seen[side], seen[1 - side]
             end = last if side == _AHEAD else first
             for other in self._neighbours(side, node):
@@ -172,12 +187,21 @@ class AcyclicGraph:
                     if node != first and node != last:
                         return None
                 elif low < labels[other] < high and other not in own:
-                    if other in others:
+                    is_path = leads(other, last) if side == _AHEAD else leads(first, other)
+                    if is_path or other in others:
                         return None
                     own.add(other)
                     todo[side].append(other)
         side = _BACK if not todo[_BACK] else _AHEAD
         return side, seen[side]
+
+    def _known(self) -> Forest:
+        """Paths along the edge into each node that comes from nearest: those are long."""
+        if self._work > _PATIENCE * len(self._joined):
+            near, back = self._order.labels.__getitem__, partial(self._neighbours, _BACK)
+            above = {node: max(back(node), key=near, default=-1) for node in self._order}
+            self._forest, self._work = Forest(len(self._joined), above), 0
+        return self._forest
 
     def _join(self, kept: int, gone: int) -> None:
         """``gone`` becomes part of the node at the place of ``kept``."""
@@ -189,6 +213,8 @@ class AcyclicGraph:
         else:
             self._order.remove(gone)
         self._joined[gone] = kept
+        self._forest.join(kept, gone)
         for edges in (ahead, back):
             edges[kept] += edges[gone]
             edges[gone] = []
+        self._mixed[_AHEAD][kept] = self._mixed[_BACK][kept] = True
