@@ -142,6 +142,7 @@ class Partitioning:
     def _one(self, backend: SubgraphBackend, rule: SubgraphProperty, fixed: Sequence[str]) -> None:
         """All regions of one property."""
         selector = rule.create_subgraph_selector()
+        selector.fetched = self.fetched
         nodes, rest = self.field.nodes, []
         for numbers in self.field.regions(selector):
             members = sorted((nodes[k] for k in numbers), key=self.place.__getitem__)

@@ -5,7 +5,7 @@ A pattern is a tree of ops, from its last op backwards. Source of the idea: TVM'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from drystone_base.graph import Node
@@ -37,10 +37,11 @@ class Pattern:
     def __post_init__(self) -> None:
         object.__setattr__(self, "ops", frozenset(self.op.split("|")))
 
-    def match(self, node: Node) -> list[Node] | None:
+    def match(self, node: Node, fetched: Container[Node] = ()) -> list[Node] | None:
         """The nodes of the pattern that ends with ``node``, or None.
 
-        All but the last are read by nobody else: their values do not come out of the region.
+        All but the last are read by nobody else, and not ``fetched``: their values do not come out
+        of the region.
         """
         found: list[Node] = []
         if not self._match(node, found):
@@ -49,7 +50,9 @@ class Pattern:
         for inner in found[1:]:
             graph = inner.graph
             users = [user for user, _ in graph.consumers(inner)]
-            if any(u not in inside for u in (*users, *graph.control_consumers(inner))):
+            if inner in fetched or any(
+                u not in inside for u in (*users, *graph.control_consumers(inner))
+            ):
                 return None
         return found if self.check is None or self.check(found) else None
 
@@ -105,7 +108,7 @@ class _PatternSelector(SubgraphSelector):
         self.wanted = set()
 
     def select(self, node: Node) -> bool:
-        self.wanted = set(self.pattern.match(node) or ())
+        self.wanted = set(self.pattern.match(node, self.fetched) or ())
         return bool(self.wanted)
 
     def select_input(self, node: Node, new_node: Node) -> bool:  # noqa: ARG002

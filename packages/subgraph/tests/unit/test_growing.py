@@ -186,7 +186,7 @@ def test_several_backends_in_their_order() -> None:
 def test_twenty_thousand_fetches_of_one_region() -> None:
     """The outputs of the region are not looked through for each: that took ten seconds."""
     names = [f"n{k}" for k in range(20_000)]
-    graph = graph_of({"x": []} | dict.fromkeys(names, ["x"]) | {"y": names})
+    graph = graph_of({"x": [], **{name: ["x"] for name in names}, "y": names})
     begin = time.process_time()
     after, report = partitioned(graph, only("b", ["AddN"]), [*names, "y"])
     assert time.process_time() - begin < 5

@@ -54,6 +54,24 @@ def test_a_value_at_the_beginning_that_others_read() -> None:
     assert taken(graph_of("Neg", "Exp", "Tanh", reads=[0]), TABLE) == []
 
 
+def test_a_value_inside_that_is_fetched() -> None:
+    """It comes out of the region as one that others read does; at the end of a pattern it may."""
+    graph = graph_of("Neg", "Exp", "Tanh", "Neg", "Exp", "Abs")
+    patterns = backend("b", *pattern_properties(TABLE))
+    _, report = partitioned(graph, patterns, ["n5", "n1"])
+    found = [(segment.property, segment.nodes) for segment in report.taken]
+    assert found == [("short", ("n0", "n1")), ("short", ("n3", "n4"))]
+    _, report = partitioned(graph, patterns, ["n5", "n0", "n3"])
+    assert report.taken == []
+
+
+def test_a_fetched_value_leaves_what_comes_after_it_to_a_match() -> None:
+    graph = graph_of("Neg", "Neg", "Neg")
+    table = pattern_properties([ops("twice", "Neg", "Neg")])
+    _, report = partitioned(graph, backend("b", *table), ["n2", "n0"])
+    assert [segment.nodes for segment in report.taken] == [("n1", "n2")]
+
+
 def test_a_check_refuses() -> None:
     """Rows D23 and J18."""
 
