@@ -74,7 +74,7 @@ def partition_with_report(
         work = Partitioning(twin, "", chosen, config, report, placed, idle)
         ends = {twin[node.name] for node, _ in fetched}
         changed = work.run(ends, {(twin[node.name], k) for node, k in fed})
-        if config.functions and len(twin.functions):
+        if config.functions and len(graph.functions):  # others than those of the regions
             changed = with_bodies(twin, chosen, config, report, placed) or changed
         del work  # before garbage is looked for again, in all that there is
     graph = twin if changed else graph

@@ -166,7 +166,8 @@ class AcyclicGraph:
 
         Gives the side whose set was complete first; None when a path goes through a third node.
         """
-        if self._edges[_BACK][last] == [first]:
+        ahead, back = self._edges
+        if back[last] == [first]:
             return _BACK, set()
         leads = self._known().leads
         labels = self._order.labels
@@ -175,9 +176,10 @@ class AcyclicGraph:
         todo = ([first], [last])
         work = [0, 0]
         while todo[_AHEAD] and todo[_BACK]:
-            costs = [work[s] + len(self._edges[s][todo[s][-1]]) for s in (_AHEAD, _BACK)]
-            side = _AHEAD if costs[_AHEAD] < costs[_BACK] else _BACK
-            work[side] = costs[side] + 1
+            on = work[_AHEAD] + len(ahead[todo[_AHEAD][-1]])
+            up = work[_BACK] + len(back[todo[_BACK][-1]])
+            side = _AHEAD if on < up else _BACK
+            work[side] = min(on, up) + 1
             node = todo[side].pop()
             self._work += 1
             own, others = seen[side], seen[1 - side]
