@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -18,9 +19,11 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.dtypes import DType, as_dtype
+from drystone_base.errors import PluginError
 from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.executor.encode import READS_VERSION
 from drystone_base.graph import FunctionLibrary, Graph, Node, Output, body_to_function
+from drystone_base.host.operators import HostOperator
 from drystone_base.kernels import Array, Call, kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, register
@@ -29,6 +32,7 @@ from drystone_subgraph.backend import SubgraphBackend, backends
 from drystone_subgraph.compiled import CompiledOperator, CompileSource
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.differentiated import keep_differentiated
+from drystone_subgraph.failure import SubgraphWarning
 from drystone_subgraph.subgraph import BACKEND_ATTR
 
 __all__ = ["KIND", "OP", "attach"]
@@ -133,7 +137,7 @@ class _Attaching:
         self,
         library: FunctionLibrary,
         config: PartitionConfig,
-        known: Mapping[str, SubgraphBackend],
+        known: dict[str, SubgraphBackend],
         fed: frozenset[Output],
     ) -> None:
         self.library, self.config, self.known, self.fed = library, config, known, fed
@@ -154,13 +158,33 @@ class _Attaching:
     def nodes(self, graph: Graph) -> None:
         for node in [n for n in graph if n.states(BACKEND_ATTR)]:
             name = node.attrs[BACKEND_ATTR]
-            if name in self.known and node.op.endswith("PartitionedCall"):
-                self.one(graph, node, self.known[name])
+            if name not in self.known or not node.op.endswith("PartitionedCall"):
+                continue
+            try:
+                source = self.source(node, self.known[name])
+            except Exception as error:
+                self.failed(self.known.pop(name), node, error)
+            else:
+                self.one(graph, node, source)
 
-    def one(self, graph: Graph, node: Node, backend: SubgraphBackend) -> None:
+    def failed(self, backend: SubgraphBackend, node: Node, error: Exception) -> None:
+        """Say once that a backend gives no operators: the host executor runs its regions."""
+        told = PluginError(
+            f"subgraph backend {backend.name!r} gave no operator for {node.name!r}, and the host "
+            "executor runs its regions",
+            check="operator() of a backend must not raise",
+            found=f"{type(error).__name__}: {error}",
+            needed="a HostOperator, or None",
+            remedy=f"leave {backend.name!r} out of the backends, and report this to its author",
+            plugin=backend.name,
+            code="subgraph-backend-failed",
+        )
+        warnings.warn(told.render(), SubgraphWarning, stacklevel=5)
+
+    def one(self, graph: Graph, node: Node, source: CompileSource) -> None:
         """Put the two nodes in the place of a call."""
         key = f"{node.name}#{next(_keys)}"
-        source = _SOURCES[key] = self.source(node, backend)
+        _SOURCES[key] = source
         self.library.companions.append(source)
         versions = [self.versioned(graph, node.inputs[k][0]) for k in source.weights]
         types = {"Tin": node.attrs["Tin"], "Tout": node.attrs["Tout"]}
@@ -196,6 +220,8 @@ class _Attaching:
         constants = frozenset(k for k, s in own if s.op == "Const")
         weights = tuple(k for k, s in own if s.op in _WEIGHTS)
         host = backend.operator(node.attrs["Tin"], weights, node.attrs["Tout"])
+        if host is not None and not isinstance(host, HostOperator):
+            raise TypeError(f"it gave {host!r}")
         return CompileSource(
             node.name, backend, function, self.before, constants, weights, self.config, host
         )

@@ -54,7 +54,10 @@ class SubgraphBackend(ABC):
 
     @abstractmethod
     def properties(self) -> Sequence[SubgraphProperty]:
-        """The rules by which regions are cut out, the first first."""
+        """The rules by which regions are cut out, the first first.
+
+        A ``BadRequest`` says that the backend cannot be used here: who asked for it is told so.
+        """
 
     def compile(self, request: CompileRequest) -> Executable | Handle:
         """An executable of a region for inputs of given shapes; called in a thread of its own.

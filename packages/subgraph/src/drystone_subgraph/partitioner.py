@@ -13,7 +13,7 @@ from functools import partial
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import BadRequest, GraphError, PluginError
+from drystone_base.errors import BadRequest
 from drystone_base.graph import Body, Graph, Node, Output, topological_order
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
@@ -21,7 +21,9 @@ from drystone_subgraph.backend import SubgraphBackend, find_backend
 from drystone_subgraph.bodies import with_bodies
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.context import wiring
+from drystone_subgraph.created import check_created
 from drystone_subgraph.cut import Region, apply, cut
+from drystone_subgraph.failure import blamed, judged
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
 from drystone_subgraph.needed import needed_part
@@ -47,7 +49,8 @@ def partition(
     ``config`` may be the names of backends with commas between; None is what
     ``DRYSTONE_SUBGRAPH_BACKEND`` says. ``placed``: all nodes run on one device, as those of a
     session's part do; else nodes that ask for different ones are in different regions. Raises
-    ``BadRequest`` (``unknown-subgraph-backend``) and ``PluginError`` (``subgraph-backend-failed``).
+    ``BadRequest`` (``unknown-subgraph-backend``), ``PluginError`` (``subgraph-backend-failed``,
+    ``subgraph-gate-failed``).
     """
     return partition_with_report(graph, fetches, feeds, config, placed=placed)[0]
 
@@ -127,15 +130,15 @@ class Partitioning:
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
         for backend in self.backends:
-            try:
-                for rule in backend.properties():
+            with blamed(backend.name, self.where, BadRequest):  # it cannot be used here
+                rules = list(backend.properties())
+            with blamed(backend.name, self.where):
+                for rule in rules:
                     self._one(backend, rule, fixed)
-            except (BadRequest, GraphError, PluginError):
-                raise
-            except Exception as error:
-                raise _failed(backend, self.where, error) from error
         if self.regions:
-            apply(graph, self.regions, fetched)
+            makers = {s.backend: None for s in self.report.taken if s.where == self.where}
+            with blamed(", ".join(makers), self.where):
+                apply(graph, self.regions, fetched)
             topological_order(graph)  # a cycle here would be a mistake of ours: it is told, not run
         return bool(self.regions)
 
@@ -172,7 +175,8 @@ class Partitioning:
             (name, function, backend.name), self._shape, self.fed,
         )  # fmt: skip
         names = subgraph.nodes
-        if self.config.gate is not None and (text := self.config.gate(subgraph)):
+        gate = self.config.gate
+        if gate is not None and (text := judged(gate, backend.name, subgraph)):
             self.report.segments.append(noted("not worth it", names, reason=text))
             return False
         node = rule.create_subgraph_node(subgraph)
@@ -181,6 +185,7 @@ class Partitioning:
             self.report.segments.append(noted("refused", names, reason=text))
             return False
         self.graph.functions.add(subgraph.made())
+        check_created(node, subgraph)
         region.node = node
         self.regions.append(region)
         self.report.segments.append(noted("taken", names, name))
@@ -212,17 +217,3 @@ class Partitioning:
                 selector.reset()
             if reason:
                 self.report.why.setdefault((self.where, node.name), {})[backend.name] = reason
-
-
-def _failed(backend: SubgraphBackend, where: str, error: Exception) -> PluginError:
-    graph = f"function {where!r}" if where else "the graph"
-    return PluginError(
-        f"subgraph backend {backend.name!r} failed on {graph}",
-        check="selectors and creators of a backend must not raise",
-        found=f"{type(error).__name__}: {error}",
-        needed="True or False from a selector, an operator or None from a creator",
-        remedy=f"leave {backend.name!r} out of the backends, and report this to its author",
-        plugin=backend.name,
-        code="subgraph-backend-failed",
-        inner=error,
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.errors import BadRequest, DrystoneError, near_matches
+from drystone_base.errors import BadRequest, near_matches
 from drystone_subgraph.backend import backends
 
 __all__ = ["PREFIX", "backends_by_policy"]
@@ -53,8 +53,8 @@ def backends_by_policy(policy: str) -> tuple[str, ...]:
 
 
 def _is_usable(name: str) -> bool:
-    """Whether the backend has rules: it raises where what it needs is not there."""
+    """Whether the backend has rules: it raises where what it needs is not there, or is broken."""
     try:
         return bool(backends()[name].properties())
-    except DrystoneError:
+    except Exception:
         return False

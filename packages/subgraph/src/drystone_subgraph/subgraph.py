@@ -113,9 +113,24 @@ class Subgraph:
         """The region as a function, with what was done to :attr:`body`."""
         return self.made().proto
 
+    @property
+    def edited(self) -> bool:
+        """Whether somebody has looked at :attr:`body`, and may have edited it."""
+        return "body" in self.__dict__
+
+    @property
+    def input_types(self) -> list[DType]:
+        """The dtypes of what goes in."""
+        return [dtype for _, dtype in self._sources]
+
+    @property
+    def output_types(self) -> list[DType]:
+        """The dtypes of what goes out."""
+        return [dtype for _, dtype in self._results]
+
     def made(self) -> Function:
         """The same for a library; nobody need have looked at it."""
-        if "body" in self.__dict__:
+        if self.edited:
             return Function(body_to_function(self.body, self._function.proto))
         return self._function
 
@@ -136,10 +151,7 @@ class Subgraph:
     def node(self, **attrs: Any) -> SubgraphNode:
         """The default operator: a call of the region's function, which the host executor runs."""
         op = "StatefulPartitionedCall" if self.is_stateful else "PartitionedCall"
-        types = {
-            "Tin": [dtype for _, dtype in self._sources],
-            "Tout": [dtype for _, dtype in self._results],
-        }
+        types = {"Tin": self.input_types, "Tout": self.output_types}
         called = FunctionRef(self._function.name, {})
         return SubgraphNode(op, {**types, "f": called, BACKEND_ATTR: self.backend, **attrs})
 
