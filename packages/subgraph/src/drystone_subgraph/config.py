@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import BadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from drystone_subgraph.subgraph import Subgraph
 
 __all__ = ["VARIABLE", "PartitionConfig"]
 
 VARIABLE: Final = "DRYSTONE_SUBGRAPH_BACKEND"
+
+_MOST_THREADS: Final = 1024
+
+
+def _is_number(value: Any, least: int, most: float = float("inf")) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, Integral) and least <= int(value) <= most
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_patience(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return value is None
+    return isinstance(value, Real) and not math.isnan(value)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(v and isinstance(v, str) for v in value)
+
+
+_NAMES: Final = "a tuple of texts"
+_FLAG: Final = "True or False"
+_RULES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "backends": (_are_names, f'{_NAMES}, such as ("openvino", "default")'),
+    "minimum_size": (lambda v: v is None or _is_number(v, 1), "None, or a whole number from 1"),
+    "exclude": (_are_names, f'{_NAMES}, such as ("head/*", "Softmax")'),
+    "functions": (_is_flag, _FLAG),
+    "why": (_is_flag, _FLAG),
+    "gate": (lambda v: v is None or callable(v), "None, or a function of a subgraph"),
+    "specialisations": (lambda v: _is_number(v, 1), "a whole number from 1"),
+    "patience": (_is_patience, "None, or a number of seconds"),
+    "threads": (lambda v: _is_number(v, 0, _MOST_THREADS), f"0 (one a core) to {_MOST_THREADS}"),
+    "artefacts": (lambda v: isinstance(v, str | os.PathLike), 'the path of a folder, or ""'),
+    "writes_artefacts": (_is_flag, _FLAG),
+}
+"""What each setting may be, and how that is said."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +74,8 @@ class PartitionConfig:
     deadline waits for half of what is left of it, at most. ``artefacts`` is a folder of executables
     that were compiled ahead of time (``drystone partition --compile``); with ``writes_artefacts``
     new ones go there. Otherwise they go to the user's cache, if the backend can keep them:
-    ``DRYSTONE_EXECUTABLE_CACHE`` is its folder, or ``off``.
+    ``DRYSTONE_EXECUTABLE_CACHE`` is its folder, or ``off``. Raises ``BadRequest``
+    (``bad-subgraph-option``) for what a setting cannot be.
     """
 
     backends: tuple[str, ...] = ()
@@ -48,6 +90,20 @@ class PartitionConfig:
     artefacts: str = ""
     writes_artefacts: bool = False
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            accepts, needed = _RULES[field.name]
+            value = getattr(self, field.name)
+            if not accepts(value):
+                remedy = f"leave it out: by default it is {field.default!r}"
+                raise _bad(field.name, value, needed, remedy)
+        if self.writes_artefacts and not self.artefacts:
+            needed = "a folder in artefacts, too"
+            raise _bad("writes_artefacts", True, needed, 'artefacts="executables/"')
+        for name in ("backends", "exclude"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        object.__setattr__(self, "artefacts", os.fspath(self.artefacts))
+
     @classmethod
     def of(cls, wish: Any) -> PartitionConfig:
         """What ``SessionConfig.subgraphs`` says: a config, ``"off"``, None, or names.
@@ -57,14 +113,15 @@ class PartitionConfig:
         chooses. Raises ``BadRequest`` (``bad-subgraph-option``, ``unknown-subgraph-policy``).
         """
         if isinstance(wish, PartitionConfig):
-            return wish
+            chosen = _chosen(wish.backends)
+            return wish if chosen == wish.backends else replace(wish, backends=chosen)
         if wish is None:
             wish = os.environ.get(VARIABLE, "")
         if isinstance(wish, str):
             names = [name.strip() for name in wish.split(",") if name.strip()]
             if [n.lower() for n in names] in (["none"], ["off"]):
                 return cls()
-            return cls(tuple(dict.fromkeys(n for name in names for n in _meant(name))))
+            return cls(_chosen(names))
         raise BadRequest(
             "SessionConfig.subgraphs is not understood",
             check="it says which backends run regions of a graph",
@@ -73,6 +130,22 @@ class PartitionConfig:
             remedy='SessionConfig(subgraphs="openvino,default")',
             code="bad-subgraph-option",
         )
+
+
+def _bad(name: str, found: Any, needed: str, remedy: str) -> BadRequest:
+    return BadRequest(
+        f"PartitionConfig.{name} is not understood",
+        check="a setting is of its own kind and range",
+        found=repr(found),
+        needed=needed,
+        remedy=remedy,
+        code="bad-subgraph-option",
+    )
+
+
+def _chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The backends of these names, and those that policies among them choose, each once."""
+    return tuple(dict.fromkeys(n for name in names for n in _meant(name)))
 
 
 def _meant(name: str) -> tuple[str, ...]:
