@@ -27,7 +27,8 @@ X = np.array([[1.0, -2.0, 3.0]], np.float32)
 
 
 def drystone(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    runner = CliRunner()
+    return runner.invoke(app, list(arguments), prog_name="drystone", catch_exceptions=False)
 
 
 def process(*arguments: str, **around: str) -> subprocess.CompletedProcess[bytes]:
@@ -44,23 +45,44 @@ def model(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "what"),
+    ("arguments", "what", "needed"),
     [
-        (("run", "--json"), "Missing argument 'MODEL'."),
-        (("run", "m.pb", "--json", "--repeat", "0"), "0 is not in the range x>=1."),
-        (("run", "m.pb", "--jsn", "--json"), "No such option '--jsn'."),
-        (("plugins", "check", "--json"), "Missing argument 'FILE'."),
-        (("runn", "--json"), "No such command 'runn'."),
+        (("run", "--json"), "Missing argument 'MODEL'.", "run [OPTIONS] MODEL"),
+        (
+            ("run", "m.pb", "--json", "--repeat", "0"),
+            "Invalid value for '--repeat': 0 is not in the range x>=1.",
+            "run [OPTIONS] MODEL",
+        ),
+        (("run", "m.pb", "--jsn", "--json"), "No such option '--jsn'.", "run [OPTIONS] MODEL"),
+        (
+            ("plugins", "check", "--json"),
+            "Missing argument 'FILE'.",
+            "plugins check [OPTIONS] FILE",
+        ),
+        (("runn", "--json"), "No such command 'runn'.", "[OPTIONS] COMMAND [ARGS]..."),
     ],
 )
-def test_a_wrong_command_line_is_told_as_json_too(arguments: tuple[str, ...], what: str) -> None:
+def test_a_wrong_command_line_is_told_like_any_failure(
+    arguments: tuple[str, ...], what: str, needed: str
+) -> None:
     done = drystone(*arguments)
     report = json.loads(done.stdout)
     assert report["exit"] == done.exit_code == 2
     assert report["error"]["code"] == "bad-request"
     assert what in report["error"]["what"]
-    assert done.stderr.startswith("Usage: ")
-    assert drystone(*(a for a in arguments if a != "--json")).stdout == ""
+    assert report["error"]["found"] == " ".join(["drystone", *arguments])
+    assert report["error"]["needed"] == f"drystone {needed}"
+    assert report["error"]["remedy"].endswith(" --help")
+    plain = drystone(*(a for a in arguments if a != "--json"))
+    assert plain.stdout == ""
+    assert plain.stderr.startswith(f"error: {what}")
+    assert "[bad-request]\n  check: " in plain.stderr
+
+
+def test_a_group_alone_shows_its_help() -> None:
+    done = drystone("plugins")
+    assert "Commands:" in done.output
+    assert "error" not in done.output
 
 
 def test_a_negative_seed_is_a_wrong_request(model: str) -> None:

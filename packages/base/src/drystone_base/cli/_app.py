@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import sys
 import traceback
 import warnings
@@ -90,17 +91,23 @@ class _Group(click.Group):
         made: click.Command | None = getattr(import_module(place), attribute) if place else None
         return made
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["drystone.words"] = list(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         as_json = "--json" in ctx.args  # options of commands have not been read so far
         try:
             with _plain_warnings():
                 return super().invoke(ctx)
-        except (click.exceptions.Exit, click.Abort):
+        except (click.exceptions.Exit, click.Abort, click.exceptions.NoArgsIsHelpError):
             raise
         except click.ClickException as error:
+            known = _usage(ctx, error)
             if as_json:
-                print_json({"error": _usage(error).fields(), "exit": error.exit_code})
-            raise
+                print_json({"error": known.fields(), "exit": error.exit_code})
+            click.echo(f"error: {known.render()}", err=True)
+            ctx.exit(error.exit_code)
         except BrokenPipeError:
             abandon_output()
             ctx.exit(141)
@@ -136,15 +143,17 @@ def _report(ctx: click.Context, error: Exception) -> int:
     return exit_code(known)
 
 
-def _usage(error: click.ClickException) -> DrystoneError:
+def _usage(ctx: click.Context, error: click.ClickException) -> DrystoneError:
     from drystone_base.errors import BadRequest
 
-    context = getattr(error, "ctx", None)
+    here: click.Context = getattr(error, "ctx", None) or ctx
+    pieces = here.command.collect_usage_pieces(here)
     return BadRequest(
         error.format_message(),
         check="arguments and options must be those of the command",
-        needed=context.command.get_short_help_str() if context else "",
-        remedy=f"{context.command_path if context else 'drystone'} --help",
+        found=shlex.join(["drystone", *ctx.meta["drystone.words"]]),
+        needed=" ".join([here.command_path, *pieces]),
+        remedy=f"{here.command_path} --help",
     )
 
 
