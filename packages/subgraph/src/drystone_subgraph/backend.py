@@ -5,6 +5,7 @@ An entry point names a :class:`SubgraphBackend` or a callable without arguments 
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from abc import ABC, abstractmethod
@@ -15,6 +16,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
 from drystone_base.plugins import ensure_loaded
+from drystone_subgraph.config import OFF, PREFIX
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import NodeSelector, SubgraphSelector
@@ -32,6 +34,8 @@ __all__ = [
 ]
 
 GROUP: Final = "drystone.subgraph_backends"
+_NAME: Final = re.compile(rf"(?!{PREFIX})[^\s,]([^,]*[^\s,])?")
+"""What can stand between commas where backends are named."""
 
 
 class SubgraphBackend(ABC):
@@ -121,8 +125,32 @@ _scanned = False
 
 
 def register_backend(backend: SubgraphBackend, origin: str = "the program") -> None:
-    """Make a backend known; raises ``PluginError`` (``already-registered``) for a taken name."""
+    """Make a backend known.
+
+    Raises ``PluginError``: ``already-registered`` for a taken name, ``bad-subgraph-backend`` for
+    what is no backend, or has a name that nobody could ask for.
+    """
+    given: Any = backend
+    if not isinstance(given, SubgraphBackend):
+        found = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+        raise _refused(origin, found, "an object of a subclass of SubgraphBackend")
+    name: Any = given.name
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.lower() in OFF:
+        needed = f"a name without a comma, which is neither {', '.join(OFF)} nor a policy's"
+        raise _refused(origin, f"the name {name!r}", needed)
     _BACKENDS.register(backend.name, backend, origin)
+
+
+def _refused(origin: str, found: str, needed: str) -> PluginError:
+    return PluginError(
+        f"a subgraph backend of {origin} cannot be registered",
+        check="a backend is an object with a name by which it can be asked for",
+        found=found,
+        needed=needed,
+        remedy="give it such a name, and call register_backend with the object",
+        path=origin,
+        code="bad-subgraph-backend",
+    )
 
 
 def backends() -> Mapping[str, SubgraphBackend]:

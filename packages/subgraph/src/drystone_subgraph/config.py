@@ -14,9 +14,15 @@ from drystone_base.errors import BadRequest
 if TYPE_CHECKING:
     from drystone_subgraph.subgraph import Subgraph
 
-__all__ = ["VARIABLE", "PartitionConfig"]
+__all__ = ["OFF", "PREFIX", "VARIABLE", "PartitionConfig"]
 
 VARIABLE: Final = "DRYSTONE_SUBGRAPH_BACKEND"
+
+OFF: Final = ("none", "off")
+"""What is said, in letters of any case, where no backend is wanted; no backend has such a name."""
+
+PREFIX: Final = "policy:"
+"""What the name of a policy begins with where names of backends are expected."""
 
 _MOST_THREADS: Final = 1024
 
@@ -119,7 +125,7 @@ class PartitionConfig:
             wish = os.environ.get(VARIABLE, "")
         if isinstance(wish, str):
             names = [name.strip() for name in wish.split(",") if name.strip()]
-            if [n.lower() for n in names] in (["none"], ["off"]):
+            if len(names) == 1 and names[0].lower() in OFF:
                 return cls()
             return cls(_chosen(names))
         raise BadRequest(
@@ -150,7 +156,7 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 def _meant(name: str) -> tuple[str, ...]:
     """The backend of that name, or those that a policy chooses."""
-    from drystone_subgraph.policy import PREFIX, backends_by_policy
+    from drystone_subgraph.policy import backends_by_policy
 
     if not name.startswith(PREFIX):
         return (name,)

@@ -11,11 +11,9 @@ from typing import Final
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_subgraph.backend import backends
+from drystone_subgraph.config import PREFIX
 
-__all__ = ["PREFIX", "backends_by_policy"]
-
-PREFIX: Final = "policy:"
-"""What the name of a policy begins with where names of backends are expected."""
+__all__ = ["backends_by_policy"]
 
 _ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "prefer-cpu": ("cpu",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from drystone_subgraph import (
     SubgraphInput,
     SubgraphNode,
     SubgraphOutput,
+    SubgraphProperty,
     SubgraphWarning,
     backends,
     find_backend,
@@ -194,6 +196,25 @@ def test_names_of_backends() -> None:
         only("b", {"Mul"})
     with pytest.raises(BadRequest, match="subgraphs is not understood"):
         PartitionConfig.of(object())
+
+
+def test_what_nobody_could_ask_for_is_not_registered() -> None:
+    class Fine(SubgraphBackend):
+        name = "fine-1.x y"
+
+        def properties(self) -> Sequence[SubgraphProperty]:
+            return []
+
+    with pytest.raises(PluginError, match="found: the class Fine") as caught:
+        register_backend(Fine)  # type: ignore[arg-type]
+    assert caught.value.code == "bad-subgraph-backend"
+    register_backend(Fine())
+    for name in ("", "a,b", "none", "Off", " a", "a\n", "policy:mine", None):
+        taken = Fine()
+        taken.name = name  # type: ignore[assignment]
+        with pytest.raises(PluginError, match="found: the name") as caught:
+            register_backend(taken)
+        assert repr(name) in str(caught.value)
 
 
 def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
