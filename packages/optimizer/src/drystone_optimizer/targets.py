@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
 
-from drystone_base.cli.kit import AnyPath, moving, read_npz
+from drystone_base.cli.kit import AnyPath, check_tensor, moving, read_npz
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.loaders import load_model
 from drystone_optimizer.config import BY_SHORT_NAME, NUMERIC, OptimizerConfig
@@ -111,7 +111,7 @@ def target_of(
         loaded = load_model(model)
     for role, names in (("fetch", fetches), ("feed", feeds)):
         for name in names:
-            _check_tensor(loaded.graph, role, name)
+            check_tensor(loaded.graph, role, name)
     if fetches:
         return Target(loaded, tuple(fetches), {name: name for name in feeds})
     chosen = _signature(loaded.signatures, signature)
@@ -171,22 +171,6 @@ def _bad_pass(what: str, check: str, found: str, needed: str, remedy: str) -> No
         what, check=check, found=found, needed=needed, remedy=remedy,
         code="unknown-optimizer-option",
     )  # fmt: skip
-
-
-def _check_tensor(graph: Graph, role: str, name: str) -> None:
-    try:
-        graph.output(name)
-    except GraphError as error:
-        near = near_matches(name.partition(":")[0], (node.name for node in graph))
-        raise BadRequest(
-            f"{role} {name!r} is not in the graph",
-            check=f"--{role} must name a tensor of the graph as node:k",
-            found=name,
-            needed="the name of a node, with an output index",
-            remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists names",
-            code=f"unknown-{role}",
-            status="NOT_FOUND",
-        ) from error
 
 
 def _signature(signatures: Mapping[str, Signature], name: str | None) -> Signature:

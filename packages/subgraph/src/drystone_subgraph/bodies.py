@@ -41,7 +41,7 @@ def with_bodies(
         whole |= _with_called(_regions(body.graph), library)
         for name in before.keys() & whole:  # a region calls what was partitioned before it
             library.add(before.pop(name), replace=True)
-            report.segments = [s for s in report.segments if s.where != name]
+            report.forget(name)
     return bool(before)
 
 

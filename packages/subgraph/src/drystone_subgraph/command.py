@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,20 @@ from drystone_base.cli.kit import (
     AnyPath,
     check_local,
     check_output,
+    check_tensor,
     common_options,
-    duration,
     moving,
-    print_json,
-    print_table,
     wants_json,
 )
 from drystone_base.errors import BadRequest
 from drystone_base.loaders import load_model, write_graph
 from drystone_base.modules import stage
 from drystone_subgraph.ahead import compile_ahead
+from drystone_subgraph.backend import backends as known
 from drystone_subgraph.compiled import ExecutableStatus
-from drystone_subgraph.config import PartitionConfig
+from drystone_subgraph.config import VARIABLE, PartitionConfig
 from drystone_subgraph.partitioner import partition_with_report
-from drystone_subgraph.report import PartitionReport, Segment
+from drystone_subgraph.tables import find_nodes, show_report
 
 __all__ = ["partition"]
 
@@ -35,6 +34,7 @@ EPILOG = """\b
 Examples:
   drystone partition model.pb --backend default
   drystone partition saved_model/ --backend openvino,default --report
+  drystone partition model.pb --backend openvino --node 'conv1/*'
   drystone partition model.pb --backend openvino --minimum-size 3 --output parts.pb
   drystone partition model.pb --backend openvino --compile --output executables/
 """
@@ -67,6 +67,9 @@ Examples:
               help="What optimizes the graph first, as in SessionConfig: partition what a session "
                    "does, or what the model has.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Show why each backend left the ops that it left.")
+@click.option("--node", "asked", multiple=True, metavar="NAME",
+              help="Show for this node, or those of a pattern of names, whether each backend "
+              "takes it, and why not; may be repeated.")  # fmt: skip
 @common_options
 def partition(
     model: Path,
@@ -78,6 +81,7 @@ def partition(
     exclude: tuple[str, ...],
     output: Path | None,
     report: bool,
+    asked: tuple[str, ...],
     compiles: bool,
     size: int,
     optimizer: str,
@@ -92,28 +96,23 @@ def partition(
     if output is not None and compiles:
         check_local(output, "--output", "the system loads executables from local ones")
     elif output is not None:
-        check_output(output, "--output", model)
+        _check_graph_file(output, model)
     with moving(f"loading {model}", model):
         loaded = load_model(model)
     if not fetches:
         chosen = _signature(loaded.signatures, signature)
         fetches = tuple(spec.tensor for spec in chosen.outputs.values())
         feeds = feeds or tuple(spec.tensor for spec in chosen.inputs.values())
-    config = PartitionConfig.of(backends)
-    if not config.backends:
-        raise BadRequest(
-            "no backend is named",
-            check="a graph is partitioned for backends",
-            found="neither --backend nor DRYSTONE_SUBGRAPH_BACKEND",
-            needed="names of backends",
-            remedy="--backend default",
-            code="unknown-subgraph-backend",
-        )
-    config = replace(config, minimum_size=minimum_size, exclude=exclude, why=report)
+    for role, tensors in (("fetch", fetches), ("feed", feeds)):
+        for tensor in tensors:
+            check_tensor(loaded.graph, role, tensor)
+    why = report or bool(asked) or wants_json()
+    config = replace(_config(backends), minimum_size=minimum_size, exclude=exclude, why=why)
     graph = loaded.graph
     for simplify in stage("simplify", "optimize"):
         graph = simplify(graph, fetches, feeds, optimizer)
     after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
+    nodes = find_nodes(found, asked, graph)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)
@@ -121,9 +120,33 @@ def partition(
     elif output is not None:
         write_graph(after, output)
     failed = made is not None and not (made and all(one.kept for one in made))
-    _show(found, len(after), report, None if failed else output, made)
+    show_report(found, len(after), nodes, report, None if failed else output, made)
     if failed:
         raise click.exceptions.Exit(1)
+
+
+def _check_graph_file(output: Path, model: Path) -> None:
+    if output.suffix not in (".pb", ".pbtxt"):
+        found = f"{output.name!r} does not end in .pb or .pbtxt, which say how a graph is written"
+        raise click.BadParameter(found, param_hint="--output")
+    check_output(output, "--output", model)
+
+
+def _config(backends: str | None) -> PartitionConfig:
+    """The config that has the backends; raises ``BadRequest`` where there are none."""
+    config = PartitionConfig.of(backends)
+    if config.backends:
+        return config
+    variable = os.environ.get(VARIABLE, "")
+    found = f"{VARIABLE}={variable}" if variable else f"neither --backend nor {VARIABLE}"
+    raise BadRequest(
+        "no backend is named",
+        check="a graph is partitioned for backends; none and off are the names of no backend",
+        found=found if backends is None else f"--backend {backends!r}",
+        needed=f"names of backends: {', '.join(known())}",
+        remedy="--backend default",
+        code="unknown-subgraph-backend",
+    )
 
 
 def _signature(signatures: Any, name: str | None) -> Any:
@@ -141,52 +164,4 @@ def _signature(signatures: Any, name: str | None) -> Any:
         needed="the name of a signature, or --fetch and --feed",
         remedy="drystone partition MODEL --fetch TENSOR --feed TENSOR",
         code="unknown-signature" if chosen else "no-default-signature",
-    )
-
-
-def _show(
-    report: PartitionReport,
-    nodes: int,
-    why: bool,
-    output: Path | None,
-    made: list[ExecutableStatus] | None,
-) -> None:
-    if wants_json():
-        written: dict[str, Any] = {"output": str(output) if output else None, "nodes_after": nodes}
-        if made is not None:
-            written["executables"] = [asdict(one) for one in made]
-        print_json(written | report.as_json())
-        return
-    rows = [_row(segment) for segment in report.segments]
-    columns = ("backend", "property", "where", "outcome", "nodes", "operator or reason")
-    print_table("", columns, rows, right=("nodes",))
-    if why:
-        left = [
-            (backend, str(count), reason)
-            for backend, reasons in report.reasons().items()
-            for reason, count in reasons.most_common()
-        ]
-        print_table("left", ("backend", "nodes", "why"), left, right=("nodes",))
-    if made is not None:
-        states = [(e.operator, e.state, _why(e), f"{e.seconds:.2f} s") for e in made]
-        print_table("executables", ("operator", "state", "why", "time"), states)
-    taken = sum(len(segment.nodes) for segment in report.taken)
-    click.echo(
-        f"{taken} of {report.nodes} nodes in {len(report.taken)} operators, "
-        f"in {duration(report.seconds)}" + (f"; written to {output}" if output else "")
-    )
-
-
-def _why(one: ExecutableStatus) -> str:
-    return one.reason or ("" if one.kept else "it is not written")
-
-
-def _row(segment: Segment) -> Sequence[Any]:
-    return (
-        segment.backend,
-        segment.property,
-        segment.where or "the graph",
-        segment.outcome,
-        str(len(segment.nodes)),
-        segment.node or segment.reason,
     )

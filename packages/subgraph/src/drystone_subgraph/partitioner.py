@@ -130,11 +130,14 @@ class Partitioning:
         self.place = {node: k for k, node in enumerate(graph)}
         self.report.nodes += len(order)
         for backend in self.backends:
+            self.lost: dict[int, str] = {}
             with blamed(backend.name, self.where, BadRequest):  # it cannot be used here
                 rules = list(backend.properties())
             with blamed(backend.name, self.where):
                 for rule in rules:
                     self._one(backend, rule, fixed)
+        if self.config.why:
+            self.report.note_taken(self.where, [backend.name for backend in self.backends])
         if self.regions:
             makers = {s.backend: None for s in self.report.taken if s.where == self.where}
             with blamed(", ".join(makers), self.where):
@@ -153,6 +156,8 @@ class Partitioning:
                 self.field.take(numbers)
             else:
                 rest += numbers
+                text = self.report.segments[-1].reason
+                self.lost.update(dict.fromkeys(numbers, f"its region: {text}"))
         self.field.next_pass(rest)
         if self.config.why:
             self._explain(backend, selector, fixed)
@@ -212,8 +217,14 @@ class Partitioning:
         selector.reset()
         for k, node in enumerate(self.field.nodes):
             reason = fixed[k]
-            if not reason and self.field.free[k] and not selector.select(node):
-                reason = selector.why_not(node)
-                selector.reset()
+            if not reason and self.field.free[k]:
+                reason = self.lost.get(k) or _unselected(selector, node)
             if reason:
                 self.report.why.setdefault((self.where, node.name), {})[backend.name] = reason
+
+
+def _unselected(selector: SubgraphSelector, node: Node) -> str:
+    """Why a node is in no region that the selector grew."""
+    chosen = selector.select(node)
+    selector.reset()
+    return "the backend's filter dropped it" if chosen else selector.why_not(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -33,7 +33,11 @@ class Segment:
 
 @dataclass
 class PartitionReport:
-    """``nodes``: how many there were. ``why``: by ``(where, node)``, why each backend left it."""
+    """``nodes``: how many there were.
+
+    ``why`` (if the config asks for it): by ``(where, node)``, why each backend left it; all nodes
+    are there.
+    """
 
     nodes: int = 0
     seconds: float = 0.0
@@ -49,22 +53,48 @@ class PartitionReport:
         """Who took a node; "" for nobody."""
         return next((s.backend for s in self.taken if s.where == where and node in s.nodes), "")
 
-    def reasons(self) -> dict[str, Counter[str]]:
-        """By backend, how many nodes were left for which reason (with ``why``)."""
-        found: dict[str, Counter[str]] = {}
-        for reasons in self.why.values():
-            for backend, reason in reasons.items():
-                found.setdefault(backend, Counter())[reason] += 1
-        return found
+    def takers(self) -> dict[tuple[str, str], Segment]:
+        """By ``(where, node)``, the region that holds a node that was taken."""
+        return {(s.where, node): s for s in self.taken for node in s.nodes}
+
+    def left(self) -> dict[tuple[str, str], list[str]]:
+        """By backend and reason, the nodes that were left (with ``why``); most nodes first."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for (_, node), reasons in self.why.items():
+            for pair in reasons.items():
+                found.setdefault(pair, []).append(node)
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+    def note_taken(self, where: str, backends: Sequence[str]) -> None:
+        """Add to ``why`` that a node was taken, for backends that come after who took it."""
+        for segment in self.taken:
+            if segment.where != where:
+                continue
+            later = backends[backends.index(segment.backend) + 1 :]
+            for node in segment.nodes:
+                reasons = self.why.setdefault((where, node), {})
+                reasons.pop(segment.backend, None)
+                reasons.update(dict.fromkeys(later, f"{segment.backend!r} took it"))
+
+    def forget(self, where: str) -> None:
+        """Leave a function out: what was done to it was undone."""
+        self.segments = [s for s in self.segments if s.where != where]
+        self.why = {key: reasons for key, reasons in self.why.items() if key[0] != where}
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON-ready values."""
+        takers = self.takers()
         return {
             "nodes": self.nodes,
             "seconds": self.seconds,
             "segments": [s.as_json() for s in self.segments],
             "why": [
-                {"where": where, "node": node, "reasons": reasons}
+                {
+                    "where": where,
+                    "node": node,
+                    "taken_by": takers[where, node].backend if (where, node) in takers else "",
+                    "reasons": reasons,
+                }
                 for (where, node), reasons in self.why.items()
             ],
         }

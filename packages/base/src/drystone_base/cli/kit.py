@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from drystone_base.cli._paths import AnyPath as AnyPath
     from drystone_base.cli._paths import check_local as check_local
     from drystone_base.cli._paths import check_output as check_output
+    from drystone_base.cli._tensors import check_tensor as check_tensor
     from drystone_base.cli._transfers import moving as moving
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
@@ -36,6 +37,7 @@ __all__ = [
     "AnyPath",
     "check_local",
     "check_output",
+    "check_tensor",
     "common_options",
     "duration",
     "graph_changes",
@@ -58,6 +60,7 @@ _HOME: Final = {
     "AnyPath": "drystone_base.cli._paths",
     "check_local": "drystone_base.cli._paths",
     "check_output": "drystone_base.cli._paths",
+    "check_tensor": "drystone_base.cli._tensors",
     "graph_changes": "drystone_base.cli._compare:graphs",
     "made_up": "drystone_base.cli._values",
     "moving": "drystone_base.cli._transfers",
