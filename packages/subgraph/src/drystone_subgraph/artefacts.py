@@ -3,7 +3,8 @@
 Both are folders of files (:mod:`.store`). The name of a file says what is computed: the region,
 shapes and dtypes, constants and weights, threads; and who compiled it: backend, its version, and
 what the processor can do. So nothing is ever taken for something else. An artefact of another
-version or machine is refused with the reason; the cache has no entry then.
+version or machine is refused with the reason, and where none fits, that is said once; the cache has
+no entry then.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import threading
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -36,6 +38,11 @@ CACHE: Final = "DRYSTONE_EXECUTABLE_CACHE"
 """The variable that says where executables are kept: a folder, or ``off``."""
 
 _MOST_BYTES: Final = 4 << 30
+_SHOWN: Final = 3
+_LOCK: Final = threading.Lock()
+_TOLD: Final[set[Path]] = set()
+"""Folders of artefacts of which was said that something is missing."""
+
 _COMPARED: Final = ("backend", "backend_version", "machine")
 
 
@@ -142,9 +149,11 @@ class Artefacts:
     def _explain(
         self, store: Store, key: str, facts: dict[str, str], request: CompileRequest
     ) -> None:
-        """Say why artefacts for the same region are not used."""
+        """Say why artefacts for the same region are not used, or once that there are none."""
         others = [r for k in store.like(key) if (r := _differences(k, facts))]
-        if others:
+        if not others:
+            _tell_unmatched(store, facts, request)
+        else:
             _warn(
                 f"the artefact of {request.name!r} in {store.folder} was not used: {others[0]}; "
                 "compile it again with `drystone partition --compile`"
@@ -194,6 +203,36 @@ def _differences(found: dict[str, Any], needed: dict[str, str]) -> str:
         if found.get(name) != needed[name]
     )
     return "; ".join(rows)
+
+
+def _tell_unmatched(store: Store, facts: dict[str, str], request: CompileRequest) -> None:
+    """Say, once for a folder, what was looked for and what is there."""
+    with _LOCK:
+        if store.folder in _TOLD:
+            return
+        _TOLD.add(store.folder)
+    shapes = [list(given.shape) for given in request.inputs]
+    wanted = f"{request.name!r} of {facts['backend']!r} for {shapes}, threads={request.threads}"
+    _warn(
+        f"no artefact in {store.folder} fits a region, which is compiled: looked for {wanted}; "
+        f"found {_contents(store)}; needed is the same region, with the same constants and "
+        "weights, of a graph that the same packages have prepared: compile it here with "
+        "`drystone partition --compile` (drystone_subgraph.executables says what was loaded)"
+    )
+
+
+def _contents(store: Store) -> str:
+    """What is in a folder of artefacts, with the first few of them."""
+    if not store.folder.is_dir():
+        return "no such folder"
+    names = sorted(path.stem for path in store.folder.glob(f"*.{store.kind}"))
+    first = [
+        f"{k.get('operator')!r} of {k.get('backend')!r} for {k.get('shapes')}"
+        for name in names[:_SHOWN]
+        for k in store.like(name)
+    ]
+    rest = ["..."] if len(names) > _SHOWN else []
+    return f"{len(names)} executables" + (f" ({', '.join(first + rest)})" if names else "")
 
 
 def _warn(text: str) -> None:

@@ -167,7 +167,8 @@ def test_artefacts_are_made_ahead_of_time(model: Path, tmp_path: Path, folder: P
     assert len(backend.requests) == 1
     assert ran_model(model, artefacts=str(out))
     assert not folder.exists(), "what is made ahead does not go to the cache"
-    assert not ran_model(model, artefacts=str(out), size=3)
+    with pytest.warns(SubgraphWarning, match="no artefact in"):
+        assert not ran_model(model, artefacts=str(out), size=3)
     assert len(backend.requests) == 2
     (file,) = out.iterdir()
     header = json.loads(file.read_bytes()[30:].partition(b"}")[0] + b"}")
@@ -185,8 +186,7 @@ def test_an_artefact_of_another_version_is_refused(model: Path, tmp_path: Path) 
     text = "backend version is '1', needed is '2'; compile it again with `drystone partition"
     with pytest.warns(SubgraphWarning, match=text):
         assert not ran_model(model, artefacts=str(out))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with pytest.warns(SubgraphWarning, match=r"no artefact in .* for \[\[5\]\]"):
         assert not ran_model(model, artefacts=str(out), size=5)
 
 
@@ -252,3 +252,34 @@ def test_other_constants_are_another_region() -> None:
         found = ds.Session(graph, config).run("y:0", {"x:0": np.ones(2, np.float32)})
         np.testing.assert_array_equal(found, np.full(2, 1 + value))
     assert len(backend.requests) == 2
+
+
+def test_artefacts_that_fit_nothing_are_told_about_once(tmp_path: Path) -> None:
+    Keeping({"AddN"})
+    there = str(tmp_path / "there")
+    with pytest.warns(SubgraphWarning) as told:
+        assert not ran(artefacts=there)
+    assert len(told) == 1
+    text = str(told[0].message)
+    assert f"no artefact in {there} fits" in text
+    assert "looked for 'fake_subgraph_0' of 'fake' for [[2]], threads=0;" in text
+    assert "found no such folder;" in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not ran(artefacts=there, size=3)
+
+
+def test_artefacts_of_other_shapes_are_named(tmp_path: Path) -> None:
+    Keeping({"AddN"})
+    there = str(tmp_path / "there")
+    for size in (1, 2, 3, 4):
+        ran(size=size, artefacts=there, writes_artefacts=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ran(size=4, artefacts=there)
+    with pytest.warns(SubgraphWarning, match=r"for \[\[5\]\], .* found 4 executables") as told:
+        assert not ran(size=5, artefacts=there)
+    assert len(told) == 1
+    found = str(told[0].message).partition("; found ")[2]
+    assert found.count("'fake_subgraph_0' of 'fake' for [[") == 3
+    assert ", ...);" in found
