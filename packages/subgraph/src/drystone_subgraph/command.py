@@ -112,7 +112,7 @@ def partition(
     for simplify in stage("simplify", "optimize"):
         graph = simplify(graph, fetches, feeds, optimizer)
     after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
-    nodes = find_nodes(found, asked, graph)
+    nodes = find_nodes(found, asked, loaded.graph)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)

@@ -37,11 +37,11 @@ def find_nodes(report: PartitionReport, patterns: Sequence[str], graph: Graph) -
 
 def _unknown(pattern: str, names: Sequence[str], graph: Graph) -> BadRequest:
     near = near_matches(pattern, names)
-    unneeded = "nothing of it is left in the graph that is partitioned: no fetch needs it"
+    gone = "no fetch needs it, or it was optimized away (--optimizer off partitions without)"
     return BadRequest(
         f"there is no node {pattern!r}",
         check="--node is a node of the graph that is partitioned, or a pattern of names",
-        found=unneeded if pattern in graph else pattern,
+        found=f"it is not there any more: {gone}" if pattern in graph else pattern,
         needed=f"one of {len(names)} nodes",
         remedy=f"did you mean {', '.join(near)}?" if near else "--node '*' lists them all",
         code="unknown-node",

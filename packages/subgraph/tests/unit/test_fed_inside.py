@@ -86,7 +86,7 @@ def halves() -> Graph:
     """``y`` and ``z`` are of the halves of what ``inner`` computes."""
     graph = Graph()
     x = placeholder(graph, "x")
-    zero = TensorAttr(array=np.int32(0))
+    zero = TensorAttr(array=np.array(0, np.int32))
     axis = graph.add("Const", "axis", attrs={"dtype": INT32, "value": zero})
     inner = graph.add("Exp", "inner", [x], attrs=T)
     split = graph.add("Split", "s", [axis, inner], attrs=T | {"num_split": 2})
