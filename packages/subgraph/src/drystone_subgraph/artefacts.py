@@ -26,6 +26,7 @@ from drystone_base import __version__
 from drystone_base.graph import FunctionLibrary
 from drystone_base.machine import features
 from drystone_base.store import BadFile, Store, cache_store
+from drystone_subgraph.called import called_functions
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
 
@@ -67,8 +68,8 @@ def region_key(
     nameless.CopyFrom(function)
     nameless.signature.name = ""
     found = hashlib.sha256(nameless.SerializeToString(deterministic=True))
-    for called in _called(function, library):
-        found.update(called.SerializeToString(deterministic=True))
+    called = called_functions(function.node_def, library)
+    found.update(called.SerializeToString(deterministic=True))
     for k, given in enumerate(request.inputs):
         found.update(repr((given.dtype.number, given.shape, given.is_weight)).encode())
         if given.value is None:
@@ -79,23 +80,6 @@ def region_key(
         found.update(of_value)
     found.update(repr((request.threads, [t.number for t in request.output_types])).encode())
     return found.hexdigest()[:40]
-
-
-def _called(function: FunctionDef, library: FunctionLibrary) -> list[FunctionDef]:
-    """The functions that a function calls, and those that they call."""
-    found: dict[str, FunctionDef] = {}
-    todo = [function]
-    for one in todo:
-        for node in one.node_def:
-            names = [node.op]
-            for attr in node.attr.values():
-                names += [attr.func.name, *(f.name for f in attr.list.func)]
-            for name in names:
-                called = library.get(name) if name and name not in found else None
-                if called is not None:
-                    found[name] = called.proto
-                    todo.append(called.proto)
-    return list(found.values())
 
 
 def digest(value: np.ndarray[Any, Any]) -> bytes:

@@ -159,6 +159,12 @@ def _request_view(request: CompileRequest) -> View:
     return region_view(request.name, request.body, inputs, outputs, request.threads)
 
 
+def _offered_view(subgraph: Subgraph) -> View:
+    inputs = [End(i.dtype, i.shape, i.source, i.value, False, i.device) for i in subgraph.inputs]
+    outputs = [End(o.dtype, o.shape, o.source, device=o.device) for o in subgraph.outputs]
+    return region_view(subgraph.name, subgraph.body, inputs, outputs)
+
+
 class _CSelector(SubgraphSelector):
     """A selector of a library's; the views of nodes are made once."""
 
@@ -221,9 +227,7 @@ class _CProperty(SubgraphProperty):
         backend = self.backend
         if not backend.fns.accept:
             return subgraph.node()
-        inputs = [End(i.dtype, i.shape, i.source, i.value) for i in subgraph.inputs]
-        outputs = [End(o.dtype, o.shape, o.source) for o in subgraph.outputs]
-        view = region_view(subgraph.name, subgraph.body, inputs, outputs)
+        view = _offered_view(subgraph)
         try:
             with Status(f"backend {backend.name!r} refuses {subgraph.name!r}") as status:
                 accepted = accept_region(*backend.own, view.pointer, status.pointer)

@@ -17,7 +17,7 @@ __all__ = [
     "preset",
 ]
 
-VERSION: Final = (0, 1, 0)
+VERSION: Final = (0, 2, 0)
 _SIZED: Final[list[Any]] = [("struct_size", c.c_size_t), ("ext", c.c_void_p)]
 
 
@@ -51,6 +51,7 @@ class ValueView(c.Structure):
         ("is_weight", c.c_ubyte),
         ("node", c.c_int32),
         ("output", c.c_int32),
+        ("device", c.c_char_p),
     ]
 
 
@@ -67,6 +68,8 @@ class RegionView(c.Structure):
         ("num_outputs", c.c_int32),
         ("outputs", c.POINTER(c.POINTER(ValueView))),
         ("threads", c.c_int32),
+        ("functions", c.c_char_p),
+        ("functions_size", c.c_size_t),
     ]
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from drystone_base.dtypes import DType
-from drystone_base.graph import Body, Node, topological_order
+from drystone_base.graph import Body, FunctionLibrary, Node, topological_order
+from drystone_base.graph.calls import calls_function
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.host.tensors import HostTensor
 from drystone_base.ops.attrs import Shape
 from drystone_subgraph.c_structs import NodeView, RegionView, ValueView, preset
+from drystone_subgraph.called import called_functions
 
 __all__ = ["End", "View", "node_view", "region_view"]
 
@@ -41,6 +43,7 @@ class End:
     source: str = ""
     value: np.ndarray[Any, Any] | None = None
     is_weight: bool = False
+    device: str = ""
 
 
 def node_view(node: Node, inputs: Sequence[tuple[int, int]] | None = None) -> View:
@@ -85,6 +88,7 @@ def region_view(
         _value(end, where(result.inputs[0]))
         for end, result in zip(outputs, body.results, strict=True)
     ]
+    functions = _functions(nodes, body.graph.functions)
     struct = preset(
         RegionView,
         name=name.encode(),
@@ -92,8 +96,10 @@ def region_view(
         num_inputs=len(into),
         num_outputs=len(out),
         threads=threads,
+        functions=functions,
+        functions_size=len(functions or b""),
     )
-    kept: list[Any] = [views, into, out]
+    kept: list[Any] = [views, into, out, functions]
     for field, kind, list_ in (
         ("nodes", NodeView, views), ("inputs", ValueView, into), ("outputs", ValueView, out)
     ):  # fmt: skip
@@ -101,6 +107,12 @@ def region_view(
         setattr(struct, field, c.cast(pointers, c.POINTER(c.POINTER(kind))))
         kept.append(pointers)
     return View(struct, kept)
+
+
+def _functions(nodes: Sequence[Node], library: FunctionLibrary) -> bytes | None:
+    """A serialised library of what the nodes call; None where that is nothing."""
+    calls = [n.to_proto() for n in nodes if n.op in library or calls_function(n)]
+    return called_functions(calls, library).SerializeToString(deterministic=True) or None
 
 
 def _value(end: End, where: tuple[int, int]) -> View:
@@ -115,6 +127,7 @@ def _value(end: End, where: tuple[int, int]) -> View:
         is_weight=end.is_weight,
         node=where[0],
         output=where[1],
+        device=end.device.encode(),
     )
     if dims is not None:
         struct.dims = c.cast(dims, c.POINTER(c.c_int64))

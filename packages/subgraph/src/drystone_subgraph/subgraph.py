@@ -43,11 +43,15 @@ class SubgraphInput:
 
 @dataclass(frozen=True)
 class SubgraphOutput:
-    """A value that goes out; ``source`` is the name that the tensor had in the graph."""
+    """A value that goes out; ``source`` is the name that the tensor had in the graph.
+
+    ``device``: where it was asked to be computed.
+    """
 
     source: str
     dtype: DType
     shape: Shape
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,10 @@ class Subgraph:
     @cached_property
     def outputs(self) -> tuple[SubgraphOutput, ...]:
         """What goes out, each tensor once, in the order of the region's nodes."""
-        return tuple(SubgraphOutput(_spelled(o), t, self._shape(o)) for o, t in self._results)
+        return tuple(
+            SubgraphOutput(_spelled(o), dtype, self._shape(o), o[0].device)
+            for o, dtype in self._results
+        )
 
     @cached_property
     def body(self) -> Body:

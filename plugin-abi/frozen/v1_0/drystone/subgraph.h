@@ -31,7 +31,7 @@
 
 /* Version of this interface. A host refuses another major version; minor and patch are recorded. */
 #define SG_MAJOR 0
-#define SG_MINOR 1
+#define SG_MINOR 2
 #define SG_PATCH 0
 
 #ifdef __cplusplus
@@ -70,8 +70,10 @@ typedef struct TF_SubgraphValue {
   unsigned char is_weight; /* the value is a variable's: it may change between calls */
   int32_t node;         /* of what comes out: the node of the region that computes it, */
   int32_t output;       /* and which of its outputs it is; node -1: input `output` as it is */
+  const char* device;   /* the one that the node asked for which computes it, "" for none, and in
+                         * compile. Since 0.2 */
 } TF_SubgraphValue;
-#define TF_SUBGRAPH_VALUE_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphValue, output)
+#define TF_SUBGRAPH_VALUE_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphValue, device)
 
 /* A region: its nodes in an order in which each comes after those that it reads. */
 typedef struct TF_SubgraphRegion {
@@ -85,8 +87,11 @@ typedef struct TF_SubgraphRegion {
   int32_t num_outputs;
   const TF_SubgraphValue* const* outputs;
   int32_t threads; /* how many an executable may use; 0: one a core */
+  const void* functions; /* a serialised FunctionDefLibrary: the functions that its nodes call, those
+                          * that these call, and so on; NULL for none. Since 0.2 */
+  size_t functions_size;
 } TF_SubgraphRegion;
-#define TF_SUBGRAPH_REGION_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphRegion, threads)
+#define TF_SUBGRAPH_REGION_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphRegion, functions_size)
 
 /* ---- What a plugin fills in ------------------------------------------------------------------ */
 
