@@ -16,7 +16,9 @@ from drystone_base.graph.validate import Signatures
 from drystone_subgraph import (
     NodeSelector,
     PartitionConfig,
+    Subgraph,
     SubgraphBackend,
+    SubgraphNode,
     SubgraphProperty,
     SubgraphSelector,
 )
@@ -111,6 +113,12 @@ class _Rule(SubgraphProperty):
 
     def create_subgraph_selector(self) -> SubgraphSelector:
         return _selector(self.rng)
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        if self.rng.random() < 0.7:
+            return subgraph.node()
+        first = self.rng.randrange(len(subgraph.nodes))
+        return subgraph.narrow(subgraph.nodes[first : first + 1 + self.rng.randrange(8)])
 
 
 class _Backend(SubgraphBackend):

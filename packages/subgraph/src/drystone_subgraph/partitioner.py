@@ -7,9 +7,10 @@ The regions of all of them together leave the graph without a cycle: they grow i
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.collector import no_cycle_collection
@@ -27,12 +28,17 @@ from drystone_subgraph.failure import blamed, judged
 from drystone_subgraph.fixed import fixed_reasons
 from drystone_subgraph.grow import Field
 from drystone_subgraph.needed import needed_part
+from drystone_subgraph.pieces import largest_piece
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.region_function import Types
 from drystone_subgraph.report import PartitionReport, Segment
 from drystone_subgraph.selector import SubgraphSelector
+from drystone_subgraph.subgraph import Subgraph
 
 __all__ = ["Partitioning", "partition", "partition_body", "partition_with_report"]
+
+_OFFERS: Final = 8
+"""How often a region is offered that a creator makes smaller each time."""
 
 
 def partition(
@@ -149,52 +155,104 @@ class Partitioning:
         """All regions of one property."""
         selector = rule.create_subgraph_selector()
         selector.fetched = self.fetched
-        nodes, rest = self.field.nodes, []
+        rest: list[int] = []
         for numbers in self.field.regions(selector):
-            members = sorted((nodes[k] for k in numbers), key=self.place.__getitem__)
-            if self._take(backend, rule, members):
-                self.field.take(numbers)
-            else:
-                rest += numbers
-                text = self.report.segments[-1].reason
-                self.lost.update(dict.fromkeys(numbers, f"its region: {text}"))
+            begin = len(self.report.segments)
+            taken = self._take(backend, rule, numbers)
+            if taken:
+                self.field.take(taken)
+            if len(taken) < len(numbers):
+                rest += sorted(set(numbers).difference(taken))
+                self._lose(self.report.segments[begin:])
         self.field.next_pass(rest)
         if self.config.why:
             self._explain(backend, selector, fixed)
 
+    def _lose(self, segments: Sequence[Segment]) -> None:
+        """Note why the nodes of regions that were not taken were not."""
+        for segment in segments:
+            if segment.reason:
+                numbers = (self.field.number[self.graph[name]] for name in segment.nodes)
+                self.lost.update(dict.fromkeys(numbers, f"its region: {segment.reason}"))
+
     def _take(
-        self, backend: SubgraphBackend, rule: SubgraphProperty, members: Sequence[Node]
-    ) -> bool:
-        smallest = self.config.minimum_size or rule.minimum_size
+        self, backend: SubgraphBackend, rule: SubgraphProperty, numbers: list[int]
+    ) -> list[int]:
+        """The nodes of a region that became an operator: all, some if it was narrowed, or none."""
+        nodes, number = self.field.nodes, self.field.number
         noted = partial(Segment, backend.name, rule.name, self.where)
+        members: Sequence[Node] = sorted((nodes[k] for k in numbers), key=self.place.__getitem__)
+        for _ in range(_OFFERS):
+            left = self._offer(backend, rule, members, noted)
+            if len(left) in (0, len(members)):
+                return sorted(number[node] for node in left)
+            members = left
+        text = f"it was narrowed {_OFFERS} times"
+        self.report.segments.append(noted("refused", _names(members), reason=text))
+        return []
+
+    def _offer(
+        self,
+        backend: SubgraphBackend,
+        rule: SubgraphProperty,
+        members: Sequence[Node],
+        noted: Callable[..., Segment],
+    ) -> Sequence[Node]:
+        """``members`` if they became an operator; some of them, to be offered next; or none."""
+        segments, smallest = self.report.segments, self.config.minimum_size or rule.minimum_size
         if len(members) < smallest:
             text = f"{len(members)} nodes, fewer than {smallest}"
-            names = tuple([node.name for node in members])
-            self.report.segments.append(noted("too small", names, reason=text))
-            return False
-        stem = f"{backend.name}_subgraph_{len(self.regions)}"
-        name = self.graph.unique_name(stem)
-        function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
-        subgraph, region = cut(
-            self.graph, members, self.fetched, self.types,
-            (name, function, backend.name), self._shape, self.fed,
-        )  # fmt: skip
-        names = subgraph.nodes
+            segments.append(noted("too small", _names(members), reason=text))
+            return ()
+        subgraph, region = self._cut(backend, members)
         gate = self.config.gate
         if gate is not None and (text := judged(gate, backend.name, subgraph)):
-            self.report.segments.append(noted("not worth it", names, reason=text))
-            return False
+            segments.append(noted("not worth it", subgraph.nodes, reason=text))
+            return ()
         node = rule.create_subgraph_node(subgraph)
         if node is None:
-            text = subgraph.refusal or "the backend refused it"
-            self.report.segments.append(noted("refused", names, reason=text))
-            return False
+            return self._narrowed(subgraph, members, noted)
         self.graph.functions.add(subgraph.made())
         check_created(node, subgraph)
         region.node = node
         self.regions.append(region)
-        self.report.segments.append(noted("taken", names, name))
-        return True
+        segments.append(noted("taken", subgraph.nodes, region.name))
+        return members
+
+    def _cut(self, backend: SubgraphBackend, members: Sequence[Node]) -> tuple[Subgraph, Region]:
+        stem = f"{backend.name}_subgraph_{len(self.regions)}"
+        name = self.graph.unique_name(stem)
+        function = self._function_name(f"__{self.where}_{stem}" if self.where else f"__{stem}")
+        return cut(
+            self.graph, members, self.fetched, self.types,
+            (name, function, backend.name), self._shape, self.fed,
+        )  # fmt: skip
+
+    def _narrowed(
+        self, subgraph: Subgraph, members: Sequence[Node], noted: Callable[..., Segment]
+    ) -> Sequence[Node]:
+        """What the creator keeps of a region to which it gave no operator; nothing: it refuses."""
+        reason, kept = self._why_not(subgraph, members), subgraph.kept or ()
+        left = [] if reason else [node for node in members if node.name in kept]
+        out = _names(members if reason else [node for node in members if node.name not in kept])
+        text = reason or "the backend left them out of a region"
+        self.report.segments.append(noted("refused", out, reason=text))
+        return left
+
+    def _why_not(self, subgraph: Subgraph, members: Sequence[Node]) -> str:
+        """Why the creator is not given the region to which it narrowed this one; "" if it is."""
+        kept, number = subgraph.kept, self.field.number
+        if kept is None:
+            return subgraph.refusal or "the backend refused it"
+        if not kept:
+            return "the backend narrowed it to nothing"
+        if not kept < set(subgraph.nodes):
+            return "the backend narrowed it to all of its nodes, or to others"
+        chosen = {number[node] for node in members if node.name in kept}
+        region = sorted(number[node] for node in members)
+        if len(largest_piece(self.field.sources, region, chosen)) < len(chosen):
+            return "the backend narrowed it to nodes that do not hold together"
+        return ""
 
     def _function_name(self, stem: str) -> str:
         name, k = stem, 0
@@ -228,3 +286,7 @@ def _unselected(selector: SubgraphSelector, node: Node) -> str:
     chosen = selector.select(node)
     selector.reset()
     return "the backend's filter dropped it" if chosen else selector.why_not(node)
+
+
+def _names(nodes: Sequence[Node]) -> tuple[str, ...]:
+    return tuple([node.name for node in nodes])

@@ -30,7 +30,8 @@ class SubgraphProperty(ABC):
         """The operator for a region (default: a call that the host executor runs).
 
         It may edit ``subgraph.body``, or partition that graph once more. None refuses: the nodes
-        stay, and later properties and backends may take them.
+        stay, and later properties and backends may take them. ``subgraph.narrow()`` asks for a
+        smaller region, which is offered in its turn.
         """
         return subgraph.node()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,7 @@ class Subgraph:
         self._sources, self._results = function.sources, function.results
         self._shape, self._fed = shape, fed
         self.refusal = ""
+        self.kept: frozenset[str] | None = None
 
     @cached_property
     def inputs(self) -> tuple[SubgraphInput, ...]:
@@ -153,6 +154,15 @@ class Subgraph:
     def refuse(self, reason: str) -> SubgraphNode | None:
         """None, with a reason for reports: ``return subgraph.refuse("...")``."""
         self.refusal = reason
+        return None
+
+    def narrow(self, nodes: Iterable[str]) -> SubgraphNode | None:
+        """None, to be given a region of these nodes alone instead: ``return subgraph.narrow(...)``.
+
+        They are some of :attr:`nodes`, connected, and no path leaves them and comes back. What is
+        left out stays, for later properties and backends.
+        """
+        self.kept = frozenset(nodes)
         return None
 
     def node(self, **attrs: Any) -> SubgraphNode:

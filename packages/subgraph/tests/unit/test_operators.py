@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,49 @@ def test_a_region_may_be_partitioned_again() -> None:
     check(graph, after, report, ["n3"])
     function = after.functions[after[report.taken[0].node].attrs["f"].name]
     assert sorted(function.ops()) == ["AddN", "AddN", "PartitionedCall"]
+
+
+class _Narrow(ContainOpProperty):
+    """Narrows each region to what a function of the names gives, until that is nothing new."""
+
+    def __init__(self, left: Callable[[Sequence[str]], Sequence[str]], least: int = 1) -> None:
+        super().__init__({"AddN"}, minimum_size=least)
+        self.left = left
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        left = self.left(subgraph.nodes)
+        return subgraph.node() if left == subgraph.nodes else subgraph.narrow(left)
+
+
+def test_a_region_may_be_narrowed() -> None:
+    """Row D10. S1-customize."""
+    name = backend("b", _Narrow(lambda names: names[-3:]), _Narrow(lambda names: names[-4:]))
+    graph = chain(5)
+    after, report = partitioned(graph, name)
+    check(graph, after, report, ["n4"])
+    assert [(s.outcome, s.nodes) for s in report.segments] == [
+        ("refused", ("n0", "n1")), ("taken", ("n2", "n3", "n4")), ("taken", ("n0", "n1")),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("left", "outcome", "reason"),
+    [
+        (("n1", "stranger"), "refused", "to all of its nodes, or to others"),
+        ((), "refused", "to nothing"),
+        (("n0", "n2"), "refused", "to nodes that do not hold together"),
+        (("n2", "n1", "n0"), "refused", "to all of its nodes, or to others"),
+        (("n2",), "too small", "1 nodes, fewer than 2"),
+    ],
+)
+def test_what_a_region_cannot_be_narrowed_to(
+    left: tuple[str, ...], outcome: str, reason: str
+) -> None:
+    graph = chain(3)
+    after, report = partitioned(graph, backend("b", _Narrow(lambda _: left, 2)))
+    assert after is graph
+    assert report.segments[-1].outcome == outcome
+    assert report.segments[-1].reason.endswith(reason)
 
 
 def test_small_regions_and_excluded_nodes_stay() -> None:
