@@ -1,15 +1,21 @@
-"""Graphs and functions that call one another, for tests."""
+"""Graphs and functions that call one another, and a library that looks at them, for tests."""
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
+from drystone_base.plugins import load_library
 
-__all__ = ["call", "function", "graph_of"]
+__all__ = ["call", "function", "graph_of", "seeing"]
+
+_SOURCE: Final = Path(__file__).parent / "plugins" / "seeing.c"
 
 
 def call(name: str) -> dict[str, Any]:
@@ -44,3 +50,18 @@ def graph_of(*called: str) -> Graph:
     for name in called:
         graph.add("StatefulPartitionedCall", f"call_{name}", [x], attrs=call(name))
     return graph
+
+
+def seeing(
+    compile_library: Callable[..., Path],
+    name: str = "seeing",
+    size: str = "TP_SUBGRAPH_FNS_STRUCT_SIZE",
+) -> ctypes.CDLL:
+    """The library of ``seeing.c``, whose backend of that name says ``size`` of its functions."""
+    from drystone_subgraph import backend, c_backend
+
+    path = compile_library(_SOURCE, flags=[f'-DNAME="{name}"', f"-DFNS_SIZE={size}"])
+    plugin: Any = load_library(str(path), policy="allow_unverified")
+    if name not in backend.backends():  # taken out after another test
+        c_backend.initialise(plugin.library, "TF_InitSubgraph")
+    return ctypes.CDLL(str(path))

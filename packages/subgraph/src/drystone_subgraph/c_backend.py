@@ -20,6 +20,7 @@ from drystone_base.host.backends import (
     init_subgraph,
     new_selector,
     reset_selector,
+    review_region,
     select_neighbour,
     select_node,
     serialize_executable,
@@ -29,6 +30,7 @@ from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
 from drystone_base.modules import Library
 from drystone_subgraph.backend import SubgraphBackend, find_installed, register_backend
+from drystone_subgraph.c_attrs import BadAttrsError, operator_attrs
 from drystone_subgraph.c_structs import VERSION, Backend, Fns, Params, SelectorFns, preset
 from drystone_subgraph.c_views import End, View, node_view, region_view
 from drystone_subgraph.executable import CompileRequest, Handle
@@ -224,16 +226,32 @@ class _CProperty(SubgraphProperty):
         return _CSelector(self.backend)
 
     def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
-        backend = self.backend
-        if not backend.fns.accept:
+        backend, fns = self.backend, self.backend.fns
+        if not (fns.accept or fns.review):
             return subgraph.node()
-        view = _offered_view(subgraph)
+        view, what = _offered_view(subgraph), f"backend {backend.name!r} refuses {subgraph.name!r}"
         try:
-            with Status(f"backend {backend.name!r} refuses {subgraph.name!r}") as status:
-                accepted = accept_region(*backend.own, view.pointer, status.pointer)
+            if fns.accept:
+                with Status(what) as status:
+                    accepted = accept_region(*backend.own, view.pointer, status.pointer)
+                if not accepted:
+                    return None
+            return self._reviewed(subgraph, view, what) if fns.review else subgraph.node()
         except HostError as error:
             return subgraph.refuse(error.found)
-        return subgraph.node() if accepted else None
+
+    def _reviewed(self, subgraph: Subgraph, view: View, what: str) -> SubgraphNode | None:
+        """What the library makes of a region that it accepted; raises ``HostError``."""
+        own, count = self.backend.own, view.struct.num_nodes
+        keep = (c.c_ubyte * count)(*[1] * count)
+        attrs = answer(what, lambda b, status: review_region(*own, view.pointer, keep, b, status))
+        if not all(keep):
+            names = [node.contents.name.decode() for node in view.struct.nodes[:count]]
+            return subgraph.narrow(n for n, kept in zip(names, keep, strict=True) if kept)
+        try:
+            return subgraph.node(**operator_attrs(attrs))
+        except BadAttrsError as error:
+            return subgraph.refuse(f"its attributes cannot be used: {error}")
 
 
 class _CExecutable:

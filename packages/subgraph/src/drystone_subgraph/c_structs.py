@@ -124,6 +124,7 @@ class Fns(c.Structure):
         ),
         ("serialize", c.CFUNCTYPE(None, _B, c.c_void_p, c.c_void_p, c.c_void_p)),
         ("deserialize", c.CFUNCTYPE(c.c_void_p, _B, _R, c.c_void_p, c.c_void_p)),
+        ("review", c.CFUNCTYPE(None, _B, _R, c.POINTER(c.c_ubyte), c.c_void_p, c.c_void_p)),
     ]
 
 

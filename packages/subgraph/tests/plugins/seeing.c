@@ -1,4 +1,5 @@
-/* A subgraph backend of Neg, Exp and calls, which writes down what it is shown and compiles nothing. */
+/* A subgraph backend of Neg, Exp, AddN and calls, which writes down what it is shown, answers reviews as it
+ * is told, and compiles nothing. FNS_SIZE: what it says of its functions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,18 @@ typedef struct {
 /* What was last shown to accept, and to compile. */
 SHARED Seen accepted, compiled;
 
+/* What to answer: nodes to leave out, between spaces, and how many of the last; attributes; a failure. */
+SHARED struct {
+  char leave_out[256];
+  int32_t last;
+  int32_t attrs_size;
+  char attrs[1024];
+  char failure[64];
+} told;
+
+/* Reviews, and buffers that were freed. */
+SHARED int reviews, freed;
+
 static void look(Seen* seen, const TF_SubgraphRegion* region) {
   memset(seen, 0, sizeof *seen);
   for (int k = 0; k < region->num_inputs + region->num_outputs; ++k) {
@@ -38,7 +51,7 @@ static void look(Seen* seen, const TF_SubgraphRegion* region) {
 static unsigned char wants(const TP_SubgraphBackend* b, void* s, const TF_SubgraphNode* node) {
   (void)b;
   (void)s;
-  return strcmp(node->op, "Neg") == 0 || strcmp(node->op, "Exp") == 0 || strstr(node->op, "Call") != NULL;
+  return strstr(" Neg Exp AddN ", node->op) != NULL || strstr(node->op, "Call") != NULL;
 }
 
 static unsigned char accept(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, TF_Status* status) {
@@ -46,6 +59,29 @@ static unsigned char accept(const TP_SubgraphBackend* b, const TF_SubgraphRegion
   (void)status;
   look(&accepted, region);
   return 1;
+}
+
+static void free_attrs(void* data, size_t length) {
+  (void)length;
+  free(data);
+  ++freed;
+}
+
+static void review(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, unsigned char* keep,
+                   TF_Buffer* attrs, TF_Status* status) {
+  (void)b;
+  ++reviews;
+  for (int k = 0; k < region->num_nodes; ++k) {
+    char name[64];
+    snprintf(name, sizeof name, " %s ", region->nodes[k]->name);
+    if (strstr(told.leave_out, name) != NULL || k >= region->num_nodes - told.last) keep[k] = 0;
+  }
+  if (told.attrs_size != 0) {
+    attrs->data = memcpy(malloc((size_t)told.attrs_size), told.attrs, (size_t)told.attrs_size);
+    attrs->length = (size_t)told.attrs_size;
+    attrs->data_deallocator = free_attrs;
+  }
+  if (told.failure[0] != 0) TF_SetStatus(status, TF_UNAVAILABLE, told.failure);
 }
 
 static void* compile(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, TF_Status* status) {
@@ -73,10 +109,12 @@ static void destroy(const TP_SubgraphBackend* b, void* executable) {
 
 TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status;
-  params->backend->name = "seeing";
+  params->backend->name = NAME;
   params->selector_fns->select = wants;
+  params->fns->struct_size = FNS_SIZE;
   params->fns->accept = accept;
   params->fns->compile = compile;
   params->fns->execute = execute;
   params->fns->destroy_executable = destroy;
+  params->fns->review = review;
 }

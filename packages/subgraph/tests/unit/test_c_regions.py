@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import call, function, graph_of
+from calls import call, function, graph_of, seeing
 
 import drystone_base as ds
 from drystone_abi.protos import FunctionDefLibrary
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Function, FunctionLibrary, Graph
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.plugins import load_library
 from drystone_subgraph import SubgraphWarning, partition_with_report
 from drystone_subgraph.artefacts import region_key
 from drystone_subgraph.called import called_functions
 from drystone_subgraph.executable import CompileInput, CompileRequest
 
-SOURCE = Path(__file__).parents[1] / "plugins" / "seeing.c"
 X = np.array([0.5, 2], np.float32)
 
 
@@ -43,20 +41,15 @@ class Seen(c.Structure):
 
 @pytest.fixture
 def seen(compile_library: Callable[..., Path]) -> Callable[[str], Seen]:
-    """``seen("accepted")``: what a function of the backend "seeing" was shown last."""
-    from drystone_subgraph import backend, c_backend
-
-    path = compile_library(SOURCE)
-    plugin = load_library(str(path), policy="allow_unverified")
-    if "seeing" not in backend.backends():  # taken out after another test
-        c_backend.initialise(plugin.library, "TF_InitSubgraph")
-    return lambda name: Seen.in_dll(c.CDLL(str(path)), name)
+    """``seen("accepted")``: what a function of the backend "looking" was shown last."""
+    library = seeing(compile_library, "looking")
+    return lambda name: Seen.in_dll(library, name)
 
 
 def test_functions_that_a_region_calls_are_shown(seen: Callable[[str], Seen]) -> None:
     graph = graph_of("outer")
     graph.functions.add(function("unused", "Exp", T=FLOAT32))
-    session = ds.Session(graph, ds.SessionConfig(subgraphs="seeing", optimizer="off"))
+    session = ds.Session(graph, ds.SessionConfig(subgraphs="looking", optimizer="off"))
     with pytest.warns(SubgraphWarning, match="it only looks"):
         found = session.run("call_outer:0", {"x:0": X})
     np.testing.assert_allclose(found, np.exp(X), rtol=1e-6)
@@ -78,11 +71,11 @@ def devices_graph() -> Graph:
 
 
 def test_devices_of_values_are_shown(seen: Callable[[str], Seen]) -> None:
-    partition_with_report(devices_graph(), ["b:0"], ["x:0"], "seeing")
+    partition_with_report(devices_graph(), ["b:0"], ["x:0"], "looking")
     told = seen("accepted")
     assert told.devices == b"/device:CPU:0;/job:localhost/device:CPU:1;"
     assert told.functions_size == 0
-    partition_with_report(devices_graph(), ["c:0"], ["k:0"], "seeing")
+    partition_with_report(devices_graph(), ["c:0"], ["k:0"], "looking")
     assert seen("accepted").devices == b";/job:localhost/device:CPU:1;"
 
 
@@ -90,7 +83,7 @@ def test_no_device_is_known_when_a_region_is_compiled(seen: Callable[[str], Seen
     graph = Graph()
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
     graph.add("Neg", "a", [x], attrs={"T": FLOAT32}, device="/device:CPU:0")
-    session = ds.Session(graph, ds.SessionConfig(subgraphs="seeing", optimizer="off"))
+    session = ds.Session(graph, ds.SessionConfig(subgraphs="looking", optimizer="off"))
     with pytest.warns(SubgraphWarning, match="it only looks"):
         np.testing.assert_array_equal(session.run("a:0", {"x:0": X}), -X)
     assert seen("compiled").devices == b";;"

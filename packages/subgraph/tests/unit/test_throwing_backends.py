@@ -50,6 +50,15 @@ unsigned char accept(const TP_SubgraphBackend*, const TF_SubgraphRegion*, TF_Sta
   at(3);
   return 1;
 }
+void review(const TP_SubgraphBackend*, const TF_SubgraphRegion*, unsigned char*, TF_Buffer* attrs,
+            TF_Status*) {
+  attrs->data = new char[3];
+  attrs->length = 3;
+  attrs->data_deallocator = [](void* data, size_t) { delete[] static_cast<char*>(data); };
+  at(14);
+  attrs->data_deallocator(const_cast<void*>(attrs->data), attrs->length);
+  *attrs = {};
+}
 void* compile(const TP_SubgraphBackend*, const TF_SubgraphRegion*, TF_Status*) {
   at(4);
   return new int(0);
@@ -80,6 +89,7 @@ extern "C" TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* pa
   params->selector_fns->filter = filter;
   params->selector_fns->reset = reset;
   params->fns->accept = accept;
+  params->fns->review = review;
   params->fns->compile = compile;
   params->fns->execute = execute;
   params->fns->destroy_executable = destroy;
@@ -110,6 +120,7 @@ def library(place: int, folder: Path, compile_library: Callable[..., Path]) -> s
         (8, ["an output is one of the inputs"]),
         *((k, [f"'throws{k}' failed on the graph", "lost my footing"]) for k in (9, 10, 11, 12)),
         (13, []),  # it is logged
+        (14, []),  # it refuses the region
     ],
 )
 def test_a_library_that_fails_somewhere_ends_no_run(

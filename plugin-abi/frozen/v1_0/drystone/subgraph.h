@@ -161,8 +161,18 @@ typedef struct TP_SubgraphFns {
    * NULL, with a status that is not OK: the region is compiled. Called as compile is. */
   void* (*deserialize)(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
                        const TF_Buffer* bytes, TF_Status* status);
+  /* Called after accept; NULL: the region becomes an operator as it is. Since 0.2.
+   * Set keep[k] to 0 for nodes to be left out; all are preset to 1. These stay, for other backends, and
+   * the region of those that are kept is offered in its turn, to accept first: they are connected, and
+   * no path leaves them and comes back. One that shrinks again and again is refused in the end.
+   * With all of them kept, `attrs`, which is empty, may be filled as `bytes` in serialize is, with a
+   * serialised NodeDef: its attributes are put on the operator. Names begin with one underscore, like
+   * those of TensorFlow's internal attributes; values are strings, numbers, types, shapes, or lists.
+   * A status that is not OK refuses the region and says why, and so does an answer of no use. */
+  void (*review)(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+                 unsigned char* keep, TF_Buffer* attrs, TF_Status* status);
 } TP_SubgraphFns;
-#define TP_SUBGRAPH_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphFns, deserialize)
+#define TP_SUBGRAPH_FNS_STRUCT_SIZE TF_OFFSET_OF_END(TP_SubgraphFns, review)
 
 /* Argument of TF_InitSubgraph. All pointers to structs are the host's and live as long as the
  * library; the plugin fills the structs in and does not replace the pointers. */

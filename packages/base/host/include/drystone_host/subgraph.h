@@ -50,6 +50,12 @@ TF_CAPI_EXPORT extern void DS_ResetSelector(const TP_SubgraphBackend* backend,
 TF_CAPI_EXPORT extern TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend,
                                               const TP_SubgraphFns* fns,
                                               const TF_SubgraphRegion* region, TF_Status* status);
+/* `keep` and `attrs` are as in drystone/subgraph.h; `attrs` is the caller's to delete, filled or not. Does
+ * nothing where `review` is NULL. */
+TF_CAPI_EXPORT extern void DS_ReviewRegion(const TP_SubgraphBackend* backend,
+                                           const TP_SubgraphFns* fns,
+                                           const TF_SubgraphRegion* region, unsigned char* keep,
+                                           TF_Buffer* attrs, TF_Status* status);
 /* `bytes`: NULL for `compile`, else what `deserialize` is given. */
 TF_CAPI_EXPORT extern void* DS_CompileRegion(const TP_SubgraphBackend* backend,
                                              const TP_SubgraphFns* fns,

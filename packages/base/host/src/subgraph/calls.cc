@@ -67,6 +67,13 @@ TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns*
   return out;
 }
 
+void DS_ReviewRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
+                     const TF_SubgraphRegion* region, unsigned char* keep, TF_Buffer* attrs,
+                     TF_Status* status) {
+  if (fns->review == nullptr) return;
+  calling(status, [&] { fns->review(backend, region, keep, attrs, status); });
+}
+
 void* DS_CompileRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
                        const TF_SubgraphRegion* region, const TF_Buffer* bytes, TF_Status* status) {
   void* out = nullptr;

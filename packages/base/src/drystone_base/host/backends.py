@@ -12,8 +12,8 @@ from drystone_base.host._lib import declare
 
 __all__ = [
     "accept_region", "compile_region", "destroy_executable", "destroy_selector", "filter_nodes",
-    "init_subgraph", "new_selector", "reset_selector", "select_neighbour", "select_node",
-    "serialize_executable",
+    "init_subgraph", "new_selector", "reset_selector", "review_region", "select_neighbour",
+    "select_node", "serialize_executable",
 ]  # fmt: skip
 
 _ADDRESS = c.c_void_p
@@ -25,6 +25,7 @@ select_neighbour = declare("DS_SelectNeighbour", c.c_ubyte, *[_ADDRESS] * 5, c.c
 filter_nodes = declare("DS_FilterNodes", None, *[_ADDRESS] * 4, c.c_int32, _ADDRESS, _ADDRESS)
 reset_selector = declare("DS_ResetSelector", None, *[_ADDRESS] * 4)
 accept_region = declare("DS_AcceptRegion", c.c_ubyte, _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS)
+review_region = declare("DS_ReviewRegion", None, *[_ADDRESS] * 6)
 compile_region = declare(
     "DS_CompileRegion", _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS
 )

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
+from drystone_abi.protos import FunctionDef, GraphDef
 from drystone_base.graph import topological_order
 from drystone_base.host import tensors
 from drystone_base.modules import stage
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_conformance.graphs import GRAPHS, Case
 from drystone_conformance.plugin import needs
 
@@ -114,6 +115,52 @@ def layers() -> ds.Graph:
                        attrs=types)  # fmt: skip
     graph.add("Tanh", "y", [active], attrs=types)
     return graph
+
+
+def calling() -> ds.Graph:
+    """Arithmetic around a call of a function, which calls another one."""
+    graph, types = arithmetic(None), {"T": FLOAT}
+    graph.functions.add(function("inner", "Neg", types))
+    signature: dict[str, Any] = {"Tin": [FLOAT], "Tout": [FLOAT]}
+    graph.functions.add(function("outer", "PartitionedCall", signature | {"f": ref("inner")}))
+    made = graph.add("PartitionedCall", "call", [graph["y"]], attrs=signature | {"f": ref("outer")})
+    graph.add("AddV2", "end", [made, graph["both"]], attrs=types)
+    return graph
+
+
+def ref(name: str) -> FunctionRef:
+    return FunctionRef(name, {})
+
+
+def function(name: str, op: str, attrs: dict[str, Any]) -> FunctionDef:
+    """A function of one value, which is what one op gives."""
+    proto = FunctionDef()
+    proto.signature.name = name
+    proto.signature.input_arg.add(name="a", type=1)
+    proto.signature.output_arg.add(name="r", type=1)
+    node = ds.Graph().add(op, "node", attrs=attrs).to_proto(proto.node_def.add(), ["a"])
+    proto.ret["r"] = f"{node.name}:{'y' if op == 'Neg' else 'output'}:0"
+    return proto
+
+
+def test_functions_that_are_called(subgraph_backend: str) -> None:
+    x = np.linspace(-2, 2, 5, dtype=np.float32)
+    feeds = {"x:0": x, "k:0": x + 1}
+    found = session_with(calling(), subgraph_backend).run("end:0", feeds)
+    same(found, session_with(calling(), "off").run("end:0", feeds))
+
+
+def test_a_partitioned_graph_is_a_graph(subgraph_backend: str) -> None:
+    """It can be written and read, with whatever attributes its operators were given."""
+    (partition,) = stage("partition")
+    x = np.linspace(-2, 2, 5, dtype=np.float32)
+    for graph in (arithmetic((5,)), calling()):
+        fetch = "end:0" if "end" in graph else "y:0"
+        made = partition(graph, [fetch], ["x:0", "k:0"], subgraph_backend)
+        read = ds.Graph.from_proto(GraphDef.FromString(made.to_proto().SerializeToString()))
+        feeds = {"x:0": x, "k:0": x + 1}
+        found = session_with(read, "off").run(fetch, feeds)
+        same(found, session_with(graph, "off").run(fetch, feeds))
 
 
 @needs("subgraph.samples")
