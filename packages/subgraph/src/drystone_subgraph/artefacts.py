@@ -26,6 +26,7 @@ from drystone_base import __version__
 from drystone_base.graph import FunctionLibrary
 from drystone_base.machine import features
 from drystone_base.store import BadFile, Store, cache_store
+from drystone_subgraph.c_attrs import written_attrs
 from drystone_subgraph.called import called_functions
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
@@ -78,6 +79,7 @@ def region_key(
         if not given.is_weight:
             known[k] = of_value
         found.update(of_value)
+    found.update(written_attrs(request.attrs) or b"")
     found.update(repr((request.threads, [t.number for t in request.output_types])).encode())
     return found.hexdigest()[:40]
 

@@ -33,7 +33,7 @@ from drystone_subgraph.compiled import CompiledOperator, CompileSource
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.differentiated import keep_differentiated
 from drystone_subgraph.failure import SubgraphWarning
-from drystone_subgraph.subgraph import BACKEND_ATTR
+from drystone_subgraph.subgraph import BACKEND_ATTR, given_attrs
 
 __all__ = ["KIND", "OP", "attach"]
 
@@ -223,8 +223,9 @@ class _Attaching:
         if host is not None and not isinstance(host, HostOperator):
             raise TypeError(f"it gave {host!r}")
         return CompileSource(
-            node.name, backend, function, self.before, constants, weights, self.config, host
-        )
+            node.name, backend, function, self.before, constants, weights, self.config, host,
+            given_attrs(node),
+        )  # fmt: skip
 
     def branches(self, node: Node) -> tuple[str, str]:
         """Two functions of the results, then the inputs: give the results, or call the region."""

@@ -30,7 +30,7 @@ from drystone_base.host.operators import HostOperator
 from drystone_base.host.status import Status
 from drystone_base.modules import Library
 from drystone_subgraph.backend import SubgraphBackend, find_installed, register_backend
-from drystone_subgraph.c_attrs import BadAttrsError, operator_attrs
+from drystone_subgraph.c_attrs import BadAttrsError, operator_attrs, written_attrs
 from drystone_subgraph.c_structs import VERSION, Backend, Fns, Params, SelectorFns, preset
 from drystone_subgraph.c_views import End, View, node_view, region_view
 from drystone_subgraph.executable import CompileRequest, Handle
@@ -158,7 +158,8 @@ class CBackend(SubgraphBackend):
 def _request_view(request: CompileRequest) -> View:
     inputs = [End(i.dtype, i.shape, "", i.value, i.is_weight) for i in request.inputs]
     outputs = [End(dtype) for dtype in request.output_types]
-    return region_view(request.name, request.body, inputs, outputs, request.threads)
+    attrs = written_attrs(request.attrs)
+    return region_view(request.name, request.body, inputs, outputs, request.threads, attrs)
 
 
 def _offered_view(subgraph: Subgraph) -> View:

@@ -70,6 +70,8 @@ class RegionView(c.Structure):
         ("threads", c.c_int32),
         ("functions", c.c_char_p),
         ("functions_size", c.c_size_t),
+        ("attrs", c.c_char_p),
+        ("attrs_size", c.c_size_t),
     ]
 
 

@@ -70,7 +70,12 @@ def node_view(node: Node, inputs: Sequence[tuple[int, int]] | None = None) -> Vi
 
 
 def region_view(
-    name: str, body: Body, inputs: Sequence[End], outputs: Sequence[End], threads: int = 0
+    name: str,
+    body: Body,
+    inputs: Sequence[End],
+    outputs: Sequence[End],
+    threads: int = 0,
+    attrs: bytes | None = None,
 ) -> View:
     """``TF_SubgraphRegion``."""
     ends = {*body.args, *body.results}
@@ -98,8 +103,10 @@ def region_view(
         threads=threads,
         functions=functions,
         functions_size=len(functions or b""),
+        attrs=attrs,
+        attrs_size=len(attrs or b""),
     )
-    kept: list[Any] = [views, into, out, functions]
+    kept: list[Any] = [views, into, out, functions, attrs]
     for field, kind, list_ in (
         ("nodes", NodeView, views), ("inputs", ValueView, into), ("outputs", ValueView, out)
     ):  # fmt: skip

@@ -13,7 +13,7 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -44,7 +44,8 @@ class CompileSource:
 
     ``constants`` and ``weights`` are the numbers of inputs that are such, or values of variables.
 
-    ``host``: the operator in the host library, for a backend of a plugin.
+    ``host``: the operator in the host library, for a backend of a plugin. ``attrs``: those that
+    the creator gave the operator.
 
     ``library``: the functions as they were when the operator was made; what is optimized for the
     host executor since then is none of the backend's.
@@ -58,6 +59,7 @@ class CompileSource:
     weights: tuple[int, ...]
     config: PartitionConfig
     host: HostOperator | None = None
+    attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,8 @@ class CompiledOperator:
             for k, (array, dtype) in enumerate(zip(args, self.input_types, strict=True))
         ]
         body = Function(source.function).body(source.library)
-        return CompileRequest(source.name, body, inputs, self.output_types, source.config.threads)
+        threads, attrs = source.config.threads, source.attrs
+        return CompileRequest(source.name, body, inputs, self.output_types, threads, attrs)
 
     def _compute(
         self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -35,7 +35,7 @@ class CompileRequest:
 
     ``body``: the region as a graph of its own, from ``_Arg`` nodes, one for each of ``inputs``, to
     ``_Retval`` nodes, one for each of ``output_types``; nobody else uses it. ``threads``: how many
-    the executable may use, 0 for one a core.
+    the executable may use, 0 for one a core. ``attrs``: what the creator gave the operator.
     """
 
     name: str
@@ -43,6 +43,7 @@ class CompileRequest:
     inputs: Sequence[CompileInput]
     output_types: Sequence[DType]
     threads: int = 0
+    attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Executable(Protocol):

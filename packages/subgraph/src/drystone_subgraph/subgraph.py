@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType
+from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.graph import Body, Function, FunctionLibrary, Node, Output, body_to_function
 from drystone_base.graph.calls import BACKEND_ATTR
+from drystone_base.graph.validate import definition_of
 from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
 
 if TYPE_CHECKING:
@@ -20,7 +22,18 @@ if TYPE_CHECKING:
     from drystone_subgraph.region_function import RegionFunction
     from drystone_subgraph.report import PartitionReport
 
-__all__ = ["BACKEND_ATTR", "Subgraph", "SubgraphInput", "SubgraphNode", "SubgraphOutput"]
+__all__ = [
+    "BACKEND_ATTR",
+    "HOST_ATTRS",
+    "Subgraph",
+    "SubgraphInput",
+    "SubgraphNode",
+    "SubgraphOutput",
+    "given_attrs",
+]
+
+HOST_ATTRS: Final = frozenset({BACKEND_ATTR, OPERATOR_ATTR, "_class", "_kernel", "_output_shapes"})
+"""What the host itself reads on nodes."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,13 @@ class Subgraph:
         types = {"Tin": self.input_types, "Tout": self.output_types}
         called = FunctionRef(self._function.name, {})
         return SubgraphNode(op, {**types, "f": called, BACKEND_ATTR: self.backend, **attrs})
+
+
+def given_attrs(node: Node) -> dict[str, Any]:
+    """The attributes that a creator gave an operator, beside those of a call and of the host."""
+    definition = definition_of(node)
+    own = HOST_ATTRS if definition is None else HOST_ATTRS | definition.attrs.keys()
+    return {name: value for name, value in node.attrs.items() if name not in own}
 
 
 def _spelled(output: Output) -> str:

@@ -15,6 +15,8 @@ typedef struct {
   char devices[256]; /* of inputs, then of outputs, each followed by a semicolon */
   size_t functions_size;
   char functions[4096];
+  size_t attrs_size;
+  char attrs[1024];
 } Seen;
 
 /* What was last shown to accept, and to compile. */
@@ -46,6 +48,11 @@ static void look(Seen* seen, const TF_SubgraphRegion* region) {
   if (region->functions_size > sizeof seen->functions) abort();
   seen->functions_size = region->functions_size;
   if (region->functions != NULL) memcpy(seen->functions, region->functions, region->functions_size);
+  if (!DRYSTONE_HAS_MEMBER(TF_SubgraphRegion, region, attrs_size)) return;
+  if ((region->attrs == NULL) != (region->attrs_size == 0)) abort();
+  if (region->attrs_size > sizeof seen->attrs) abort();
+  seen->attrs_size = region->attrs_size;
+  if (region->attrs != NULL) memcpy(seen->attrs, region->attrs, region->attrs_size);
 }
 
 static unsigned char wants(const TP_SubgraphBackend* b, void* s, const TF_SubgraphNode* node) {

@@ -31,6 +31,8 @@ class Seen(c.Structure):
         ("devices", c.c_char * 256),
         ("functions_size", c.c_size_t),
         ("functions", c.c_char * 4096),
+        ("attrs_size", c.c_size_t),
+        ("attrs", c.c_char * 1024),
     ]
 
     def names(self) -> list[str]:

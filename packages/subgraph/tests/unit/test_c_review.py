@@ -22,6 +22,18 @@ X = np.ones(2, np.float32)
 Compile = Callable[..., Path]
 
 
+class Seen(c.Structure):
+    """What the library writes down; see ``test_c_regions``."""
+
+    _fields_ = [
+        ("before", c.c_char * 256),
+        ("functions_size", c.c_size_t),
+        ("functions", c.c_char * 4096),
+        ("attrs_size", c.c_size_t),
+        ("attrs", c.c_char * 1024),
+    ]
+
+
 class Told(c.Structure):
     """What the library is to answer."""
 
@@ -60,6 +72,12 @@ class Library:
         return self._freed() - self.before
 
 
+def shown(library: Library, name: str) -> bytes:
+    """The attributes that a function of the backend was shown last."""
+    seen = Seen.in_dll(library.handle, name)
+    return bytes(seen)[Seen.attrs.offset :][: seen.attrs_size]
+
+
 @pytest.fixture
 def library(compile_library: Compile) -> Library:
     return Library(seeing(compile_library))
@@ -89,6 +107,10 @@ def test_attributes_are_put_on_the_operator(library: Library) -> None:
     with pytest.warns(SubgraphWarning, match="it only looks"):
         np.testing.assert_array_equal(session.run("n2:0", {"x:0": X}), X)
     assert library.freed() == 2
+    found = NodeDef.FromString(shown(library, "compiled"))
+    assert found.attr["_precision"].s == b"f32"
+    assert sorted(found.attr) == ["_kind", "_precision", "_tiles"]
+    assert shown(library, "accepted") == b""
 
 
 def test_nothing_said_is_as_without_a_review(library: Library) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from interpreter import Compiling
 from partitions import Named, Rule, backend, chain, check, graph_of, only, partitioned, regions
 
 import drystone_base as ds
+from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.errors import BadRequest, PluginError
-from drystone_base.graph import Graph
+from drystone_base.graph import FunctionLibrary, Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (
     ContainOpProperty,
@@ -30,6 +33,7 @@ from drystone_subgraph import (
     partition,
     register_backend,
 )
+from drystone_subgraph.artefacts import region_key
 from drystone_subgraph.stage import partition_for_session
 
 
@@ -103,6 +107,29 @@ def test_a_creator_sees_shapes_and_may_rewrite() -> None:
     x = np.ones(2, np.float32)
     session = ds.Session(after, ds.SessionConfig(optimizer="off"))
     np.testing.assert_array_equal(session.run("n2:0", {"x:0": x}), -x)
+
+
+def test_what_is_compiled_knows_the_attributes_of_its_operator() -> None:
+    """They are part of what an executable that is kept was compiled from, too."""
+    made: list[dict[str, Any]] = []
+
+    class Marked(ContainOpProperty):
+        def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode:
+            return subgraph.node(_tile=7, _mode="fast")
+
+    class Marking(Compiling):
+        def properties(self) -> Sequence[SubgraphProperty]:
+            return [Marked(self.ops)]
+
+    backend = Marking({"AddN"})
+    config = ds.SessionConfig(subgraphs=backend.name, optimizer="off")
+    ds.Session(chain(2), config).run("n1:0", {"x:0": np.ones(2, np.float32)})
+    made += [dict(request.attrs) for request in backend.requests]
+    assert made == [{"_tile": 7, "_mode": "fast"}]
+    (request,) = backend.requests
+    library, function = FunctionLibrary(), FunctionDef()
+    keys = {region_key(function, library, replace(request, attrs=a), {}) for a in (made[0], {})}
+    assert len(keys) == 2
 
 
 def test_a_refusal_leaves_the_nodes_to_the_next() -> None:

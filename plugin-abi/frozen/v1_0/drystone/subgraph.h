@@ -90,8 +90,11 @@ typedef struct TF_SubgraphRegion {
   const void* functions; /* a serialised FunctionDefLibrary: the functions that its nodes call, those
                           * that these call, and so on; NULL for none. Since 0.2 */
   size_t functions_size;
+  const void* attrs; /* in compile and deserialize: a serialised NodeDef with the attributes that
+                      * review put on the operator; NULL for none. Since 0.2 */
+  size_t attrs_size;
 } TF_SubgraphRegion;
-#define TF_SUBGRAPH_REGION_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphRegion, functions_size)
+#define TF_SUBGRAPH_REGION_STRUCT_SIZE TF_OFFSET_OF_END(TF_SubgraphRegion, attrs_size)
 
 /* ---- What a plugin fills in ------------------------------------------------------------------ */
 
