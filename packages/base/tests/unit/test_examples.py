@@ -9,6 +9,7 @@ import pytest
 import tiny_models as tiny
 
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, STRING
+from drystone_base.errors import KernelError
 from drystone_base.executor.examples import Examples, Mixed, examples_of
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
@@ -84,6 +85,15 @@ def test_bytes_are_those_that_are_held_at_once() -> None:
     """x and its product, then the product and the sum, then the sum and what Relu makes of it."""
     found = _examples(tiny.affine(), "y", feeds={"x": (FLOAT32, (-1, 3))})
     assert found == Examples((1,), (1,), 2 * 3 * 4, 1)
+
+
+def test_examples_that_no_memory_holds_are_an_error_of_the_kernel() -> None:
+    graph = Graph()
+    x = tiny.placeholder(graph, "x", (-1, 4, 4, 16))
+    size = tiny.constant(graph, "size", [2**31 - 1] * 2, np.int32)
+    graph.add("ResizeBilinear", "y", [x, size], attrs=FLOATS)
+    with pytest.raises(KernelError):
+        Session(graph).run("y:0", {"x:0": np.ones((1, 4, 4, 16), np.float32)})
 
 
 def test_weights_that_take_long_to_read_ask_for_many_examples() -> None:

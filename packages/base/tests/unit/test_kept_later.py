@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from fresh_process import run_program
 
-from drystone_base.dtypes import FLOAT32, from_numpy
+from drystone_base.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.kept.later import Later
 from drystone_base.loaders.graphdef import write_graph
@@ -49,9 +49,11 @@ def write_model(file: Path, filling: int) -> None:
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (1, 3)})
     graph.add("Identity", "y", [x], attrs={"T": FLOAT32})
     value = np.full(300_000, filling, np.int32)
-    attrs = {"dtype": from_numpy(value.dtype), "value": TensorAttr(array=value)}
+    attrs = {"dtype": INT32, "value": TensorAttr(array=value)}
     held = graph.add("Const", "s/value", attrs=attrs)
-    graph.add("Identity", "s", [held], attrs={"T": from_numpy(value.dtype)})
+    graph.add("Identity", "s", [held], attrs={"T": INT32})
+    few = {**attrs, "value": TensorAttr(array=value[:2])}
+    graph.add("Identity", "k", [graph.add("Const", "k/value", attrs=few)], attrs={"T": INT32})
     write_graph(graph, file)
 
 
@@ -122,6 +124,31 @@ def test_of_a_file_that_somebody_touched_meanwhile_nothing_is_kept(
     first, *_ = model.run("time.sleep(0.02)\n" + change.format(file=str(model.file)))
     assert first == MADE
     assert model.files() == 0
+
+
+OVERWRITTEN = """
+from drystone_base.kept.later import LATER
+LATER.finish()
+held = ds.load({file!r}, config=ds.SessionConfig(optimizer="off"))
+with open({file!r}, "r+b") as file:
+    file.write(Path({other!r}).read_bytes())
+print(int(held.run(["k:0"], {{}})[0][0]))
+"""
+ASKED = """
+print(int(ds.load({file!r}, config=ds.SessionConfig(optimizer="off")).run(["k:0"], {{}})[0][0]))
+"""
+
+
+def test_no_plan_is_kept_of_what_a_file_has_become(model: Model, tmp_path: Path) -> None:
+    """Its digest was noted before, and the graph is read after somebody has written there."""
+    before, other = model.file.read_bytes(), tmp_path / "other.pb"
+    write_model(other, 8)
+    assert other.stat().st_size == len(before)
+    names = {"file": str(model.file), "other": str(other)}
+    assert model.run(OVERWRITTEN.format(**names)) == [MADE, "8"]
+    with model.file.open("r+b") as file:
+        file.write(before)
+    assert model.run(ASKED.format(**names))[1] == "7"
 
 
 def test_a_process_that_is_killed_keeps_nothing(model: Model) -> None:

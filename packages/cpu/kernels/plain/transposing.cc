@@ -146,6 +146,7 @@ class DepthAndSpace {
       : block_(node.integer("block_size")), layout_(node.string("data_format")) {
     require(layout_ == "NHWC" || layout_ == "NCHW", "data_format must be NHWC or NCHW");
     require(block_ >= 2, "block_size must be 2 or more");
+    require(block_ <= INT32_MAX, "block_size is too large");  // so its square is a number
   }
 
  protected:
@@ -154,6 +155,11 @@ class DepthAndSpace {
   int h() const { return last() ? 1 : 2; }
   int w() const { return last() ? 2 : 3; }
   int c() const { return last() ? 3 : 1; }
+  // The extent of a dim; where nothing is stored, a product may be no number.
+  static std::int64_t times(std::int64_t extent, std::int64_t factor) {
+    require(!__builtin_mul_overflow(extent, factor, &extent), "the output is too large");
+    return extent;
+  }
   // A tensor's dims in its layout.
   Dims shape(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) const {
     return last() ? Dims{n, h, w, c} : Dims{n, c, h, w};
@@ -175,7 +181,8 @@ class SpaceToDepth : DepthAndSpace {
     const std::int64_t height = x.dim(h()) / block_;
     const std::int64_t width = x.dim(w()) / block_;
     const std::int64_t depth = x.dim(c());
-    const Tensor y = call.output(0, shape(x.dim(0), height, width, depth * block_ * block_));
+    const Tensor y = call.output(0, shape(x.dim(0), height, width, times(depth, block_ * block_)));
+    if (y.count() == 0) return;
     const Sizes s = byte_steps(x);
     const std::int64_t sh = s[static_cast<std::size_t>(h())];
     const std::int64_t sw = s[static_cast<std::size_t>(w())];
@@ -199,7 +206,9 @@ class DepthToSpace : DepthAndSpace {
     const std::int64_t depth = x.dim(c()) / (block_ * block_);
     const std::int64_t height = x.dim(h());
     const std::int64_t width = x.dim(w());
-    const Tensor y = call.output(0, shape(x.dim(0), height * block_, width * block_, depth));
+    const Tensor y =
+        call.output(0, shape(x.dim(0), times(height, block_), times(width, block_), depth));
+    if (y.count() == 0) return;
     const Sizes s = byte_steps(x);
     const std::int64_t sh = s[static_cast<std::size_t>(h())];
     const std::int64_t sw = s[static_cast<std::size_t>(w())];

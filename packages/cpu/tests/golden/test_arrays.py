@@ -130,6 +130,13 @@ def test_blocks_move_between_space_depth_and_batch() -> None:
     assert_agrees("BatchToSpaceND", np.tile(x, (3, 1, 1, 1)), block, pads)
 
 
+@pytest.mark.parametrize("op", ["SpaceToDepth", "DepthToSpace"])
+@pytest.mark.parametrize("block", [1 << 16, (1 << 31) - 2, 1 << 31, 1 << 32, 1 << 62])
+def test_blocks_whose_square_is_no_number_are_refused(op: str, block: int) -> None:
+    x = np.ones((1, 5, 5, 4), np.float32)
+    assert_agrees(op, x, block_size=block, data_format="NHWC")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "string"])
 def test_results_that_numpy_has_no_arrays_for_are_refused(dtype: str) -> None:
     """Tensors without elements may have any dimensions, and more of them than arrays."""

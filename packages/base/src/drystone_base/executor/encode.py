@@ -55,6 +55,7 @@ READS_VERSION: Final = -1
 """What it holds where the host reads a variable of the attribute ``dtype`` with its version."""
 
 _LAZY_BYTES: Final = 1 << 20
+_MOST_BYTES: Final = (1 << 63) - 1  # of an example that no memory holds
 _BOUNDARY: Final = 64  # bytes: tensors of the host begin at multiples, and others are copied
 _IN_PLACE: Final = frozenset({"_ParallelConcatStart", "_ParallelConcatUpdate"})
 """Ops whose kernels write into an array that they were given: it must stay the same object."""
@@ -352,7 +353,7 @@ def _hold_examples(block: BlockDef, examples: Examples | Mixed) -> None:
         return
     block.example_feeds.extend(examples.feeds)
     block.example_fetches.extend(examples.fetches)
-    block.example_bytes = examples.bytes
+    block.example_bytes = min(examples.bytes, _MOST_BYTES)
     block.least_examples = examples.least
 
 

@@ -105,19 +105,22 @@ class GraphFile:
 
         False where somebody may have written to it since it was mapped.
         """
-        if self._is_noted:
-            return True
         try:
             digest = self._digest or self._read()
             if state_of(self._descriptor()) != self._state:
                 return False
         except OSError:
             return False
-        self._digest, self._is_noted = digest, True
+        self._digest = digest
+        if not self._is_noted:
+            self._note(digest)
+        return True
+
+    def _note(self, digest: str) -> None:
+        self._is_noted = True
         if self._is_settled:
             note_digest(self.where, self._state, digest)
         note_size(self.where, self._state)
-        return True
 
     def _descriptor(self) -> int:
         mapped = self.data.obj
