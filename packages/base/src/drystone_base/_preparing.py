@@ -153,6 +153,7 @@ class Preparing:
 
         graph = self._optimize(fetches, feeds)
         wanted = config.passes or config.device_count or "drystone_base.passes" in sys.modules
+        wanted = wanted or config.log_device_placement or not config.allow_soft_placement
         if not wanted and not declared("drystone.passes"):
             return self._partition(whole(graph), fetches, feeds)
         from drystone_base.passes import prepare

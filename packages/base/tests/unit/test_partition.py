@@ -119,6 +119,25 @@ def test_a_device_that_is_not_there() -> None:
         on_two(graph, "reference", allow_soft_placement=False).run("y:0", {"x:0": [1, 1]})
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_one_device_is_placed_on_where_that_can_be_seen(
+    executor: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To tell of decisions, and where a device that is not there is an error."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": F, "shape": (2,)})
+    graph.add("Neg", "y", [x], attrs={"T": F}, device="/gpu:0")
+    told = SessionConfig(executor=executor, log_device_placement=True)
+    assert Session(graph, told).run("y:0", {"x:0": [1, 2]}).tolist() == [-1, -2]
+    assert f"y: (Neg): {A}" in capsys.readouterr().err
+    hard = SessionConfig(executor=executor, allow_soft_placement=False)
+    with pytest.raises(GraphError) as caught:
+        Session(graph, hard).run("y:0", {"x:0": [1, 2]})
+    assert caught.value.code == "no-such-device"
+    graph.set_device(graph["y"], "/cpu:0")
+    assert Session(graph, hard).run("y:0", {"x:0": [1, 2]}).tolist() == [-1, -2]
+
+
 def test_receiving_what_nobody_sends() -> None:
     parts = partition(sample())
     recv = next(n for n in parts.graphs[B] if n.op == "_Recv")

@@ -57,6 +57,8 @@ def _is_plain(config: SessionConfig) -> bool:
         return False
     if config.passes or config.device_count or config.log_device_placement:
         return False
+    if not config.allow_soft_placement:  # each process has its own devices
+        return False
     if "drystone_base.passes" in sys.modules or declared("drystone.passes"):
         return False
     wish = config.subgraphs

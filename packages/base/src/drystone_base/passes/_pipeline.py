@@ -34,12 +34,13 @@ def device_names(config: Any) -> list[str]:
 def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Partitions:
     """The graph of every device, as the passes leave it; ``graph`` itself is not changed.
 
-    Placing and partitioning are left out where there is one device: the one part is the whole
-    graph. Raises ``GraphError``: ``pass-failed``, and what :func:`place` raises.
+    Where there is one device the one part is the whole graph; nodes are placed if the config asks
+    for more than that. Raises ``GraphError``: ``pass-failed``, and what :func:`place` raises.
     """
     devices = device_names(config)
     ops = frozenset(node.op for node in graph)
-    if len(devices) == 1 and not any(_may_run(p, config, ops) for p in registered()):
+    places = len(devices) > 1 or _asks_for_placement(config)
+    if not places and not any(_may_run(p, config, ops) for p in registered()):
         return whole(graph)
     graph = graph.copy()
     shared: dict[str, Any] = {"fetches": fetches, "feeds": feeds, "session": config}
@@ -48,13 +49,18 @@ def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: 
         run_grouping(grouping, PassOptions(**shared, **what), config.passes)
 
     run(Grouping.PRE_PLACEMENT, graph=graph, devices=devices)
-    if len(devices) > 1:
+    if places:
         place_for(graph, fetches, feeds, config).apply()
     run(Grouping.POST_PLACEMENT, graph=graph, devices=devices)
     run(Grouping.POST_REWRITE_FOR_EXEC, graph=graph, devices=devices)
     parts = partition(graph, _needed(graph, fetches, feeds)) if len(devices) > 1 else whole(graph)
     run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
     return parts
+
+
+def _asks_for_placement(config: Any) -> bool:
+    """Whether nodes are placed even where there is one device: to tell, or to fail."""
+    return config.log_device_placement or not config.allow_soft_placement
 
 
 def place_for(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Placement:
