@@ -180,7 +180,7 @@ if not child:
     print(answer()[1], flush=True)
     sys.exit(0)
 os.waitpid(child, 0)
-print(files())
+print(files(), flush=True)
 os._exit(0)
 """
 
