@@ -228,6 +228,22 @@ def test_work_is_done_in_order_and_once() -> None:
     assert done == [0, 1, 2, 3, 4, 5]
 
 
+def test_without_a_thread_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of an interpreter, from Python 3.12 on."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    later, done = Later(LONG), list[int]()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fail)
+        later.add(lambda: done.append(1))
+    later.finish()
+    later.add(lambda: done.append(2))
+    later.finish()
+    assert done == [2]
+
+
 def test_work_that_work_adds_is_done_too() -> None:
     later, done = Later(0.01), threading.Event()
     later.add(lambda: later.add(done.set))

@@ -32,14 +32,16 @@ class Later:
         self._works: list[Callable[[], None]] = []
 
     def add(self, work: Callable[[], None]) -> None:
-        """Have something done later."""
+        """Have something done later; never where there is no room for a thread any more."""
         with self._lock:
-            self._works.append(work)
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="drystone later", daemon=True
-                )
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="drystone later", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # too many, or the interpreter is going
+                    return
+                self._thread = thread
+            self._works.append(work)
 
     def finish(self) -> None:
         """Have all of it done now; returns when it is."""
