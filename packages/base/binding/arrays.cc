@@ -16,7 +16,8 @@ constexpr int kDtypes = 64;
 constexpr std::size_t kSmall = 2048;   // bytes: a copy costs less than sharing
 constexpr std::size_t kAlignment = 64;
 
-PyArray_Descr* descriptions[kDtypes];  // by TF_DataType; NULL: no such array
+PyArray_Descr* descriptions[kDtypes];  // by TF_DataType; NULL: no such array, or none so far
+PyObject* finders[kDtypes];            // likewise: () -> NumPy dtype, for what is found when it is needed
 
 PyObject* resolver = nullptr;          // (dtype, address of a tensor) -> value, or raises
 
@@ -57,12 +58,22 @@ TF_Tensor* opaque(PyObject* value, TF_DataType dtype) {
   return out;
 }
 
+// NULL where arrays have no such dtype, and, with an exception set, where it cannot be found.
 PyArray_Descr* description_of(int dtype) {
-  return dtype < 0 || dtype >= kDtypes ? nullptr : descriptions[dtype];
+  if (dtype < 0 || dtype >= kDtypes) return nullptr;
+  if (descriptions[dtype] == nullptr && finders[dtype] != nullptr) {
+    const Ref found(PyObject_CallFunction(finders[dtype], nullptr));
+    PyArray_Descr* description = nullptr;
+    if (!found || PyArray_DescrConverter(found.get(), &description) == 0) return nullptr;
+    descriptions[dtype] = description;
+  }
+  return descriptions[dtype];
 }
 
 TF_Tensor* bad_dtype(int dtype) {
-  PyErr_Format(PyExc_TypeError, "dtype %d has no arrays of numbers", dtype);
+  if (PyErr_Occurred() == nullptr) {
+    PyErr_Format(PyExc_TypeError, "dtype %d has no arrays of numbers", dtype);
+  }
   return nullptr;
 }
 
@@ -104,6 +115,11 @@ PyObject* set_dtypes(PyObject*, PyObject* table) {
     const Ref item(PySequence_GetItem(table, k));
     if (!item) return nullptr;
     PyArray_Descr* description = nullptr;
+    if (PyCallable_Check(item.get()) != 0) {
+      Py_INCREF(item.get());
+      finders[k] = item.get();
+      continue;
+    }
     if (item.get() != Py_None && PyArray_DescrConverter(item.get(), &description) == 0) return nullptr;
     descriptions[k] = description;
   }
@@ -151,6 +167,7 @@ bool is_array_of(PyObject* value, TF_DataType dtype) {
   if (!PyArray_CheckExact(value)) return false;
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   const PyArray_Descr* wanted = description_of(dtype);
+  if (wanted == nullptr) PyErr_Clear();  // whoever makes a tensor of it says so
   return wanted != nullptr && wanted->type_num == PyArray_TYPE(array) &&
          PyArray_ISNOTSWAPPED(array);
 }
@@ -310,6 +327,7 @@ PyObject* array_of(TF_Tensor* tensor) {
   PyArray_Descr* description = description_of(number);
   if (description == nullptr) {
     const Tensor guard{tensor};
+    if (PyErr_Occurred() != nullptr) return nullptr;
     return PyErr_Format(PyExc_TypeError, "a tensor of dtype %d is no array", number);
   }
   const std::size_t bytes = host.TF_TensorByteSize(tensor);

@@ -6,7 +6,8 @@
 
 namespace drystone::binding {
 
-// set_dtypes(table): NumPy dtypes by number of TensorFlow's; None for a dtype without one.
+// set_dtypes(table): NumPy dtypes by number of TensorFlow's; None for a dtype without one, a function
+// without arguments for one that is found when it is needed.
 PyObject* set_dtypes(PyObject* module, PyObject* table);
 
 // set_resolver(function): what stands for a tensor that holds handles of the host library's.

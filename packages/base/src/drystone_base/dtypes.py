@@ -1,14 +1,15 @@
 """Data types: TensorFlow's ``DataType`` numbers and the NumPy types that hold them.
 
 Strings, resources and variants are held in NumPy object arrays. Quantized types are held in the
-plain integer of the same width. Source: TensorFlow ``DataType``.
+plain integer of the same width. What NumPy has no type for is one of ``ml_dtypes``, a library that
+is opened when the first such type is asked for, which few graphs have. Source: TensorFlow
+``DataType``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
 
 from drystone_base.errors import GraphError
@@ -16,6 +17,9 @@ from drystone_base.errors import GraphError
 __all__ = ["DType", "as_dtype", "from_number", "from_numpy"]
 
 _REF_OFFSET: Final = 100
+_REF: Final = "_ref"
+_LATE: Final = object()
+"""Stands for the type of the same name in ``ml_dtypes``."""
 
 
 class DType:
@@ -29,8 +33,18 @@ class DType:
     def __init__(self, number: int, label: str, np_type: Any, kind: str) -> None:
         self.number = number
         self.label = label
-        self.np: np.dtype[Any] = np.dtype(np_type)
+        if np_type is not _LATE:
+            self.np: np.dtype[Any] = np.dtype(np_type)
         self.kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        """``np`` of a type of ``ml_dtypes``, which nobody has asked for before."""
+        if name != "np":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        import ml_dtypes
+
+        self.np = np.dtype(getattr(ml_dtypes, self.label.removesuffix(_REF)))
+        return self.np
 
     def __repr__(self) -> str:
         return self.label
@@ -79,6 +93,11 @@ class DType:
         return self.kind == "o"
 
     @property
+    def is_of_numpy(self) -> bool:
+        """Whether NumPy itself has the type of its arrays."""
+        return self.base not in _OF_ML_DTYPES
+
+    @property
     def size(self) -> int:
         """Bytes an element takes in a file; 0 where the size varies."""
         return 0 if self.is_object else self.np.itemsize
@@ -97,7 +116,7 @@ BOOL: Final = DType(10, "bool", np.bool_, "b")
 QINT8: Final = DType(11, "qint8", np.int8, "q")
 QUINT8: Final = DType(12, "quint8", np.uint8, "q")
 QINT32: Final = DType(13, "qint32", np.int32, "q")
-BFLOAT16: Final = DType(14, "bfloat16", ml_dtypes.bfloat16, "f")
+BFLOAT16: Final = DType(14, "bfloat16", _LATE, "f")
 QINT16: Final = DType(15, "qint16", np.int16, "q")
 QUINT16: Final = DType(16, "quint16", np.uint16, "q")
 UINT16: Final = DType(17, "uint16", np.uint16, "u")
@@ -107,19 +126,22 @@ RESOURCE: Final = DType(20, "resource", np.object_, "o")
 VARIANT: Final = DType(21, "variant", np.object_, "o")
 UINT32: Final = DType(22, "uint32", np.uint32, "u")
 UINT64: Final = DType(23, "uint64", np.uint64, "u")
-FLOAT8_E5M2: Final = DType(24, "float8_e5m2", ml_dtypes.float8_e5m2, "f")
-FLOAT8_E4M3FN: Final = DType(25, "float8_e4m3fn", ml_dtypes.float8_e4m3fn, "f")
-FLOAT8_E4M3FNUZ: Final = DType(26, "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "f")
-FLOAT8_E4M3B11FNUZ: Final = DType(27, "float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz, "f")
-FLOAT8_E5M2FNUZ: Final = DType(28, "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "f")
-INT4: Final = DType(29, "int4", ml_dtypes.int4, "i")
-UINT4: Final = DType(30, "uint4", ml_dtypes.uint4, "u")
-INT2: Final = DType(31, "int2", ml_dtypes.int2, "i")
-UINT2: Final = DType(32, "uint2", ml_dtypes.uint2, "u")
+FLOAT8_E5M2: Final = DType(24, "float8_e5m2", _LATE, "f")
+FLOAT8_E4M3FN: Final = DType(25, "float8_e4m3fn", _LATE, "f")
+FLOAT8_E4M3FNUZ: Final = DType(26, "float8_e4m3fnuz", _LATE, "f")
+FLOAT8_E4M3B11FNUZ: Final = DType(27, "float8_e4m3b11fnuz", _LATE, "f")
+FLOAT8_E5M2FNUZ: Final = DType(28, "float8_e5m2fnuz", _LATE, "f")
+INT4: Final = DType(29, "int4", _LATE, "i")
+UINT4: Final = DType(30, "uint4", _LATE, "u")
+INT2: Final = DType(31, "int2", _LATE, "i")
+UINT2: Final = DType(32, "uint2", _LATE, "u")
 
 _BASE: Final[tuple[DType, ...]] = tuple(v for v in list(globals().values()) if isinstance(v, DType))
+_OF_ML_DTYPES: Final = frozenset((BFLOAT16, *_BASE[_BASE.index(FLOAT8_E5M2) :]))
 _BY_NUMBER: Final[dict[int, DType]] = {d.number: d for d in _BASE} | {
-    d.number + _REF_OFFSET: DType(d.number + _REF_OFFSET, d.label + "_ref", d.np, d.kind)
+    d.number + _REF_OFFSET: DType(
+        d.number + _REF_OFFSET, d.label + _REF, _LATE if d in _OF_ML_DTYPES else d.np, d.kind
+    )
     for d in _BASE
 }
 _BY_LABEL: Final[dict[str, DType]] = {d.label: d for d in _BY_NUMBER.values()} | {
@@ -128,7 +150,7 @@ _BY_LABEL: Final[dict[str, DType]] = {d.label: d for d in _BY_NUMBER.values()} |
     "half": FLOAT16,
 }
 _BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {
-    d.np: d for d in reversed(_BASE) if not d.is_quantized and not d.is_object
+    d.np: d for d in reversed(_BASE) if not (d.is_quantized or d.is_object or d in _OF_ML_DTYPES)
 }
 
 
@@ -150,6 +172,9 @@ def from_number(number: int) -> DType:
 def from_numpy(dtype: np.dtype[Any]) -> DType:
     """The type whose arrays have this NumPy dtype; bytes, text and objects are ``string``."""
     found = _BY_NUMPY.get(dtype)
+    if found is None and dtype.type.__module__ == "ml_dtypes":
+        _BY_NUMPY.update((d.np, d) for d in _OF_ML_DTYPES)
+        found = _BY_NUMPY.get(dtype)
     if found is not None:
         return found
     if dtype.kind in "SUOT":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,12 +56,15 @@ def extension() -> Any:
     return _native
 
 
-def _numpy_of(number: int) -> np.dtype[Any] | None:
+def _numpy_of(number: int) -> np.dtype[Any] | Callable[[], np.dtype[Any]] | None:
+    """What arrays have, or what finds that when the first one comes; None where there are none."""
     try:
         found = from_number(number)
     except DrystoneError:
         return None
-    return None if found.is_object else found.np
+    if found.is_object:
+        return None
+    return found.np if found.is_of_numpy else lambda: found.np
 
 
 class HostVariable:
