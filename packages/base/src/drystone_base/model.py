@@ -92,7 +92,7 @@ class Model:
         self._initialise()
 
     def __repr__(self) -> str:
-        return f"<Model {self.loaded.kind} {self.loaded.path!s}: {', '.join(self.signatures)}>"
+        return f"<Model {self.loaded.kind} {self.loaded.place!s}: {', '.join(self.signatures)}>"
 
     @property
     def graph(self) -> Graph:
@@ -101,9 +101,7 @@ class Model:
 
     def _open_own_files(self) -> None:
         """Let ops read the folder of the model."""
-        path = self.loaded.path
-        own = path if self.loaded.kind == "savedmodel" or path.is_dir() else path.parent
-        self.session.access = self.session.access.with_read(own)
+        self.session.access = self.session.access.with_read(self.loaded.folder)
 
     def _initialise(self) -> None:
         for name, value in self.loaded.variables.items():

@@ -6,21 +6,22 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
 from drystone_base.errors import KernelError
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.uris import as_path, uri_of
+from drystone_base.uris import as_path, local_text, uri_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drystone_base.kernels import Call
 
 __all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts", "checkpoint_reads"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-_ANYWHERE: Final = Path("**")
+_ANYWHERE: Final = "**"
 _SHARD: Final = r"-(\d{5}|\?{5})-of-\d{5}$"
 
 _BY_EFFECT: Final[dict[str, str]] = {
@@ -58,14 +59,14 @@ class Access:
 
     ``read`` and ``write`` are folders, with all that is in them, or files. A last part that ends in
     ``*`` stands for all names that begin so: ``ckpt*`` is a checkpoint by its prefix; ``**`` alone
-    is every file. These paths are resolved when the object is made, and a path that an op asks for
-    when it asks, so that neither ``..`` nor a link leads out. A model from :func:`load` may read
-    its own folder beside these. ``python`` lets PyFunc and its kin call the functions that
-    :func:`register_py_func` has named.
+    is every file. These paths are resolved when the object is made, and are texts then; a path that
+    an op asks for when it asks, so that neither ``..`` nor a link leads out. A model from
+    :func:`load` may read its own folder beside these. ``python`` lets PyFunc and its kin call the
+    functions that :func:`register_py_func` has named.
     """
 
-    read: tuple[Path, ...] = ()
-    write: tuple[Path, ...] = ()
+    read: tuple[PathLike, ...] = ()
+    write: tuple[PathLike, ...] = ()
     python: bool = False
 
     def __post_init__(self) -> None:
@@ -84,11 +85,11 @@ class Access:
 
     def with_read(self, *paths: PathLike) -> Self:
         """This, and reading ``paths``."""
-        return replace(self, read=(*self.read, *map(as_path, paths)))
+        return replace(self, read=(*self.read, *paths))
 
     def with_write(self, *paths: PathLike) -> Self:
         """This, and writing ``paths``."""
-        return replace(self, write=(*self.write, *map(as_path, paths)))
+        return replace(self, write=(*self.write, *paths))
 
     def with_python(self) -> Self:
         """This, and calls of registered Python functions."""
@@ -154,19 +155,23 @@ def checkpoint_files(prefix: PathLike) -> list[PathLike]:
     return [f"{stem}*", *(p for p in checkpoint_parts(prefix) if p.is_symlink())]
 
 
-def _resolve_all(paths: Iterable[PathLike]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(_resolve_root(as_path(p)) for p in paths))
+def _resolve_all(paths: Iterable[PathLike]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_resolve_root, paths)))
 
 
-def _resolve_root(root: Path) -> Path:
-    if root == _ANYWHERE or uri_of(root) is not None:
-        return root
-    if root.name.endswith("*"):
-        return Path(os.path.realpath(root.parent)) / root.name
-    return Path(os.path.realpath(root))
+def _resolve_root(root: PathLike) -> str:
+    text = local_text(root)
+    if text is None:
+        return os.fspath(as_path(root))
+    if text == _ANYWHERE:
+        return text
+    folder, name = os.path.split(text)
+    if name.endswith("*"):
+        return os.path.join(os.path.realpath(folder), name)
+    return os.path.realpath(text)
 
 
-def _covered(roots: tuple[Path, ...], path: PathLike) -> bool:
+def _covered(roots: tuple[PathLike, ...], path: PathLike) -> bool:
     if _ANYWHERE in roots:
         return True
     try:
@@ -178,8 +183,8 @@ def _covered(roots: tuple[Path, ...], path: PathLike) -> bool:
 
 def _real(path: PathLike) -> str:
     """A path with links and ``..`` followed; behind a scheme there are no links."""
-    found = as_path(path)
-    return os.path.realpath(found) if uri_of(found) is None else os.fspath(found)
+    text = local_text(path)
+    return os.path.realpath(text) if text is not None else os.fspath(as_path(path))
 
 
 def _covers(root: str, real: str) -> bool:
@@ -189,7 +194,7 @@ def _covers(root: str, real: str) -> bool:
 
 
 def _deny(
-    call: Call, verb: Literal["read", "write"], path: PathLike, roots: tuple[Path, ...]
+    call: Call, verb: Literal["read", "write"], path: PathLike, roots: tuple[PathLike, ...]
 ) -> NoReturn:
     name = os.fspath(path)
     raise KernelError(

@@ -14,11 +14,14 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import MappedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 __all__ = ["BadFile", "Store", "cache_store"]
 
@@ -42,7 +45,7 @@ class Store:
     computed, then one of who computed it, where.
     """
 
-    folder: Path
+    folder: str | Path
     most_bytes: int | None = None
     kind: str = "executable"
 
@@ -53,7 +56,7 @@ class Store:
         """
         path = self._path(name)
         try:
-            with path.open("rb") as file:
+            with open(path, "rb") as file:
                 data = memoryview(MappedFile.of(file))
         except FileNotFoundError:
             return None
@@ -79,8 +82,8 @@ class Store:
         if len(header) > _MOST_HEADER:
             raise OSError(errno.EFBIG, "there are too many facts to keep")
         begin = struct.pack("<II", len(header), zlib.crc32(header))
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = self.folder / f"{_DRAFT}{os.urandom(8).hex()}"
+        self._make_folder()
+        draft = os.path.join(self.folder, f"{_DRAFT}{os.urandom(8).hex()}")
         try:
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 for piece in (self._magic, begin, header, *parts):
@@ -95,12 +98,12 @@ class Store:
     def discard(self, name: str) -> None:
         """Remove a file, if it is there."""
         with suppress(OSError):
-            self._path(name).unlink()
+            os.unlink(self._path(name))
 
     def like(self, beginning: str) -> list[dict[str, Any]]:
         """The facts of all files whose names begin so; those that cannot be read are left out."""
         found = []
-        for path in sorted(self.folder.glob(f"{beginning}*.{self.kind}")):
+        for path in sorted(self._matching(f"{beginning}*.{self.kind}")):
             with suppress(OSError, BadFile):
                 found.append(self._parse(path, memoryview(path.read_bytes()))[0])
         return found
@@ -108,7 +111,7 @@ class Store:
     def totals(self) -> tuple[int, int]:
         """How many files there are, and their bytes."""
         sizes = []
-        for path in self.folder.glob(f"*.{self.kind}"):
+        for path in self._matching(f"*.{self.kind}"):
             with suppress(OSError):
                 sizes.append(path.stat().st_size)
         return len(sizes), sum(sizes)
@@ -117,12 +120,22 @@ class Store:
     def _magic(self) -> bytes:
         return f"drystone {self.kind} 1\n".encode()
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.{self.kind}"
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, f"{name}.{self.kind}")
+
+    def _make_folder(self) -> None:
+        from pathlib import Path
+
+        Path(self.folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def _matching(self, pattern: str) -> Iterator[Path]:
+        from pathlib import Path  # for those who write: it takes long to import
+
+        return Path(self.folder).glob(pattern)
 
     def _clean(self) -> None:
         """Remove what processes left that were killed while they wrote."""
-        for path in self.folder.glob(f"{_DRAFT}*"):
+        for path in self._matching(f"{_DRAFT}*"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _MOST_SECONDS:
                     path.unlink()
@@ -131,7 +144,7 @@ class Store:
         if self.most_bytes is None:
             return
         rows = []
-        for path in self.folder.glob(f"*.{self.kind}"):
+        for path in self._matching(f"*.{self.kind}"):
             with suppress(OSError):  # another process has removed it
                 state = path.stat()
                 is_new = path.name == f"{kept}.{self.kind}"
@@ -144,7 +157,7 @@ class Store:
                 path.unlink()
             left -= size
 
-    def _parse(self, path: Path, data: memoryview) -> tuple[dict[str, Any], memoryview]:
+    def _parse(self, path: str | Path, data: memoryview) -> tuple[dict[str, Any], memoryview]:
         """Facts and contents of a file; raises ``BadFile``."""
         magic = self._magic
         begin = len(magic) + _FRONT
@@ -179,7 +192,8 @@ def cache_store(kind: str, variable: str, most_bytes: int) -> Store | None:
     with suppress(ValueError):
         most_bytes = int(os.environ.get(f"{variable}_BYTES", ""))
     try:
-        return Store(Path(chosen) if chosen else cache_folder() / f"{kind}s", most_bytes, kind)
+        folder = chosen or os.path.join(cache_folder(), f"{kind}s")
+        return Store(folder, most_bytes, kind)
     except RuntimeError:  # a user without a home
         return None
 

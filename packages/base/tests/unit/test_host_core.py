@@ -45,14 +45,14 @@ def test_what_the_collector_ends_while_the_library_is_looked_up_may_look_it_up(
 ) -> None:
     """As a file does that nobody holds any longer: it waited for its own thread, for ever."""
     inner: list[object] = []
-    found = _lib.path
+    found = _lib._file
 
-    def collected() -> Path:
-        monkeypatch.setattr(_lib, "path", found)
+    def collected() -> str:
+        monkeypatch.setattr(_lib, "_file", found)
         inner.append(_lib.library())
         return found()
 
-    monkeypatch.setattr(_lib, "path", collected)
+    monkeypatch.setattr(_lib, "_file", collected)
     outer: list[object] = []
     thread = threading.Thread(target=lambda: outer.append(_lib.library()), daemon=True)
     thread.start()

@@ -7,45 +7,55 @@ import os
 import threading
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import HostError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["available", "declare", "get_include", "library", "path", "version"]
 
 _FILE: Final = "libdrystone_host.so"
 _VARIABLE: Final = "DRYSTONE_HOST_LIBRARY"
-_HERE: Final = Path(__file__).parent
+_HERE: Final = os.path.dirname(__file__)
 # The collector may run here and end a file or a tensor, which asks for the library again.
 _LOCK: Final = threading.RLock()
 
 
 def path() -> Path:
     """File of the host library: ``$DRYSTONE_HOST_LIBRARY`` if set, else the one of this package."""
-    return Path(os.environ.get(_VARIABLE) or _HERE / _FILE)
+    from pathlib import Path
+
+    return Path(_file())
+
+
+def _file() -> str:
+    return os.environ.get(_VARIABLE) or os.path.join(_HERE, _FILE)
 
 
 def get_include() -> Path:
     """Folder with ``drystone_host/*.h``, for programs that embed the host library."""
-    beside = _HERE / "include"
-    return beside if beside.is_dir() else _HERE.parents[2] / "host" / "include"
+    from pathlib import Path
+
+    beside = Path(_HERE, "include")
+    return beside if beside.is_dir() else Path(_HERE).parents[2] / "host" / "include"
 
 
 def available() -> bool:
     """Whether the host library is there: a wheel for this platform is installed."""
-    return path().is_file()
+    return os.path.isfile(_file())
 
 
 @cache
-def _open(file: Path, kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
+def _open(file: str, kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
     try:
-        return kind(str(file), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        return kind(file, mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise HostError(
             f"the host library {file} cannot be opened",
             check="plugins need the host library of drystone-base",
-            found="the file is there" if file.exists() else "no such file",
+            found="the file is there" if os.path.exists(file) else "no such file",
             needed=f"{_FILE} for this platform",
             remedy="install a wheel of drystone-base, or build it: python -m ci.scripts.host_build",
             code="host-library-missing",
@@ -61,7 +71,7 @@ def library(*, brief: bool = False) -> ctypes.CDLL:
     let go of it costs more than they do, and where several threads are about, another turn of each.
     """
     with _LOCK:
-        return _open(path(), ctypes.PyDLL) if brief else _open(path())
+        return _open(_file(), ctypes.PyDLL) if brief else _open(_file())
 
 
 def declare(name: str, result: Any, *arguments: Any, brief: bool = False) -> Callable[..., Any]:

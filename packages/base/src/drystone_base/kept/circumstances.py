@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,13 +18,13 @@ __all__ = ["circumstances", "has_own_ops", "home"]
 
 _VARIABLES: Final = ("DRYSTONE_", "DNNL_", "GOMP_", "NPY_", "ONEDNN_", "OMP_", "OPENBLAS_", "TF_")
 """How names of environment variables begin that may change what is planned."""
-_CPUINFO: Final = Path("/proc/cpuinfo")
+_CPUINFO: Final = "/proc/cpuinfo"
 _FIRST_CORE: Final = 1 << 13  # bytes
 
 
 def home() -> str:
     """The folder that this package is in."""
-    return str(Path(__file__).parents[1])
+    return os.path.dirname(os.path.dirname(__file__))
 
 
 def circumstances(config: SessionConfig) -> list[Any] | None:
@@ -95,7 +94,7 @@ def _plugins() -> list[tuple[str, str, str]]:
 def _processor() -> str:
     """What the first core says of itself, but for what varies: a machine may have hundreds."""
     try:
-        with _CPUINFO.open(encoding="utf-8", errors="replace") as file:
+        with open(_CPUINFO, encoding="utf-8", errors="replace") as file:
             text = file.read(_FIRST_CORE).partition("\n\n")[0]
     except OSError:
         return os.uname().machine

@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from drystone_base import STARTED
 
 __all__ = ["code_files", "is_unchanged"]
 
-_MAPS: Final = Path("/proc/self/maps")
+_MAPS: Final = "/proc/self/maps"
 _PATH: Final = 5  # its place among the fields of a line
 _OURS: Final = "drystone"
-_OP_DEFINITIONS: Final = Path(__file__).parents[1] / "ops" / "_data" / "op_defs.binpb.z"
+_HOME: Final = os.path.dirname(os.path.dirname(__file__))
+_OP_DEFINITIONS: Final = os.path.join(_HOME, "ops", "_data", "op_defs.binpb.z")
 
 
 def code_files(started: float = STARTED) -> dict[str, tuple[int, int]] | None:
@@ -31,7 +31,8 @@ def code_files(started: float = STARTED) -> dict[str, tuple[int, int]] | None:
     """
     found = {}
     try:
-        lines = _MAPS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        with open(_MAPS, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()
         for path in sorted({*_mapped(lines), *_modules()}):
             facts = os.stat(path)
             if facts.st_ctime > started:
@@ -49,7 +50,7 @@ def _mapped(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _modules() -> Iterator[str]:
-    yield str(_OP_DEFINITIONS)
+    yield _OP_DEFINITIONS
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         if path and name.startswith(_OURS):

@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, SupportsIndex
 
 import numpy as np
@@ -19,7 +18,6 @@ __all__ = ["byte_limit", "check_rank", "check_size"]
 _CEILING: Final = 1 << 40
 _MAX_ELEMENTS: Final = (1 << 63) - 1
 _MAX_RANK: Final = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
-_CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 
 
 @functools.cache
@@ -42,7 +40,9 @@ def _machine() -> int:
 
 
 def _container() -> int:
-    return int(_CGROUP.read_text(encoding="ascii"))
+    from drystone_base.machine import container_bytes
+
+    return container_bytes()
 
 
 def _process() -> int:

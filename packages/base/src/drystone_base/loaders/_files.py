@@ -7,12 +7,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from drystone_base.errors import BadModelFile, BadRequest, DrystoneError, near_matches
 from drystone_base.ops._mapped import MappedFile
-from drystone_base.uris import Ranges, uri_of
+from drystone_base.uris import Ranges, as_path, uri_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "copy_file",
@@ -34,7 +36,7 @@ _NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 _SAMPLE: Final = 4096
 
 
-def map_file(path: Path) -> memoryview:
+def map_file(path: str | Path) -> memoryview:
     """The bytes of a file, mapped read-only; they are read from disk when first touched.
 
     Raises ``BadModelFile`` (``file-not-found``, ``file-unreadable``).
@@ -43,9 +45,9 @@ def map_file(path: Path) -> memoryview:
         there = uri_of(path)
         if there is not None:
             return Ranges(there)[:]
-        if path.exists() and not path.is_file():
-            raise OSError(f"{path.name} is not a plain file")
-        with path.open("rb") as file:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(f"{os.path.basename(path)} is not a plain file")
+        with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return memoryview(b"")
             return memoryview(MappedFile.of(file))
@@ -55,7 +57,7 @@ def map_file(path: Path) -> memoryview:
         unreadable_file(path, error)
 
 
-def unreadable_file(path: Path, error: OSError | ValueError) -> NoReturn:
+def unreadable_file(path: str | Path, error: OSError | ValueError) -> NoReturn:
     """Raise ``BadModelFile`` (``file-unreadable``) with what the system said."""
     many = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
     raise BadModelFile(
@@ -73,8 +75,9 @@ def unreadable_file(path: Path, error: OSError | ValueError) -> NoReturn:
     ) from error
 
 
-def missing_file(path: Path, kind: type[DrystoneError] = BadModelFile) -> NoReturn:
+def missing_file(given: str | Path, kind: type[DrystoneError] = BadModelFile) -> NoReturn:
     """Raise ``kind`` (``file-not-found``) with near matches from the folder."""
+    path = as_path(given)
     try:
         beside = sorted(p.name for p in path.parent.iterdir())
     except (OSError, ValueError):
@@ -106,7 +109,7 @@ def draft_of(target: Path) -> Path:
 
         handle, name = tempfile.mkstemp(prefix="drystone-")
         os.close(handle)
-        return Path(name)
+        return as_path(name)
     return target.with_name(f"{target.name}.{os.urandom(6).hex()}.tmp")
 
 
@@ -149,7 +152,7 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
             with path.open("wb") as file:  # a file in its place would end the device for all
                 file.writelines(pieces)
             return
-        _replace(Path(os.path.realpath(path)), pieces)
+        _replace(as_path(os.path.realpath(path)), pieces)
 
 
 def _replace(path: Path, pieces: Iterable[bytes]) -> None:

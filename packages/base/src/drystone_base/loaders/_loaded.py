@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,8 +12,11 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.loaders._source import GraphSource
+from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drystone_abi.protos import MetaGraphDef
     from drystone_base.graph import Graph
     from drystone_base.ops.attrs import Shape
@@ -45,7 +48,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model as it was read; nothing has run yet. ``source`` has its graph.
+    """A model as it was read; nothing has run yet. ``source`` has its graph, ``place`` is its path.
 
     ``variables`` are values to assign by shared name, then ``init_steps`` are to be run in order.
     ``read_meta`` gives ``meta``, the MetaGraphDef without its graph (collections, saver), if there
@@ -54,7 +57,7 @@ class LoadedModel:
 
     source: GraphSource
     signatures: dict[str, Signature]
-    path: Path
+    place: str | Path
     kind: Literal["savedmodel", "graphdef", "metagraph", "tfjs"]
     init_steps: list[InitStep] = field(default_factory=list)
     variables: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -63,6 +66,20 @@ class LoadedModel:
     checkpoint: Path | None = None
     read_meta: Callable[[], MetaGraphDef | None] = lambda: None
     size: int = 0
+
+    @property
+    def path(self) -> Path:
+        """The folder or the file of the model."""
+        return as_path(self.place)
+
+    @property
+    def folder(self) -> str | Path:
+        """The folder that the model is, or that it is in."""
+        if self.kind == "savedmodel":
+            return self.place
+        if isinstance(self.place, str):
+            return os.path.dirname(self.place) or os.curdir
+        return self.place if self.place.is_dir() else self.place.parent
 
     @property
     def graph(self) -> Graph:

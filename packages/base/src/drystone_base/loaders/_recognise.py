@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import missing_file, unreadable_file
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders.graphdef import load_graphdef
-from drystone_base.uris import as_path, uri_of
+from drystone_base.uris import as_path, local_text, uri_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drystone_base.policy import Access
 
 __all__ = ["load_model"]
 
 SAVED_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt")
 TFJS_FILE: Final = "model.json"
-MODEL_SUFFIXES: Final = (".pb", ".pbtxt", ".meta", ".json")
+GRAPH_SUFFIXES: Final = (".pb", ".pbtxt")
+MODEL_SUFFIXES: Final = (*GRAPH_SUFFIXES, ".meta", ".json")
 
 
 def load_model(
@@ -43,6 +45,9 @@ def load_model(
     ``access``: where a MetaGraph may say that its checkpoint is, beside its own folder.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
+    text = local_text(path)
+    if text is not None and _is_graph(text):
+        return load_graphdef(text)
     given = as_path(path)
     try:
         found = _place(given)
@@ -63,6 +68,12 @@ def load_model(
 
         return load_tfjs(found)
     return load_graphdef(found)
+
+
+def _is_graph(file: str) -> bool:
+    """Whether it is there, under the name of a GraphDef: quick, for what most programs load."""
+    named = file.endswith(GRAPH_SUFFIXES) and os.path.basename(file) not in SAVED_MODEL_FILES
+    return named and os.path.isfile(file)
 
 
 def _place(given: Path) -> Path:
@@ -87,7 +98,7 @@ def _inside(folder: Path) -> Path:
         if (folder / name).is_file():
             return folder / name
     files = [p for p in sorted(folder.iterdir()) if p.is_file()]
-    for suffixes in ((".meta",), (".pb", ".pbtxt")):
+    for suffixes in ((".meta",), GRAPH_SUFFIXES):
         found = [p for p in files if p.suffix in suffixes]
         if len(found) == 1:
             return found[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drystone_base.errors import BadModelFile
@@ -14,6 +13,8 @@ from drystone_base.loaders._source import GraphSource
 from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drystone_base.graph import Graph
 
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
@@ -60,9 +61,9 @@ def _empty(what: str, found: str) -> BadModelFile:
     )
 
 
-def refuse_foreign(data: memoryview, path: Path) -> None:
+def refuse_foreign(data: memoryview, path: str | Path) -> None:
     """Raise ``BadModelFile`` (``format-not-supported``) for a model of another framework."""
-    kind = foreign_format(data, path.name)
+    kind = foreign_format(data, os.path.basename(path))
     if kind is None:
         return
     keras = "in Keras, model.export(FOLDER) writes a SavedModel: load that folder"
@@ -90,7 +91,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     replace_file(target, [data])
 
 
-def load_graphdef(path: Path) -> LoadedModel:
+def load_graphdef(path: str | Path) -> LoadedModel:
     """A GraphDef file as a model whose signature is its placeholders and sinks.
 
     The graph is read when it is needed, where an earlier process has read this very file.
@@ -101,7 +102,7 @@ def load_graphdef(path: Path) -> LoadedModel:
     source = GraphSource(lambda: _parse(data, str(path)), file)
     kept = None if file is None else file.kept_loading()
     signatures = _signatures(source, file) if kept is None else dict(kept.signatures)
-    return LoadedModel(source, signatures, path, "graphdef", size=path.stat().st_size)
+    return LoadedModel(source, signatures, path, "graphdef", size=len(data))
 
 
 def _signatures(source: GraphSource, file: GraphFile | None) -> dict[str, Signature]:

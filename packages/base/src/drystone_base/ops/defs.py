@@ -7,11 +7,11 @@ They are decoded one by one, when first asked for.
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Any, Final
 
 from drystone_abi.protos import OpDef as OpDefProto
@@ -37,7 +37,7 @@ __all__ = [
     "tensorflow_version",
 ]
 
-_DATA: Final = Path(__file__).parent / "_data" / "op_defs.binpb.z"
+_DATA: Final = os.path.join(os.path.dirname(__file__), "_data", "op_defs.binpb.z")
 _MOST: Final = 1 << 20  # tensors of one argument
 
 
@@ -325,7 +325,8 @@ class _Registry:
 
 
 def _read_data() -> bytes:
-    return zlib.decompress(_DATA.read_bytes())
+    with open(_DATA, "rb") as file:
+        return zlib.decompress(file.read())
 
 
 _REGISTRY: Final = _Registry(_read_data)

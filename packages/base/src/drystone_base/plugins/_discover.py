@@ -13,7 +13,6 @@ import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import field
-from pathlib import Path
 from typing import Any, Final
 
 from drystone_base._entry_points import EntryPoint, points
@@ -85,7 +84,7 @@ def from_path(path: str | os.PathLike[str]) -> Discovery:
     """What one file or folder offers."""
     found = Discovery()
     if os.path.isdir(path):
-        _search(found, Path(path))
+        _search(found, os.fspath(path))
     else:
         found.plugins.append(_plugin(os.path.realpath(path), "load_library"))
         found.places.append(Place(os.fspath(path), 1))
@@ -103,45 +102,44 @@ def _identity(path: str) -> Iterator[object]:
     yield facts.st_dev, facts.st_ino
 
 
-def _site_folders(name: str) -> Iterator[Path]:
+def _site_folders(name: str) -> Iterator[str]:
     """That folder in every entry of ``sys.path`` that has one, each once, in order."""
     seen = set()
     for entry in sys.path:
-        folder = Path(entry or ".") / name
-        real = os.path.realpath(folder)
-        if real not in seen and folder.is_dir():
+        folder = os.path.join(entry, name)
+        if os.path.isdir(folder) and (real := os.path.realpath(folder)) not in seen:
             seen.add(real)
             yield folder
 
 
-def _search(found: Discovery, folder: Path) -> None:
+def _search(found: Discovery, folder: str) -> None:
     """Take the libraries of a folder; every other file is ignored with a reason."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        found.places.append(Place(str(folder), 0, f"cannot be listed: {error.strerror}"))
+        found.places.append(Place(folder, 0, f"cannot be listed: {error.strerror}"))
         return
     before = len(found.plugins)
     for name in names:
-        path = folder / name
-        reason = _not_a_library(path)
+        path = os.path.join(folder, name)
+        reason = _not_a_library(name, path)
         if reason is None:
-            found.plugins.append(_plugin(os.path.realpath(path), str(folder)))
+            found.plugins.append(_plugin(os.path.realpath(path), folder))
         elif reason:
-            plugin = Plugin(name, str(path), str(folder))
+            plugin = Plugin(name, path, folder)
             plugin.take(skipped("discover", "plugin-file-ignored", reason))
             found.ignored.append(plugin)
-    found.places.append(Place(str(folder), len(found.plugins) - before))
+    found.places.append(Place(folder, len(found.plugins) - before))
 
 
-def _not_a_library(path: Path) -> str | None:
+def _not_a_library(name: str, path: str) -> str | None:
     """Why a file is no candidate; "" where that is as it should be, None where it is one."""
-    if path.name.endswith(_BESIDE) or path.name.startswith("."):
+    if name.endswith(_BESIDE) or name.startswith("."):
         return ""
-    if not library_stem(path.name):
+    if not library_stem(name):
         return "its name does not end in .so or .so.NUMBER"
     try:
-        mode = path.stat().st_mode
+        mode = os.stat(path).st_mode
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return None if stat.S_ISREG(mode) else "it is a folder or a special file, not a library"

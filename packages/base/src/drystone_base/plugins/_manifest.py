@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import field
-from pathlib import Path
 from typing import Any, Final
 
 from drystone_base.errors import PluginError, near_matches
@@ -71,31 +70,33 @@ class Manifest:
 class Named:
     """A manifest file, with its contents or what is wrong with it."""
 
-    file: Path
+    file: str
     manifest: Manifest | None
     problem: str = ""
 
 
 def manifest_for(path: str) -> Named | None:
     """The manifest of a library: the one of its name, else the folder's if that names it."""
-    library = Path(path)
-    own = library.with_name(library.name + ".toml")
-    if own.is_file():
+    folder, library = os.path.split(path)
+    own = path + ".toml"
+    if os.path.isfile(own):
         return _read(own, library)
-    shared = library.with_name(SHARED_NAME)
-    if shared.is_file():
+    shared = os.path.join(folder, SHARED_NAME)
+    if os.path.isfile(shared):
         named = _read(shared, library)
-        if named.manifest is None or named.manifest.library == library.name:
+        if named.manifest is None or named.manifest.library == library:
             return named
     return None
 
 
-def _read(file: Path, library: Path) -> Named:
+def _read(file: str, library: str) -> Named:
+    shared = os.path.basename(file) == SHARED_NAME
     try:
-        manifest = read_manifest(file.read_bytes()[: _LARGEST + 1])
-        if file.name != SHARED_NAME and manifest.library not in ("", library.name):
-            raise ValueError(f"library is {manifest.library!r}, but it lies beside {library.name}")
-        if file.name == SHARED_NAME and not manifest.library:
+        with open(file, "rb") as stream:
+            manifest = read_manifest(stream.read(_LARGEST + 1))
+        if not shared and manifest.library not in ("", library):
+            raise ValueError(f"library is {manifest.library!r}, but it lies beside {library}")
+        if shared and not manifest.library:
             raise ValueError(f"library is missing: {SHARED_NAME} must name its library")
     except (OSError, ValueError) as error:
         return Named(file, None, str(error))
@@ -256,7 +257,7 @@ def take_manifest(plugin: Plugin) -> StepResult:
     outside = _outside_range(plugin, manifest)
     if outside is not None:
         return failed("manifest", outside)
-    return passed("manifest", found=True, file=str(named.file))
+    return passed("manifest", found=True, file=named.file)
 
 
 def _outside_range(plugin: Plugin, manifest: Manifest) -> PluginError | None:
@@ -279,7 +280,7 @@ def _outside_range(plugin: Plugin, manifest: Manifest) -> PluginError | None:
 def _invalid(plugin: Plugin, named: Named) -> PluginError:
     return plugin.refuse(
         "has a manifest that cannot be used",
-        check=f"{named.file.name} must follow docs/spec/manifest.md",
+        check=f"{os.path.basename(named.file)} must follow docs/spec/manifest.md",
         found=named.problem,
         needed="a TOML file with the keys of the specification",
         remedy=f"correct {named.file}, or remove it",

@@ -11,12 +11,14 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, cache_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["isolated", "probe"]
 
@@ -77,6 +79,7 @@ def _beside() -> list[str]:
 def _memory(plugin: Plugin) -> Path:
     """The file that remembers the answer for these very files."""
     import hashlib
+    from pathlib import Path
 
     from drystone_base.host import path
 
@@ -87,7 +90,7 @@ def _memory(plugin: Plugin) -> Path:
     key = hashlib.sha256(repr((facts, sys.version, _tensorflow_version())).encode()).hexdigest()[
         :32
     ]
-    return cache_folder() / "probes" / f"{key}.json"
+    return Path(cache_folder(), "probes", f"{key}.json")
 
 
 def _tensorflow_version() -> str:

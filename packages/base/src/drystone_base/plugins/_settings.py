@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import fields, replace
-from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "Isolation",
@@ -35,6 +37,7 @@ TENSORFLOW: Final = "DRYSTONE_TF_PLUGINS"
 ISOLATION: Final = "DRYSTONE_PLUGIN_ISOLATION"
 PROBE_SECONDS: Final = "DRYSTONE_PLUGIN_PROBE_SECONDS"
 TRUST_STORE: Final = "DRYSTONE_TRUST_STORE"
+_CACHE: Final = os.path.join("~", ".cache")
 _TRUE: Final = ("1", "true", "yes", "on")
 _FALSE: Final = ("", "0", "false", "no", "off")
 
@@ -121,6 +124,8 @@ def current() -> Settings:
 
 def trust_store() -> Path:
     """Folder of the public keys that are trusted: ``$DRYSTONE_TRUST_STORE`` or the user's own."""
+    from pathlib import Path
+
     chosen = os.environ.get(TRUST_STORE)
     if chosen:
         return Path(chosen)
@@ -128,10 +133,12 @@ def trust_store() -> Path:
     return Path(config) / "drystone" / "trusted-keys"
 
 
-def cache_folder() -> Path:
-    """Folder for what need not be found out twice."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "drystone"
+def cache_folder() -> str:
+    """Folder for what need not be found out twice; raises ``RuntimeError`` for who has no home."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(_CACHE)
+    if cache == _CACHE:
+        raise RuntimeError("there is no home folder")
+    return os.path.join(cache, "drystone")
 
 
 def _names(text: str) -> list[str]:

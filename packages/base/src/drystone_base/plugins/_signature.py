@@ -7,7 +7,7 @@ policy asks for trust.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import PluginError
@@ -16,29 +16,34 @@ from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, trust_store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drystone_base.plugins._minisign import Signature
     from drystone_base.plugins._trust import TrustedKey
 
 __all__ = ["check_signature", "signature_file"]
 
+_ENDING: Final = ".minisig"
 _INSTALL: Final = "pip install pynacl"
 
 
 def signature_file(path: str) -> Path:
     """Where the signature of a library is looked for."""
-    return Path(path + ".minisig")
+    from pathlib import Path
+
+    return Path(path + _ENDING)
 
 
 def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
     """The step: the signature, its key, and what the policy makes of them."""
-    file = signature_file(plugin.path)
-    if not file.is_file():
+    file = plugin.path + _ENDING
+    if not os.path.isfile(file):
         owner = installed_by(plugin.path) if settings.policy != "strict" else ""
         if owner:
             text = f"it is part of {owner}, which is drystone's own"
             return passed("signature", text=text, trusted=True, first_party=owner)
-        return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=str(file))
-    return _check_file(plugin, settings, file)
+        return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=file)
+    return _check_file(plugin, settings, signature_file(plugin.path))
 
 
 def _check_file(plugin: Plugin, settings: Settings, file: Path) -> StepResult:
