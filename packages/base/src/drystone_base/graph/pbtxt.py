@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from google.protobuf import text_format
-
 from drystone_abi.protos import GraphDef
 from drystone_base.errors import BadModelFile
 from drystone_base.graph.graph import Graph
@@ -13,6 +11,8 @@ __all__ = ["from_text", "to_text"]
 
 def from_text(text: str | bytes) -> Graph:
     """A graph from protobuf text; raises ``BadModelFile`` (``bad-pbtxt``) with line and column."""
+    from google.protobuf import text_format  # which most graphs do without
+
     try:
         shown = text.decode("utf-8") if isinstance(text, bytes) else text
         return Graph.from_proto(text_format.Parse(shown, GraphDef(), allow_unknown_field=True))
@@ -30,4 +30,6 @@ def from_text(text: str | bytes) -> Graph:
 
 def to_text(graph: Graph) -> str:
     """The graph as protobuf text; the same graph always gives the same text."""
+    from google.protobuf import text_format
+
     return text_format.MessageToString(graph.to_proto())

@@ -52,8 +52,7 @@ def _mapped(lines: Sequence[str]) -> Iterator[str]:
 def _modules() -> Iterator[str]:
     yield _OP_DEFINITIONS
     for name, module in list(sys.modules.items()):
-        path = getattr(module, "__file__", None)
-        if path and name.startswith(_OURS):
+        if name.startswith(_OURS) and (path := getattr(module, "__file__", None)):
             yield path
 
 
