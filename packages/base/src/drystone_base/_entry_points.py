@@ -24,6 +24,10 @@ _ALL_GROUPS: Final = (
 )
 
 
+_INFO: Final = (".dist-info", ".egg-info")
+_PIECE: Final = 1 << 16
+
+
 @dataclass(frozen=True, order=True)
 class EntryPoint:
     """One line of a group: its name, what it names (``module:attribute``), and where it is from."""
@@ -124,13 +128,24 @@ def _of_place(place: str) -> Iterator[tuple[str, str, bytes]]:
     except OSError:
         return
     for name in names:
-        stem, kind = os.path.splitext(name)
-        if kind in (".dist-info", ".egg-info"):
-            try:
-                with open(os.path.join(place, name, "entry_points.txt"), "rb") as file:
-                    yield *_package(stem), file.read()
-            except OSError:
-                continue
+        if name.endswith(_INFO):
+            text = _text(os.path.join(place, name, "entry_points.txt"))
+            if text:
+                yield *_package(os.path.splitext(name)[0]), text
+
+
+def _text(path: str) -> bytes:
+    """A small file, empty where there is none: many packages have none, and a stream takes long."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return b"".join(iter(lambda: os.read(descriptor, _PIECE), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _package(stem: str) -> tuple[str, str]:

@@ -108,7 +108,8 @@ class Model:
             self._assign(name, value)
         for targets, feeds in self.loaded.init_steps:
             self.session.run(list(targets), feeds)
-        self.loaded = replace(self.loaded, variables={})  # the session has their values now
+        if self.loaded.variables:  # the session has their values now
+            self.loaded = replace(self.loaded, variables={})
 
     def _assign(self, name: str, value: np.ndarray[Any, Any]) -> None:
         """Give the resource variable of that name its restored value."""

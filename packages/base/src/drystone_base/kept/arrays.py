@@ -74,7 +74,7 @@ def read_constants(
     small = _Small(kept)
     for number, dims, where, first in rows:
         dtype = from_number(number).np
-        size = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
+        size = math.prod(dims) * dtype.itemsize
         data = model if where == _IN_MODEL else kept
         if first < 0 or min(dims, default=0) < 0 or first + size > len(data):
             raise ValueError("a constant lies outside of its file")

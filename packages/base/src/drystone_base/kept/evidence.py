@@ -6,8 +6,10 @@ its last change that were noted; so does this, for each module and each library 
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ __all__ = ["code_files", "is_unchanged"]
 _MAPS: Final = "/proc/self/maps"
 _PATH: Final = 5  # its place among the fields of a line
 _OURS: Final = "drystone"
+_MOMENT: Final = 0.2  # seconds
 _HOME: Final = os.path.dirname(os.path.dirname(__file__))
 _OP_DEFINITIONS: Final = os.path.join(_HOME, "ops", "_data", "op_defs.binpb.z")
 
@@ -56,14 +59,34 @@ def _modules() -> Iterator[str]:
             yield path
 
 
-def _state(path: str) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+class _Seen:
+    """States of files that were asked for just now: loading a model and its plan have the same."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, tuple[int, int]] = {}
+        self.since = -math.inf
+
+    def now(self) -> dict[str, tuple[int, int]]:
+        """Those of the last moment, to look up and to add to."""
+        if time.monotonic() - self.since > _MOMENT:
+            self.states, self.since = {}, time.monotonic()
+        return self.states
+
+
+_SEEN: Final = _Seen()
 
 
 def is_unchanged(files: Mapping[str, Any]) -> bool:
-    """Whether files are as they were when they were noted."""
+    """Whether files are as they were when they were noted; each is looked at once in a moment."""
+    seen = _SEEN.now()
     try:
-        return all(_state(path) == tuple(state) for path, state in files.items())
-    except (OSError, TypeError, ValueError, AttributeError):
+        for path, state in files.items():
+            found = seen.get(path)
+            if found is None:
+                facts = os.stat(path)
+                found = seen[path] = facts.st_size, facts.st_mtime_ns
+            if found[0] != state[0] or found[1] != state[1] or len(state) != len(found):
+                return False
+    except (OSError, TypeError, ValueError, AttributeError, LookupError):
         return False
+    return True
