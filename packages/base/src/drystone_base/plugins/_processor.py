@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 __all__ = ["ALWAYS", "features", "known_macros", "needed_features"]
@@ -85,7 +84,8 @@ def needed_features(records: dict[str, str]) -> dict[str, str]:
 def features(source: str = "/proc/cpuinfo") -> frozenset[str]:
     """Features of this machine's processors; empty where they cannot be found out."""
     try:
-        text = Path(source).read_text(encoding="utf-8", errors="replace")
+        with open(source, encoding="utf-8", errors="replace") as file:
+            text = file.read()
     except OSError:
         return frozenset()
     found: set[str] | None = None
