@@ -314,7 +314,7 @@ void test_kernel_def() {
   TF_RegisterKernelBuilderWithKernelDef(nullptr, "d", fresh(), status);
   CHECK(status.ok());
   TF_Buffer* json = TF_NewBuffer();
-  DS_ListKernels(json, status);
+  DS_ListKernels(nullptr, json, status);
   CHECK(status.ok());
   const std::string text = take(json);
   CHECK(text.find("\"op\":\"FromDef\",\"name\":\"d\",\"device\":\"CPU\",\"priority\":7,"
@@ -322,7 +322,7 @@ void test_kernel_def() {
                   "\"host_memory\":[\"shape\"],\"is_async\":false,"
                   "\"library\":\"the host program\"}") != std::string::npos);
   CHECK(text.find("\"op\":\"Other\",\"name\":\"d\"") != std::string::npos);
-  DS_ListKernels(nullptr, status);
+  DS_ListKernels(nullptr, nullptr, status);
   CHECK(status.code() == TF_INVALID_ARGUMENT);
 }
 

@@ -28,7 +28,7 @@ std::string description(DS_Library* library) {
 std::string kernels() {
   Status status;
   TF_Buffer* json = TF_NewBuffer();
-  DS_ListKernels(json, status);
+  DS_ListKernels(nullptr, json, status);
   CHECK(status.ok());
   return take(json);
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,7 +14,8 @@ import pytest
 from drystone_abi.protos import graph_pb2, types_pb2
 from drystone_base.errors import HostError
 from drystone_base.host import _lib
-from drystone_base.host.buffer import BufferStruct, answer, filled
+from drystone_base.host.buffer import BufferStruct, filled
+from drystone_base.host.kernels import list_kernels
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 
@@ -27,7 +27,6 @@ Compile = Callable[..., Path]
 BENCH = Path(__file__).resolve().parents[2] / "host" / "bench"
 BUFFER = ctypes.POINTER(BufferStruct)
 
-list_kernels = _lib.declare("DS_ListKernels", None, ctypes.c_void_p, ctypes.c_void_p)
 find_kernel = _lib.declare(
     "DS_FindKernel", ctypes.c_int64, BUFFER, BUFFER, ctypes.c_char_p, ctypes.c_void_p
 )
@@ -140,7 +139,11 @@ def scalar(value: float) -> int:
 
 
 def test_kernels_are_listed_with_their_library(library: HostLibrary) -> None:
-    listed = json.loads(answer("kernels", list_kernels))
+    listed = list_kernels()
+    of_scale = list_kernels("Scale")
+    assert of_scale == [entry for entry in listed if entry["op"] == "Scale"]
+    assert of_scale
+    assert not list_kernels("Scal")
     mine = [entry for entry in listed if entry["library"] == library.path]
     assert [entry["label"] for entry in mine] == ["", "later", "", ""]
     assert [entry["is_async"] for entry in mine] == [False, True, False, False]

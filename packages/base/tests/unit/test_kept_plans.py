@@ -109,6 +109,18 @@ def test_a_second_process_takes_the_plan_and_reads_no_graph(kept: Kept) -> None:
     assert len(kept.files()) == 2
 
 
+def test_a_process_that_takes_a_plan_imports_little(kept: Kept) -> None:
+    alone = {"DRYSTONE_PLUGINS_DISABLE": "*"}  # to try one that nobody vouches for takes more
+    assert not kept.run(**alone)
+    code = PROGRAM.format(
+        file=str(kept.file), fetches=["y:0", "s:0", "l:0"], settings="", after="", feed="x",
+        before="start = {*sys.modules}",
+    )  # fmt: skip
+    code += 'print({"google", "ml_dtypes", "pathlib"} & ({*sys.modules} - start))'
+    lines = run_program(code, DRYSTONE_PLAN_CACHE=str(kept.plans), **alone).splitlines()
+    assert lines[-2:] == ["False", "set()"]
+
+
 @pytest.mark.parametrize(
     "other",
     [

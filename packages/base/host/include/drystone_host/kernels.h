@@ -31,14 +31,15 @@ extern "C" {
 
 /* ---- what is registered ---- */
 
-/* All registered kernels as a JSON list, in order of registration; one object each:
+/* The registered kernels of an op (NULL: of all ops) as a JSON list, in order of registration; one
+ * object each:
  *   {"id": 7, "op": "MatMul", "name": "MyMatMul", "device": "CPU", "priority": 0, "label": "",
  *    "constraints": [{"attr": "T", "types": [1, 2]}], "host_memory": ["shape"], "is_async": false,
  *    "library": "/path/plugin.so"}
  * `name` is the name given to TF_RegisterKernelBuilder, "library" is "the host program" for kernels
  * that no library registered. Numbers in "types" are TF_DataTypes; a kernel fits a node when every
  * constraint's attribute holds one of its types. `json` must arrive empty. */
-TF_CAPI_EXPORT extern void DS_ListKernels(TF_Buffer* json, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_ListKernels(const char* op, TF_Buffer* json, TF_Status* status);
 
 /* The id of the kernel for a node: of the kernels of the node's op for `device_type` (NULL or "":
  * "CPU") whose label is the node's `_kernel` attribute and whose constraints hold, the one of highest

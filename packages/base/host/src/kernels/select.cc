@@ -93,11 +93,11 @@ std::int64_t choose(const Node& node, std::string_view device) {
 
 extern "C" {
 
-void DS_ListKernels(TF_Buffer* json, TF_Status* status) {
+void DS_ListKernels(const char* op, TF_Buffer* json, TF_Status* status) {
   guarded(status, __func__, [&] {
     Json out;
     out.array();
-    for (const RegisteredPtr& kernel : all_kernels()) write(&out, *kernel);
+    for (const RegisteredPtr& kernel : op == nullptr ? all_kernels() : kernels_of(op)) write(&out, *kernel);
     out.close();
     fill(json, out.str());
   });

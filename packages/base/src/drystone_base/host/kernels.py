@@ -8,6 +8,7 @@ threads may run one kernel at the same time, as the interface for plugins says.
 from __future__ import annotations
 
 import ctypes
+import json
 import threading
 import time
 from collections.abc import Container, Mapping, Sequence
@@ -71,7 +72,7 @@ _DIMS: Final = 16
 _TOKENS: Final = 16
 _HOLDERS: Final = frozenset({"Const", "ReadVariableOp", "Variable", "VariableV2"})
 
-_list = declare("DS_ListKernels", None, ctypes.c_void_p, ctypes.c_void_p)
+_list = declare("DS_ListKernels", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _new = declare(
     "DS_NewKernel", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
     ctypes.c_char_p, ctypes.c_void_p,
@@ -97,9 +98,13 @@ _code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
 _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
 
 
-def list_kernels() -> bytes:
-    """All registered kernels as JSON; see ``DS_ListKernels``."""
-    return answer("the kernels of plugins", _list)
+def list_kernels(op: str | None = None) -> list[dict[str, Any]]:
+    """The registered kernels of an op (None: of all) as ``DS_ListKernels`` tells them."""
+    name = None if op is None else op.encode("utf-8", "surrogateescape")
+    found: list[dict[str, Any]] = json.loads(
+        answer("the kernels of plugins", lambda out, status: _list(name, out, status))
+    )
+    return found
 
 
 def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKernel | None:

@@ -17,7 +17,7 @@ __all__ = ["byte_limit", "check_rank", "check_size"]
 
 _CEILING: Final = 1 << 40
 _MAX_ELEMENTS: Final = (1 << 63) - 1
-_MAX_RANK: Final = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
+_MAX_RANK: Final = 32 if np.__version__.startswith("1.") else 64
 
 
 @functools.cache

@@ -14,8 +14,8 @@ used. Nothing here is imported before a plugin library has been opened.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from drystone_base.dtypes import DType, from_number
@@ -37,7 +37,6 @@ REFERENCE_PRIORITY: Final = -1
 """What a reference kernel counts as beside the kernels of plugins."""
 
 _REFERENCE: Final = "drystone-base"
-_BEGIN: Final = '{"id":'
 
 
 class Candidate(NamedTuple):
@@ -73,30 +72,30 @@ class Verdict(NamedTuple):
 
 
 class _ByOp(Mapping[str, tuple[Candidate, ...]]):
-    """The host's list, kernels by op; each is read when it is asked for, as a graph has few ops.
+    """Kernels by op; the host is asked for those of an op once, as a graph has few ops."""
 
-    ``listed`` is the host's JSON list of objects that begin with ``id`` and ``op``, as no object in
-    them does; quotes within strings are escaped. So the text falls into its objects.
-    """
-
-    def __init__(self, listed: str = "[]") -> None:
-        self._rows: dict[str, list[str]] = {}
-        for row in listed.split(_BEGIN)[1:]:
-            op = _row(row)["op"] if "\\" in row else row.split('"', 4)[3]
-            self._rows.setdefault(op, []).append(row)
+    def __init__(self, ask: Callable[[str | None], list[dict[str, Any]]]) -> None:
+        self._ask = ask
         self._made: dict[str, tuple[Candidate, ...]] = {}
 
     def __getitem__(self, op: str) -> tuple[Candidate, ...]:
         found = self._made.get(op)
         if found is None:
-            found = self._made[op] = tuple(_candidate(_row(row)) for row in self._rows[op])
+            rows = () if "\0" in op else self._ask(op)  # which would end the name there
+            found = self._made[op] = tuple(_candidate(row) for row in rows)
+        if not found:
+            raise KeyError(op)
         return found
 
+    @cached_property
+    def _ops(self) -> dict[str, None]:
+        return dict.fromkeys(row["op"] for row in self._ask(None))
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self._ops)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._ops)
 
 
 class _Cache:
@@ -104,7 +103,11 @@ class _Cache:
 
     def __init__(self) -> None:
         self.generation = -1
-        self.by_op = _ByOp()
+        self.by_op = _ByOp(_none)
+
+
+def _none(_op: str | None) -> list[dict[str, Any]]:
+    return []
 
 
 _CACHE: Final = _Cache()
@@ -116,20 +119,15 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 
     now = generation()
     if now != _CACHE.generation:
-        _CACHE.by_op = _read_list() if now else _ByOp()
+        _CACHE.by_op = _ByOp(_asked_of_host if now else _none)
         _CACHE.generation = now
     return _CACHE.by_op
 
 
-def _read_list() -> _ByOp:
+def _asked_of_host(op: str | None) -> list[dict[str, Any]]:
     from drystone_base.host.kernels import list_kernels
 
-    return _ByOp(list_kernels().decode())
-
-
-def _row(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_BEGIN + text.rstrip(",]"))
-    return found
+    return list_kernels(op)
 
 
 def _candidate(row: dict[str, Any]) -> Candidate:

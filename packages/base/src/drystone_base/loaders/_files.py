@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 # The first thing in a textual proto that is no comment: a field name with its value or block.
-_TEXT_START: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*[A-Za-z_]\w*\s*[:{<]")
-_NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+_TEXT_START: Final = rb"\s*(?:#[^\n]*\n\s*)*[A-Za-z_]\w*\s*[:{<]"
+_NOT_TEXT: Final = bytes((*range(9), 11, *range(14, 32)))
 _SAMPLE: Final = 4096
 
 
@@ -186,9 +186,9 @@ def writing(path: Path) -> Iterator[None]:
 def is_text(data: memoryview) -> bool:
     """Whether bytes look like a proto in text form rather than a binary one."""
     sample = bytes(data[:_SAMPLE])
-    return not _NOT_TEXT.search(sample) and (
-        _TEXT_START.match(sample) is not None or sample.lstrip().startswith(b"#")
-    )
+    if sample.translate(None, _NOT_TEXT) != sample:
+        return False
+    return re.match(_TEXT_START, sample) is not None or sample.lstrip().startswith(b"#")
 
 
 def foreign_format(data: memoryview, name: str = "") -> str | None:
