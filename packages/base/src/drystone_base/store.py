@@ -20,7 +20,6 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import MappedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["BadFile", "Store", "cache_store"]
@@ -39,13 +38,13 @@ class BadFile(Exception):
 
 @dataclass(frozen=True)
 class Store:
-    """A folder; ``most_bytes``: what all its files may take (None: no bound).
+    """A folder, at ``place``; ``most_bytes``: what all its files may take (None: no bound).
 
     ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is
     computed, then one of who computed it, where.
     """
 
-    folder: str | Path
+    place: str | Path
     most_bytes: int | None = None
     kind: str = "executable"
 
@@ -82,8 +81,8 @@ class Store:
         if len(header) > _MOST_HEADER:
             raise OSError(errno.EFBIG, "there are too many facts to keep")
         begin = struct.pack("<II", len(header), zlib.crc32(header))
-        self._make_folder()
-        draft = os.path.join(self.folder, f"{_DRAFT}{os.urandom(8).hex()}")
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = os.path.join(self.place, f"{_DRAFT}{os.urandom(8).hex()}")
         try:
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 for piece in (self._magic, begin, header, *parts):
@@ -103,7 +102,7 @@ class Store:
     def like(self, beginning: str) -> list[dict[str, Any]]:
         """The facts of all files whose names begin so; those that cannot be read are left out."""
         found = []
-        for path in sorted(self._matching(f"{beginning}*.{self.kind}")):
+        for path in sorted(self.folder.glob(f"{beginning}*.{self.kind}")):
             with suppress(OSError, BadFile):
                 found.append(self._parse(path, memoryview(path.read_bytes()))[0])
         return found
@@ -111,31 +110,28 @@ class Store:
     def totals(self) -> tuple[int, int]:
         """How many files there are, and their bytes."""
         sizes = []
-        for path in self._matching(f"*.{self.kind}"):
+        for path in self.folder.glob(f"*.{self.kind}"):
             with suppress(OSError):
                 sizes.append(path.stat().st_size)
         return len(sizes), sum(sizes)
+
+    @property
+    def folder(self) -> Path:
+        """The folder, for those who write or list: such objects take long to import."""
+        from pathlib import Path
+
+        return Path(self.place)
 
     @property
     def _magic(self) -> bytes:
         return f"drystone {self.kind} 1\n".encode()
 
     def _path(self, name: str) -> str:
-        return os.path.join(self.folder, f"{name}.{self.kind}")
-
-    def _make_folder(self) -> None:
-        from pathlib import Path
-
-        Path(self.folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-
-    def _matching(self, pattern: str) -> Iterator[Path]:
-        from pathlib import Path  # for those who write: it takes long to import
-
-        return Path(self.folder).glob(pattern)
+        return os.path.join(self.place, f"{name}.{self.kind}")
 
     def _clean(self) -> None:
         """Remove what processes left that were killed while they wrote."""
-        for path in self._matching(f"{_DRAFT}*"):
+        for path in self.folder.glob(f"{_DRAFT}*"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _MOST_SECONDS:
                     path.unlink()
@@ -144,7 +140,7 @@ class Store:
         if self.most_bytes is None:
             return
         rows = []
-        for path in self._matching(f"*.{self.kind}"):
+        for path in self.folder.glob(f"*.{self.kind}"):
             with suppress(OSError):  # another process has removed it
                 state = path.stat()
                 is_new = path.name == f"{kept}.{self.kind}"
