@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from drystone_optimizer.context import Context
     from drystone_optimizer.late_rules import LateRules
 
-__all__ = ["Numeric", "Rule", "apply_rules"]
+__all__ = ["Numeric", "Rule", "apply_rules", "are_new"]
 
 _MAX_SCANS: Final = 16
 _MOST_KNOWN: Final = 256
@@ -77,6 +77,11 @@ def apply_rules(
         if ctx.rewrites == before or ctx.rewrites >= begin + budget:
             break
     return ctx.rewrites - begin
+
+
+def are_new(ctx: Context, rules: Sequence[Rule] | LateRules) -> bool:
+    """Whether these rules have not been applied to the graph before."""
+    return _chosen(rules, ctx.ceiling, ctx.aggressive)[0] not in ctx.looked_at
 
 
 class _Chosen(dict[str, tuple[Rule, ...]]):

@@ -6,6 +6,7 @@ import numpy as np
 from pass_checks import Maker, as_lines, assert_unchanged, check, run_pass
 
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
+from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 F = {"T": FLOAT32}
 FOLD = "constant_folding"
@@ -19,6 +20,21 @@ def test_nodes_of_constants_become_constants() -> None:
     m.op("Mul", "y", m.x(shape=(2,)), "n", **F)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "n = Const([-4.0, -5.0])" in as_lines(after)
+
+
+def test_of_a_chain_only_what_others_read_becomes_a_constant() -> None:
+    m = Maker()
+    m.op("AddV2", "s", m.const("a", [1.0, 2.0]), m.const("b", 3.0), **F)
+    m.op("Neg", "n", m.op("Square", "q", "s", **F), **F)
+    m.op("Mul", "y", m.op("Mul", "z", m.x(shape=(2,)), "n", **F), "s", **F)
+    for options, stays in (({}, False), ({"disable_model_pruning": True}, True)):
+        config = OptimizerConfig(
+            arithmetic_optimization=False, remapping=False, min_graph_nodes=-1, **options
+        )
+        after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, available=())
+        assert ("q = Const([16.0, 25.0])" in as_lines(after)) is stays
+        folding = next(step for step in report.steps if step.name == FOLD)
+        assert folding.rewrites["folded"] == 3
 
 
 def test_a_fetched_node_becomes_a_constant_in_its_place() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from drystone_optimizer.context import Context
 from drystone_optimizer.late_rules import LateRules
-from drystone_optimizer.rules import apply_rules
+from drystone_optimizer.rules import apply_rules, are_new
 
 __all__ = ["RULES", "run"]
 
@@ -23,4 +23,8 @@ RULES: Final = LateRules(__name__, (
 
 def run(ctx: Context) -> None:
     """Apply all rules, sources first, until none matches."""
+    if ctx.fuel is None and are_new(ctx, RULES):
+        from drystone_optimizer.passes.constant_folding.fold import fold_all
+
+        fold_all(ctx)
     apply_rules(ctx, RULES, sources_first=True)

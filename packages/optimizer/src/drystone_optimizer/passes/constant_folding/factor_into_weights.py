@@ -21,6 +21,8 @@ __all__ = ["RULE"]
 _LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
 _RANKS: Final = {"Conv2D": 4, "Conv3D": 5, "DepthwiseConv2dNative": 4, "MatMul": 2}
 
+_STRETCH: Final = 1 << 15
+
 
 class _Found(NamedTuple):
     layer: Node
@@ -70,11 +72,24 @@ def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any])
     with np.errstate(all="ignore"):
         np.multiply(weights, flat, out=scaled)
     tiny = np.finfo(scaled.dtype).tiny
-    sizes = np.abs(scaled)
-    if scaled.size and sizes.min() >= tiny and sizes.max() < np.inf:
+    if _are_normal(scaled.reshape(-1), tiny):
         return scaled  # as nearly always: nothing vanished, and nothing is infinite or NaN
     lost = (np.abs(scaled) < tiny) & (weights != 0) & (flat != 0)
     return scaled if np.isfinite(scaled).all() and not lost.any() else None
+
+
+def _are_normal(values: np.ndarray[Any, Any], tiny: Any) -> bool:
+    """Whether no value is infinite or NaN, or below ``tiny``.
+
+    A stretch at a time, which stays in the cache: new memory costs more than what is computed.
+    """
+    room = np.empty(min(values.size, _STRETCH), values.dtype)
+    for start in range(0, values.size, _STRETCH):
+        part = values[start : start + _STRETCH]
+        sizes = np.abs(part, out=room[: part.size])
+        if not (sizes.min() >= tiny and sizes.max() < np.inf):
+            return False
+    return True
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:

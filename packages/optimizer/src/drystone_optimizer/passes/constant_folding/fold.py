@@ -1,8 +1,13 @@
-"""A node whose inputs are all constants becomes a constant, by the reference kernel of its op."""
+"""A node whose inputs are all constants becomes a constant, by the reference kernel of its op.
+
+What the graph as it is given lets be computed, a model's scales and offsets for example, is
+computed in one sweep before any rule looks: of a chain only what others read becomes a constant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +19,7 @@ from drystone_optimizer.context import Context
 from drystone_optimizer.purity import is_pure
 from drystone_optimizer.rules import Rule
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "fold_all"]
 
 _MAX_BYTES: Final = 100 * 1024
 # Computed anew each time for a reason: formats that kernels choose, work of other passes.
@@ -22,6 +27,7 @@ _NEVER: Final = (
     "Quantize", "Dequantize", "FakeQuant", "Sparse", "AccumulateNV2", "Save", "Restore", "Reader",
     "Const", "ImmutableConst", "StagedRead", "MergeV2",
 )  # fmt: skip
+_LEFT_OUT: Final = ("Const", "NoOp", "Placeholder")
 
 # Of one output, as large as the inputs against each other: no need to infer its shape.
 _ELEMENTWISE: Final = frozenset((
@@ -38,43 +44,51 @@ def _match(ctx: Context, node: Node) -> Arrays | None:
     for source, _ in node.inputs:
         if source.op != "Const":
             return None
-    if not node.inputs or node in ctx.unfoldable or node.op.startswith(_NEVER):
+    if not node.inputs or node in ctx.unfoldable or not _may_fold(node.op) or not is_pure(node):
         return None
-    if not is_pure(node):
-        return None
-    found = _computed(ctx, node)
+    inputs = [ctx.constant(output) for output in node.inputs]
+    arrays = [value for value in inputs if value is not None]
+    found = _computed(ctx, node, arrays) if len(arrays) == len(inputs) else None
     if found is None:
         ctx.unfoldable.add(node)
     return found
 
 
-def _computed(ctx: Context, node: Node) -> Arrays | None:
-    inputs = [ctx.constant(output) for output in node.inputs]
-    arrays = [value for value in inputs if value is not None]
+@cache
+def _may_fold(op: str) -> bool:
+    return op not in _LEFT_OUT and not op.startswith(_NEVER)
+
+
+def _computed(ctx: Context, node: Node, arrays: Arrays) -> Arrays | None:
+    """What the node gives for such inputs; None where that is too large, or not to be had."""
     signature = ctx.signatures.of(node)
-    if len(arrays) < len(inputs) or signature is None or not (types := signature.outputs):
+    if signature is None or not (types := signature.outputs):
         return None
     if any(t.is_object for t in (*types, *signature.inputs)):
         return None
     if len(types) > 1 and (ctx.kept(node) or ctx.graph.control_consumers(node)):
         return None
-    if _promised(ctx, node, arrays, types) > max(_MAX_BYTES, sum(a.nbytes for a in arrays)):
+    most = max(_MAX_BYTES, sum([a.nbytes for a in arrays]))
+    if _promised(ctx, node, arrays, types) > most:
         return None
     try:
         slices = signature.input_slices
         found = evaluate(node.name, node.op, signature.attrs, arrays, slices, len(types))
     except Exception:  # the same failure is reported when the node runs
         return None
-    fits = len(found) == len(types) and all(
-        from_numpy(value.dtype) is wanted.base for value, wanted in zip(found, types, strict=True)
-    )
-    small = sum(v.nbytes for v in found) <= max(_MAX_BYTES, sum(a.nbytes for a in arrays))
-    return found if fits and small else None
+    if len(found) != len(types) or sum([v.nbytes for v in found]) > most:
+        return None
+    for value, wanted in zip(found, types, strict=True):
+        if from_numpy(value.dtype) is not wanted.base:
+            return None
+    return found
 
 
 def _promised(ctx: Context, node: Node, arrays: Arrays, types: Sequence[DType]) -> int:
     """Bytes of the outputs as far as their shapes are known."""
     if node.op in _ELEMENTWISE:
+        if len(arrays) == 1:
+            return arrays[0].size * types[0].size
         try:
             return np.broadcast(*arrays).size * types[0].size
         except ValueError:
@@ -85,6 +99,57 @@ def _promised(ctx: Context, node: Node, arrays: Arrays, types: Sequence[DType]) 
         if shape is not None and dtype is not None and all(d >= 0 for d in shape):
             total += int(np.prod(shape, dtype=np.float64)) * dtype.size
     return total
+
+
+def fold_all(ctx: Context) -> None:
+    """What the rule does, all at once, to nodes of one output."""
+    found: dict[Node, np.ndarray[Any, Any]] = {}
+    for node in ctx.order():
+        arrays = _known(ctx, node, found)
+        if not arrays or node in ctx.fed_nodes or not _may_fold(node.op) or not is_pure(node):
+            continue
+        ctx.tick()
+        signature = ctx.signatures.of(node)
+        if signature is None or len(signature.outputs or ()) != 1:
+            continue
+        values = _computed(ctx, node, arrays)
+        if values is None:
+            ctx.unfoldable.add(node)
+        else:
+            found[node] = values[0]
+    if not found:
+        return
+    between = [node for node in found if _is_between(ctx, node, found)]
+    gone = set(between)
+    for node, value in found.items():
+        if node not in gone:
+            ctx.become_constant(node, value)
+    for node in between:
+        ctx.forget(node)
+    ctx.graph.remove(between)
+    ctx.count(RULE.name, RULE.numeric, len(found))
+
+
+def _known(ctx: Context, node: Node, found: Mapping[Node, np.ndarray[Any, Any]]) -> Arrays | None:
+    """The node's inputs, where all of them are constants or were computed."""
+    arrays: Arrays = []
+    for output in node.inputs:
+        source, slot = output
+        if source.op == "Const":
+            value = ctx.constant(output)
+        else:
+            value = None if slot else found.get(source)
+        if value is None:
+            return None
+        arrays.append(value)
+    return arrays
+
+
+def _is_between(ctx: Context, node: Node, found: Mapping[Node, np.ndarray[Any, Any]]) -> bool:
+    """Whether only what is computed, too, reads the node, and nobody else misses it."""
+    if not (ctx.reached and ctx.roots) or node.controls or ctx.kept(node) or ctx.noticed(node):
+        return False
+    return all(u in found and node not in u.controls for u in ctx.graph.users(node))
 
 
 def _apply(ctx: Context, node: Node, values: Arrays) -> None:
@@ -98,4 +163,4 @@ def _apply(ctx: Context, node: Node, values: Arrays) -> None:
     ctx.drop(node)
 
 
-RULE: Final = Rule("folded", (), _match, _apply, no_ops=("Const", "NoOp", "Placeholder"))
+RULE: Final = Rule("folded", (), _match, _apply, no_ops=_LEFT_OUT)
