@@ -1,7 +1,8 @@
 """The meta-optimizer: the built-in passes in turn, until none of them changes anything.
 
-They work on a copy. A pass that fails is left out and the rest begins anew from the graph as it
-was, so that nothing half done stays. Bodies of functions are optimized after the graph itself.
+They work on a copy, or a graph that can be made anew. A pass that fails is left out and the rest
+begins anew from the graph as it was, so that nothing half done stays. Bodies of functions are
+optimized after the graph itself.
 """
 
 from __future__ import annotations
@@ -56,11 +57,13 @@ def run_passes(
     report: Report,
     watch: Watch | None = None,
     plugins: PluginRuns | None = None,
+    anew: Callable[[], Graph] | None = None,
 ) -> Graph:
     """The graph as the built-in passes leave it; ``graph`` itself where none changed it.
 
     ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
-    which are on; what ran is added to ``report.steps``.
+    which are on; what ran is added to ``report.steps``. ``anew`` makes the graph again where it is
+    nobody else's and holds only what is needed: no copy is made then.
     """
     passes = _in_order(report)
     chosen = _named(config) or [one for one in passes if _is_on(one, report)]
@@ -71,7 +74,7 @@ def run_passes(
     run = _Run(config, report, passes, chosen, ends, watch or Watch(), beside)
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
-        after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds)))
+        after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), anew=anew))
         if config.optimize_functions and len(after.functions):
             run.main, run.feeds = after, tuple(feeds)
             if beside is not None:
@@ -121,6 +124,8 @@ class _Item:
     whole: Callable[[Graph], Graph] = lambda graph: graph
     """The main graph with such a graph in its place: what can be run."""
     arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
+    anew: Callable[[], Graph] | None = None
+    """Makes the graph again, which may be edited in its place."""
 
 
 class _PassFailed(Exception):
@@ -192,6 +197,7 @@ class _Run:
                 if self.config.fail_on_optimizer_errors:
                     raise failure.error from None
                 del self.report.steps[steps:], self.report.runs[runs:]
+                item = item if item.anew is None else replace(item, graph=item.anew())
                 self._leave_out(item, failure)
 
     def _skip(self, item: _Item, reason: str) -> None:
@@ -217,7 +223,7 @@ class _Run:
         )
 
     def _attempt(self, item: _Item) -> Graph:
-        twin = item.graph.copy(only=self._reached(item))
+        twin = self._twin(item)
         stays = item.stays or item.roots | makers_of_resources(twin, self.config)
         ctx = self._context(twin, item, stays)
         ctx.reached = self._prunes()
@@ -238,6 +244,12 @@ class _Run:
             return stopped
         changed = changed or seen != (ctx, ctx.rewrites, len(ctx.journal))
         return self._finished(ctx, item, changed=changed)
+
+    def _twin(self, item: _Item) -> Graph:
+        """The graph to edit: a copy, unless nobody else has it and nothing is held against it."""
+        if item.anew is not None and not self.config.verify_passes and self.watch.checks is None:
+            return item.graph
+        return item.graph.copy(only=self._reached(item))
 
     def _beside(
         self, when: str, one: BuiltIn, ctx: Context, item: _Item, iteration: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from drystone_base.errors import BadRequest, near_matches
@@ -49,11 +49,13 @@ def optimize_with_report(
     watch: Watch | None = None,
     *,
     runs_plugins: bool = True,
+    anew: Callable[[], Graph] | None = None,
 ) -> tuple[Graph, Report]:
     """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from.
 
     ``watch`` limits rewrites and checks results. Without ``runs_plugins`` optimizers of plugins
-    only say which passes run.
+    only say which passes run. ``anew`` makes the graph again, of what the fetches need alone: then
+    it is nobody else's, and passes edit it in its place.
     """
     ensure_loaded()  # optimizers, and kernels that passes ask for: the same before any session
     config = config or OptimizerConfig()
@@ -76,8 +78,9 @@ def optimize_with_report(
     runs = PluginRuns(
         chosen if runs_plugins else (), config, report, types, watch, named=named, deadline=ends
     )
-    graph = runs.around(START, graph, fetches, feeds)
-    graph = run_passes(graph, fetches, feeds, config, report, watch, runs)
+    given, graph = graph, runs.around(START, graph, fetches, feeds)
+    anew = anew if graph is given else None
+    graph = run_passes(graph, fetches, feeds, config, report, watch, runs, anew)
     graph = runs.around(END, graph, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report

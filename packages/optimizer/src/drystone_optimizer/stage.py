@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from drystone_base.errors import BadRequest, GraphError
@@ -56,13 +57,15 @@ def _optimized(
 ) -> Graph:
     if chosen.disable_meta_optimizer:
         return graph
-    reached = _reached(graph, (*fetches, *feeds))
+    tensors = (*fetches, *feeds)
+    reached = _reached(graph, tensors)
+    anew = None if reached is graph else partial(_reached, graph, tensors)
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
     global _left_out
     try:
         chosen = replace(chosen, keep=here)
         after, report = optimize_with_report(
-            reached, fetches, feeds, chosen, runs_plugins=has_plugins
+            reached, fetches, feeds, chosen, runs_plugins=has_plugins, anew=anew
         )
         _left_out = _left_out or _leaves_out(report)
         return after

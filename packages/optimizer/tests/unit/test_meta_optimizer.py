@@ -16,6 +16,7 @@ from drystone_optimizer.context import Context
 from drystone_optimizer.passes import names_of_passes
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
 from drystone_optimizer.rules import Rule
+from drystone_optimizer.stage import optimize_for_session
 
 
 def graph() -> Graph:
@@ -98,6 +99,31 @@ def test_pass_that_fails_is_left_out_and_the_others_stay(monkeypatch: pytest.Mon
     (step,) = [s for s in report.steps if s.name == "remapping"]
     assert step.outcome == "failed"
     assert step.reason == "ZeroDivisionError: deliberate, at t"
+
+
+def test_of_a_graph_with_more_than_is_needed_passes_edit_the_part_that_was_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After a failure they begin with it as it was, and the given graph never changes."""
+    install(monkeypatch, fails_on_tanh)
+    alone, _ = run()
+    whole = graph()
+    whole.add("Neg", "unneeded", [(whole["x"], 0)], attrs={"T": FLOAT32})
+    before = whole.to_bytes()
+    copies: list[Graph] = []
+    plain = Graph.copy
+
+    def copy(self: Graph, *args: Any, **more: Any) -> Graph:
+        copies.append(plain(self, *args, **more))
+        return copies[-1]
+
+    monkeypatch.setattr(Graph, "copy", copy)
+    config = OptimizerConfig(verify_passes=False)
+    after = optimize_for_session(whole, ["y:0"], ["x:0"], config)
+    assert after.to_bytes() == alone.to_bytes()
+    assert whole.to_bytes() == before
+    assert after is copies[-1]
+    assert len(copies) == 2, "one at first, one after the failure"
 
 
 def test_failure_can_be_made_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
