@@ -171,9 +171,10 @@ class Context:
 
     def forget(self, node: Node) -> None:
         """Drop what is known of a node that is removed, or computes something else now."""
-        self.signatures.forget(node)
-        if self._shapes is not None:
-            self._shapes.forget(node)
+        if self._shapes is None:
+            self.signatures.forget(node)
+        else:
+            self._shapes.forget(node)  # the signature with it
 
     # ---- looking -------------------------------------------------------------------------------
 
@@ -330,17 +331,16 @@ class Context:
 
     def drop(self, node: Node) -> None:
         """Remove a node that nothing reads, and what only it read unless that would be noticed."""
-        stack = [node]
+        graph, stack = self.graph, [node]
         while stack:
             one = stack.pop()
-            if self.graph.get(one.name) is not one or self.graph.has_users(one):
+            if graph.has_users(one) or graph.get(one.name) is not one:
                 continue
             if one is not node and not self._may_drop(one):
                 continue
-            sources = [source for source, _ in one.inputs]
-            stack.extend(sources)
-            stack.extend(one.controls)
-            self.graph.remove(one)
+            stack += [source for source, _ in one.inputs]
+            stack += one.controls
+            graph.remove(one)
             self.forget(one)
 
     def waits(self, outputs: Iterable[Output]) -> list[Node]:
@@ -375,12 +375,15 @@ def _const_attrs(value: np.ndarray[Any, Any]) -> dict[str, Any]:
 def _noticed_nodes(ctx: Context) -> set[Node]:
     graph, effects = ctx.graph, ctx.effects
     found: set[Node] = set()
-    levels = {node: effects.level(node) for node in graph}
+    levels = {op: effects.of_op(op) for op in {node.op for node in graph}}
     writes = 2 in levels.values()
-    if not writes and not any(may_be_dead(op) for op in {node.op for node in graph}):
+    if None in levels.values() and not writes:
+        writes = any(levels[node.op] is None and effects.level(node) == 2 for node in graph)
+    if not writes and not any(map(may_be_dead, levels)):
         return found
     for node in ctx.order():
-        if _begins(node, levels[node] if writes else 0) or _after(node, found):
+        level = (levels[node.op] or effects.level(node)) if writes else 0
+        if _begins(node, level) or _after(node, found):
             found.add(node)
     return found
 

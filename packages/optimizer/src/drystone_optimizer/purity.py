@@ -86,10 +86,15 @@ class Effects:
         self._library = library
         self._functions: dict[str, int] = {}
 
+    def of_op(self, op: str) -> int | None:
+        """The level of every node of that op; None where it goes by what a node calls."""
+        return None if op in _CALLERS or op in self._library else _level(op)
+
     def level(self, node: Node) -> int:
         """0: nothing; 1: it reads what others may write; 2: it writes, prints, waits or fails."""
-        if node.op not in _CALLERS and node.op not in self._library:
-            return _level(node.op)
+        of_all = self.of_op(node.op)
+        if of_all is not None:
+            return of_all
         names = [node.op] if node.op in self._library else []
         try:
             names += _named(node.attrs.values())

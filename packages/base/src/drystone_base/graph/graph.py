@@ -188,15 +188,18 @@ class Graph:
 
     def users(self, node: Node) -> Iterable[Node]:
         """Every node that reads or waits for ``node``, once; for looking, not while editing."""
-        return self._fan_out_index().get(node, ())
+        index = self._fan_out  # rather than by way of the method below: asked very often
+        return (self._fan_out_index() if index is None else index).get(node, ())
 
     def has_users(self, node: Node) -> bool:
         """Whether some node reads or waits for ``node``."""
-        return bool(self._fan_out_index().get(node))
+        index = self._fan_out
+        return bool((self._fan_out_index() if index is None else index).get(node))
 
     def only_user(self, node: Node) -> Node | None:
         """The node that alone reads or waits for ``node``; None where there are more, or none."""
-        users = self._fan_out_index().get(node, {})
+        index = self._fan_out
+        users = (self._fan_out_index() if index is None else index).get(node, {})
         return next(iter(users)) if len(users) == 1 else None
 
     def _users(self, node: Node) -> list[Node]:

@@ -76,6 +76,11 @@ class Signature:
         return any(t.base.is_integer for t in (*self.inputs, *(self.outputs or ())))
 
     @_Once
+    def has_objects(self) -> bool:
+        """Whether an input or output is text, a resource or a variant; raises as ``inputs``."""
+        return any(t.is_object for t in (*self.inputs, *(self.outputs or ())))
+
+    @_Once
     def inputs(self) -> list[DType]:
         """Dtype of each input; raises ``KeyError`` as ``OpDef.input_types`` does."""
         return self.definition.input_types(self.attrs)
@@ -145,7 +150,10 @@ def _comparable(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return repr(value)
-    return tuple((v.__class__, _comparable(v)) for v in value) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    kinds = tuple(map(type, value))
+    return (kinds, *(value if _PLAIN.issuperset(kinds) else map(_comparable, value)))
 
 
 def _signature(node: Node) -> Signature | None:

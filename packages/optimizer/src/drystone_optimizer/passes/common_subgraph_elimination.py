@@ -19,7 +19,7 @@ from drystone_base.graph.rewiring import merge
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_optimizer.context import Context
-from drystone_optimizer.purity import gives_reference, is_pure, is_pure_op
+from drystone_optimizer.purity import gives_reference, is_pure_op
 
 __all__ = ["run"]
 
@@ -42,13 +42,12 @@ _IGNORED: Final = frozenset({"_output_shapes", "_class"})
 def run(ctx: Context) -> None:
     """Merge equal nodes."""
     ops = {node.op for node in ctx.graph}
-    in_place = {op for op in ops if op.startswith(_IN_PLACE)}
-    written = {s for node in ctx.graph if node.op in in_place for s, _ in node.inputs}
     never = {op for op in ops if not (op in _BRANCHES or is_pure_op(op))}
+    apart = _apart(ctx, ops)
     seen: dict[Hashable, list[Node]] = {}
     for node in ctx.order():
         ctx.tick()
-        if node.op in never or node in ctx.fed_nodes or not _may_share(node) or node in written:
+        if node.op in never or node in apart:
             continue
         try:
             outline = _outline(node)
@@ -68,16 +67,26 @@ def run(ctx: Context) -> None:
             _merge(ctx, twin, node)
 
 
-def _may_share(node: Node) -> bool:
-    """Whether equal nodes always give the same, and are dead together.
+def _apart(ctx: Context, ops: set[str]) -> set[Node]:
+    """Nodes that are fed or written, or are not sure to give what equal ones do, dead together.
 
-    Of control flow a Switch and the Merge of a branch do; a Merge of a loop goes by its Enter.
+    Those read variables in place, and a Merge of a loop goes by its Enter; a Switch and the Merge
+    of a branch do give the same.
     """
-    if node.op not in _BRANCHES:
-        return is_pure(node)
-    return not any(
-        source.op in NEXT_ITERATION_OPS or gives_reference(source.op) for source, _ in node.inputs
-    )
+    found = set(ctx.fed_nodes)
+    in_place = {op for op in ops if op.startswith(_IN_PLACE)}
+    changing = {op for op in ops if gives_reference(op)}
+    loops = NEXT_ITERATION_OPS & ops
+    if not (in_place or changing or loops):
+        return found
+    for node in ctx.graph:
+        sources = [source for source, _ in node.inputs]
+        if node.op in in_place:
+            found.update(sources)
+        read = {source.op for source in sources}
+        if not read.isdisjoint(changing) or (node.op in _BRANCHES and not read.isdisjoint(loops)):
+            found.add(node)
+    return found
 
 
 def _merge(ctx: Context, node: Node, twin: Node) -> None:
@@ -158,7 +167,8 @@ def _fingerprint(value: TensorAttr) -> Hashable:
         return (*head, tuple(array.reshape(-1).tolist())) if array.size < _LARGE else (id(value),)
     if array.nbytes <= _SMALL:
         return (*head, array.tobytes())
-    return (*head, array.flat[:16].tobytes(), array.flat[-16:].tobytes())
+    ends = array.reshape(-1) if array.flags.c_contiguous else array.flat
+    return (*head, ends[:16].tobytes(), ends[-16:].tobytes())
 
 
 def _same_array(a: TensorAttr, b: TensorAttr) -> bool:

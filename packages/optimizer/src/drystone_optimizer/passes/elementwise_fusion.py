@@ -18,8 +18,6 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.passes.joined_operands import join_operands
-from drystone_optimizer.passes.sliced_operands import slice_operands
 from drystone_optimizer.regions import is_inner
 
 if TYPE_CHECKING:
@@ -56,8 +54,20 @@ def run(ctx: Context) -> None:
         region = _Region.around(ctx, shapes, node)
         if region is not None:
             _fuse(ctx, region)
-    join_operands(ctx)
-    slice_operands(ctx)
+    _take_moves_in(ctx)
+
+
+def _take_moves_in(ctx: Context) -> None:
+    """Let fused nodes read around concatenations and splits, where there are some."""
+    ops = {node.op for node in ctx.graph}
+    if "ConcatV2" in ops:
+        from drystone_optimizer.passes.joined_operands import join_operands
+
+        join_operands(ctx)
+    if not ops.isdisjoint(("Split", "SplitV")):
+        from drystone_optimizer.passes.sliced_operands import slice_operands
+
+        slice_operands(ctx)
 
 
 def _is_elementwise(node: Node) -> bool:

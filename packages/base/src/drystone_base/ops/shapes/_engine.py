@@ -8,7 +8,6 @@ provably equal there. Source: TensorFlow's ``GraphProperties::InferStatically``.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
@@ -148,6 +147,8 @@ class Engine:
 
     def settle(self, order: list[Node]) -> None:
         """Infer nodes anew until what is known of them no longer changes."""
+        import heapq  # few graphs have loops
+
         rank = {node: k for k, node in enumerate(order)}
         users: dict[Node, list[Node]] = {}
         for node in order:

@@ -6,7 +6,6 @@ after an edit only what it reaches is inferred anew, and no further than somethi
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -167,6 +166,8 @@ class Shapes:
         return changed + self._follow(reached) if reached else changed
 
     def _follow(self, nodes: list[Node]) -> list[Node]:
+        import heapq  # most edits change nothing below them
+
         changed: list[Node] = []
         rank = {node: k for k, node in enumerate(topological_order(self.graph))}
         heap = [(rank[node], id(node), node) for node in nodes]
