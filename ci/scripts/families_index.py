@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +40,30 @@ def render(families: Family) -> str:
     modules: dict[str, list[str]] = {}
     for op, module in sorted(families.registered().items()):
         modules.setdefault(module.rpartition(".")[2], []).append(op)
-    return _file("ops that it registers", modules)
+    return _file("ops that it registers", [[name, *ops] for name, ops in modules.items()])
 
 
 def render_rules() -> str:
-    """Text of the index of rewrites: for each module that passes import late, the ops it is for."""
-    modules: dict[str, list[str]] = {}
+    """Text of the index of rewrites: for each module that passes import late, the ops it is for.
+
+    After ``<`` comes what nodes must read for that.
+    """
+    lines: list[list[str]] = []
     for rules in LATE_RULES:
         for module in rules.modules:
-            ops = {op for rule in rules_of(module) for op in rule.ops or (ANY,)}
-            modules[module.partition(".passes.")[2]] = sorted(ops)
-    return _file("ops that its rules are for", modules)
+            ops: dict[tuple[str, ...], set[str]] = {}
+            for rule in rules_of(module):
+                ops.setdefault(tuple(sorted(rule.reads)), set()).update(rule.ops or (ANY,))
+            for reads, named in ops.items():
+                after = ["<", *reads] if reads else []
+                lines.append([module.partition(".passes.")[2], *sorted(named), *after])
+    return _file("ops of its rules < what they read", lines)
 
 
-def _file(what: str, modules: Mapping[str, Sequence[str]]) -> str:
+def _file(what: str, entries: Sequence[list[str]]) -> str:
     lines = [
-        textwrap.fill(" ".join([name, *ops]), 96, subsequent_indent="  ", break_on_hyphens=False)
-        for name, ops in sorted(modules.items())
+        textwrap.fill(" ".join(words), 96, subsequent_indent="  ", break_on_hyphens=False)
+        for words in sorted(entries)
     ]
     return (
         f'"""Module and {what}; `python -m ci.scripts.families_index` writes it."""\n'

@@ -1,21 +1,23 @@
 """The rules of a pass, whose modules are imported when a graph first has an op that they are for.
 
 Most graphs have few ops, and importing every rule takes longer than optimizing a small model. So
-``passes/_index.py`` says which module has rules for which ops. ``ci/scripts/families_index.py``
-writes it from what the modules hold, and a test compares the two.
+``passes/_index.py`` says which module has rules for which ops, and, after ``<``, what their nodes
+must read for that. ``ci/scripts/families_index.py`` writes it from what the modules hold, and a
+test compares the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Final
 
+from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.passes._index import INDEX
 from drystone_optimizer.rules import Rule
 
-__all__ = ["ANY", "LateRules", "index", "rules_of"]
+__all__ = ["ANY", "LateRules", "Line", "index", "rules_of"]
 
 ANY: Final = "*"
 """In the index: a module with a rule that is not for certain ops only."""
@@ -30,17 +32,48 @@ class LateRules:
 
     def __init__(self, package: str, names: tuple[str, ...]) -> None:
         self.modules = tuple(f"{package}.{name}" for name in names)
+        self._lines_of: dict[str, list[Line]] = {}
 
     def __iter__(self) -> Iterator[Rule]:
         for module in self.modules:
             yield from rules_of(module)
 
-    def of(self, op: str) -> Iterator[Rule]:
-        """The rules that may be for ``op``, in their order."""
+    @cached_property
+    def lines(self) -> list[Line]:
+        """What the index says of these modules; one that it lacks may be for anything."""
+        found: list[Line] = []
         for module in self.modules:
-            ops = index().get(module)
-            if ops is None or op in ops or ANY in ops:
-                yield from rules_of(module)
+            anything = Line(module, frozenset((ANY,)), frozenset())
+            found += index().get(module, [anything])
+        return found
+
+    @cached_property
+    def ops(self) -> frozenset[str]:
+        """The ops that the index names for these modules."""
+        return frozenset().union(*[line.ops for line in self.lines]) - {ANY}
+
+    def of_any(self) -> Iterator[Rule]:
+        """The rules of modules of which some are not for certain ops only."""
+        for module in dict.fromkeys([line.module for line in self.lines if ANY in line.ops]):
+            yield from rules_of(module)
+
+    def of(self, op: str, reads: frozenset[str]) -> Iterator[Rule]:
+        """The rules that may be for nodes of ``op`` that read such ops, in their order."""
+        lines = self._lines_of.get(op)
+        if lines is None:
+            lines = [line for line in self.lines if op in line.ops or ANY in line.ops]
+            self._lines_of[op] = lines
+        found = [one.module for one in lines if not one.reads or not one.reads.isdisjoint(reads)]
+        for module in dict.fromkeys(found):
+            yield from rules_of(module)
+
+
+class Line(NamedTuple):
+    """Ops that a module has rules for, and what their nodes must read one of, if anything."""
+
+    module: str
+    ops: frozenset[str]
+    reads: frozenset[str]
 
 
 @cache
@@ -52,13 +85,14 @@ def rules_of(module: str) -> tuple[Rule, ...]:
 
 
 @cache
-def index() -> dict[str, frozenset[str]]:
+def index() -> dict[str, list[Line]]:
     """The ops of each module that has rules, as the index says."""
-    found: dict[str, list[str]] = {}
-    ops: list[str] = []
-    for line in INDEX.splitlines():
-        words = line.split()
-        if words and not line.startswith(" "):
-            ops = found[_PASSES + words.pop(0)] = []
-        ops += words
-    return {module: frozenset(words) for module, words in found.items()}
+    found: dict[str, list[Line]] = {}
+    for text in INDEX.replace("\n  ", " ").split("\n"):
+        if text:
+            named, _, read = text.partition(" < ")
+            name, *ops = named.split()
+            module = _PASSES + name
+            line = Line(module, frozenset(ops), frozenset(read.split()))
+            found.setdefault(module, []).append(line)
+    return found

@@ -23,6 +23,7 @@ __all__ = ["Numeric", "Rule", "apply_rules", "are_new"]
 
 _MAX_SCANS: Final = 16
 _MOST_KNOWN: Final = 256
+_MOST_KINDS: Final = 4096
 
 
 class Numeric(IntEnum):
@@ -43,6 +44,7 @@ class Rule:
     """One rewrite: for nodes of ``ops`` (of any op where that is empty), of this numeric class.
 
     ``aggressive``: only where the pass is set to AGGRESSIVE. ``no_ops``: for none of these.
+    ``reads``: it matches no node that reads none of these; empty where that is not so.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Rule:
     numeric: Numeric = Numeric.EXACT
     aggressive: bool = False
     no_ops: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 def apply_rules(
@@ -70,9 +73,10 @@ def apply_rules(
         before, seen = ctx.rewrites, ctx.looked_at.get(key)
         ctx.looked_at[key] = ctx.now()
         if seen is None:
-            todo = [n for n in (ctx.order() if sources_first else ctx.graph) if chosen[n.op]]
+            nodes: Iterable[Node] = ctx.order() if sources_first else ctx.graph
         else:
-            todo = [n for n in ctx.near_edits(seen) if chosen[n.op]]
+            nodes = ctx.near_edits(seen)
+        todo = [node for node in nodes if chosen.may_be[node.op]]
         _scan(ctx, chosen, todo, begin + budget)
         if ctx.rewrites == before or ctx.rewrites >= begin + budget:
             break
@@ -84,22 +88,58 @@ def are_new(ctx: Context, rules: Sequence[Rule] | LateRules) -> bool:
     return _chosen(rules, ctx.ceiling, ctx.aggressive)[0] not in ctx.looked_at
 
 
-class _Chosen(dict[str, tuple[Rule, ...]]):
-    """The rules that may be applied for each op, found when the op first comes up."""
+_Reads = frozenset[str]
+
+
+class _Chosen(dict[tuple[str, _Reads], tuple[Rule, ...]]):
+    """The rules that may be applied to nodes of an op that read such ops, found when one comes up.
+
+    ``may_be``: whether there may be any for an op; no module is imported for that.
+    """
 
     def __init__(
-        self, of: Callable[[str], Iterable[Rule]], ceiling: Numeric, aggressive: bool
+        self, rules: Sequence[Rule] | LateRules, ceiling: Numeric, aggressive: bool
     ) -> None:
-        self.of, self.ceiling, self.aggressive = of, ceiling, aggressive
+        self.rules, self.ceiling, self.aggressive = rules, ceiling, aggressive
+        self.may_be = _MayBe(self)
 
-    def __missing__(self, op: str) -> tuple[Rule, ...]:
-        found = self[op] = tuple(r for r in self.of(op) if self._may_be(r, op))
+    def of(self, node: Node) -> tuple[Rule, ...]:
+        """The rules for a node as it is now."""
+        return self[node.op, frozenset([source.op for source, _ in node.inputs])]
+
+    def __missing__(self, key: tuple[str, _Reads]) -> tuple[Rule, ...]:
+        if len(self) >= _MOST_KINDS:
+            self.clear()
+        op, reads = key
+        rules = self.rules
+        some = rules if isinstance(rules, Sequence) else rules.of(op, reads)
+        found = self[key] = tuple([r for r in some if self.is_for(r, op, reads)])
         return found
 
-    def _may_be(self, rule: Rule, op: str) -> bool:
+    def is_for(self, rule: Rule, op: str, reads: _Reads | None = None) -> bool:
+        """Whether a rule may be applied to nodes of an op, that read these ops."""
         if rule.numeric > self.ceiling or (rule.aggressive and not self.aggressive):
             return False
-        return (not rule.ops or op in rule.ops) and op not in rule.no_ops
+        if (rule.ops and op not in rule.ops) or op in rule.no_ops:
+            return False
+        return reads is None or not rule.reads or not reads.isdisjoint(rule.reads)
+
+
+class _MayBe(dict[str, bool]):
+    """Whether there may be rules for an op."""
+
+    def __init__(self, chosen: _Chosen) -> None:
+        self.chosen = chosen
+
+    def __missing__(self, op: str) -> bool:
+        rules, is_for = self.chosen.rules, self.chosen.is_for
+        if not isinstance(rules, Sequence) and op in rules.ops:
+            found = True
+        else:
+            some = rules if isinstance(rules, Sequence) else rules.of_any()
+            found = any(is_for(rule, op) for rule in some)
+        self[op] = found
+        return found
 
 
 _Key = tuple[str, ...]
@@ -116,11 +156,8 @@ def _chosen(
     found = _KNOWN.get((id(rules), ceiling, aggressive))
     if found is not None and found[0] is rules:
         return found[1], found[2]
-    if isinstance(rules, Sequence):
-        some, key = rules, tuple(rule.name for rule in rules)
-        chosen = _Chosen(lambda _: some, ceiling, aggressive)
-    else:
-        key, chosen = rules.modules, _Chosen(rules.of, ceiling, aggressive)
+    key = tuple(r.name for r in rules) if isinstance(rules, Sequence) else rules.modules
+    chosen = _Chosen(rules, ceiling, aggressive)
     if len(_KNOWN) < _MOST_KNOWN:
         _KNOWN[id(rules), ceiling, aggressive] = (rules, key, chosen)
     return key, chosen
@@ -133,12 +170,14 @@ def _scan(ctx: Context, rules: _Chosen, nodes: list[Node], limit: int) -> None:
     while queue:
         node = queue.popleft()
         queued.discard(node)
-        mine = rules[node.op]
-        if not mine or graph.get(node.name) is not node:
+        if graph.get(node.name) is not node:
+            continue
+        mine = rules.of(node)
+        if not mine:
             continue
         ctx.tick()
         for touched in _try(ctx, mine, node):
-            if rules[touched.op] and touched not in queued:
+            if rules.may_be[touched.op] and touched not in queued:
                 queued.add(touched)
                 queue.append(touched)
         if ctx.rewrites >= limit:

@@ -24,4 +24,6 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
     ctx.drop_unused(inner)
 
 
-RULE: Final = Rule("broadcast of a broadcast", ("BroadcastTo",), _match, _apply)
+RULE: Final = Rule(
+    "broadcast of a broadcast", ("BroadcastTo",), _match, _apply, reads=("BroadcastTo",)
+)

@@ -56,5 +56,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 RULE: Final = Rule(
     "common factor", ("AddN", "Add", "AddV2"), _match, _apply, Numeric.APPROXIMATE,
-    aggressive=True,
+    aggressive=True, reads=("Mul",),
 )  # fmt: skip

@@ -69,4 +69,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(weights[0])
 
 
-RULE: Final = Rule("factor before a layer", _LAYERS, _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "factor before a layer", _LAYERS, _match, _apply, Numeric.REASSOCIATES, reads=("Mul", "Pad")
+)

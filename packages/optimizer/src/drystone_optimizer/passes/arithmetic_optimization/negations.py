@@ -79,6 +79,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 _SUMS: Final = ("Sub", "Add", "AddV2")
 RULES: Final = (
-    Rule("sum with a negation", _SUMS, _match, _apply),
-    Rule("sum with a product of a negation", _SUMS, _match_product, _apply_product),
+    Rule("sum with a negation", _SUMS, _match, _apply, reads=("Neg",)),
+    Rule("sum with a product of a negation", _SUMS, _match_product, _apply_product, reads=("Mul",)),
 )

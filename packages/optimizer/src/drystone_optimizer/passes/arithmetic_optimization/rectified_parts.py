@@ -56,4 +56,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.below)
 
 
-RULE: Final = Rule("rectified parts", ("Sub",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "rectified parts", ("Sub",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu",)
+)

@@ -28,4 +28,6 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
     ctx.become(node, "Mul", node.inputs, attrs)
 
 
-RULE: Final = Rule("quotient by a root", ("RealDiv",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "quotient by a root", ("RealDiv",), _match, _apply, Numeric.REASSOCIATES, reads=("Sqrt",)
+)

@@ -82,4 +82,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.become(node, node.op, [found.last, (found.inner, 0)], {"T": node.attrs["T"]})
 
 
-RULE: Final = Rule("smaller operands first", (*_ADDS, "Mul"), _match, _apply)
+_JOINED: Final = (*_ADDS, "Mul")
+RULE: Final = Rule("smaller operands first", _JOINED, _match, _apply, reads=_JOINED)

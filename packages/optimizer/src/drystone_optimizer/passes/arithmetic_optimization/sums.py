@@ -65,5 +65,5 @@ def _apply_same(ctx: Context, node: Node, _: bool) -> None:
 
 RULES: Final = (
     Rule("sum of one tensor", ("AddN",), _match_same, _apply_same),
-    Rule("sum of sums", _ADDS, _match_tree, _apply_tree, Numeric.REASSOCIATES),
+    Rule("sum of sums", _ADDS, _match_tree, _apply_tree, Numeric.REASSOCIATES, reads=_ADDS),
 )

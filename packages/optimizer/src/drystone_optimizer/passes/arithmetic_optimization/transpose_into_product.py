@@ -64,4 +64,7 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("product of a transpose", tuple(_FLAGS), _match, _apply)
+RULE: Final = Rule(
+    "product of a transpose", tuple(_FLAGS), _match, _apply,
+    reads=("Transpose", "ConjugateTranspose"),
+)  # fmt: skip

@@ -83,4 +83,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("biases together", _SUMS, _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule("biases together", _SUMS, _match, _apply, Numeric.REASSOCIATES, reads=_SUMS)

@@ -119,4 +119,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("constants together", (*_ADDS, "Mul"), _match, _apply)
+_JOINED: Final = (*_ADDS, "Mul")
+RULE: Final = Rule("constants together", _JOINED, _match, _apply, reads=_JOINED)

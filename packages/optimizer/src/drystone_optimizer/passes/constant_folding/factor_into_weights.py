@@ -104,4 +104,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("factor into weights", ("Mul",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "factor into weights", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=_LAYERS
+)

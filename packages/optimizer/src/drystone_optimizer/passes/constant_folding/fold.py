@@ -7,7 +7,7 @@ computed in one sweep before any rule looks: of a chain only what others read be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from drystone_base.dtypes import DType, from_numpy
 from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph import Node
 from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.purity import is_pure_op
 from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE", "fold_all"]
@@ -44,7 +44,7 @@ def _match(ctx: Context, node: Node) -> Arrays | None:
     for source, _ in node.inputs:
         if source.op != "Const":
             return None
-    if not node.inputs or node in ctx.unfoldable or not _may_fold(node.op) or not is_pure(node):
+    if not node.inputs or node in ctx.unfoldable or not _may_fold(node.op):
         return None
     inputs = [ctx.constant(output) for output in node.inputs]
     arrays = [value for value in inputs if value is not None]
@@ -54,17 +54,16 @@ def _match(ctx: Context, node: Node) -> Arrays | None:
     return found
 
 
-@cache
+@lru_cache(maxsize=8192)
 def _may_fold(op: str) -> bool:
-    return op not in _LEFT_OUT and not op.startswith(_NEVER)
+    """Whether nodes of that op may be computed; constants are no variables read in place."""
+    return op not in _LEFT_OUT and not op.startswith(_NEVER) and is_pure_op(op)
 
 
 def _computed(ctx: Context, node: Node, arrays: Arrays) -> Arrays | None:
     """What the node gives for such inputs; None where that is too large, or not to be had."""
     signature = ctx.signatures.of(node)
-    if signature is None or not (types := signature.outputs):
-        return None
-    if any(t.is_object for t in (*types, *signature.inputs)):
+    if signature is None or not (types := signature.outputs) or signature.has_objects:
         return None
     if len(types) > 1 and (ctx.kept(node) or ctx.graph.control_consumers(node)):
         return None
@@ -106,7 +105,7 @@ def fold_all(ctx: Context) -> None:
     found: dict[Node, np.ndarray[Any, Any]] = {}
     for node in ctx.order():
         arrays = _known(ctx, node, found)
-        if not arrays or node in ctx.fed_nodes or not _may_fold(node.op) or not is_pure(node):
+        if not arrays or node in ctx.fed_nodes or not _may_fold(node.op):
             continue
         ctx.tick()
         signature = ctx.signatures.of(node)
@@ -163,4 +162,4 @@ def _apply(ctx: Context, node: Node, values: Arrays) -> None:
     ctx.drop(node)
 
 
-RULE: Final = Rule("folded", (), _match, _apply, no_ops=_LEFT_OUT)
+RULE: Final = Rule("folded", (), _match, _apply, no_ops=_LEFT_OUT, reads=("Const",))

@@ -68,4 +68,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.lost[0])
 
 
-RULE: Final = Rule("neutral and larger", ("Mul", "RealDiv", "Sub", *_ADDS), _match, _apply)
+RULE: Final = Rule(
+    "neutral and larger", ("Mul", "RealDiv", "Sub", *_ADDS), _match, _apply, reads=("Const",)
+)

@@ -102,4 +102,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.become(node, op, [found.data], {"T": ctx.dtype(found.data)}, controls)
 
 
-RULE: Final = Rule("neutral element", ("Mul", "Sub", *_ADDS, *_DIVIDES, *_BOOL), _match, _apply)
+RULE: Final = Rule(
+    "neutral element", ("Mul", "Sub", *_ADDS, *_DIVIDES, *_BOOL), _match, _apply, reads=("Const",)
+)

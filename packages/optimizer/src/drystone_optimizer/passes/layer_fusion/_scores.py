@@ -10,7 +10,7 @@ from drystone_base.graph import Node, Output
 from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
 
-__all__ = ["Scores", "scores_of"]
+__all__ = ["STEPS", "Scores", "scores_of"]
 
 _DEEP: Final = 6
 _MOST_MASKS: Final = 4
@@ -25,6 +25,10 @@ class Scores:
     fill: float = 0.0
     masks: list[tuple[str, Output]] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
+
+
+STEPS: Final = ("Mul", "RealDiv", "Div", "Add", "AddV2", "SelectV2")
+"""Ops that may come between a product and the softmax of scores."""
 
 
 def scores_of(

@@ -16,7 +16,7 @@ from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.own import ATTENTION
 from drystone_optimizer.context import Context
 from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.passes.layer_fusion._scores import Scores, scores_of
+from drystone_optimizer.passes.layer_fusion._scores import STEPS, Scores, scores_of
 from drystone_optimizer.regions import is_inner
 from drystone_optimizer.rules import Numeric, Rule
 
@@ -175,4 +175,6 @@ def _apply(ctx: Context, _: Node, found: _Found) -> None:
             ctx.drop_unused(source)
 
 
-RULE: Final = Rule("attention", ("Softmax",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "attention", ("Softmax",), _match, _apply, Numeric.REASSOCIATES, reads=(*_PRODUCTS, *STEPS)
+)

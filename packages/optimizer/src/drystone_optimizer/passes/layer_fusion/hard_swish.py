@@ -73,4 +73,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     become_own(ctx, node, layer, layer.inputs[0], [], ["HardSwish"], hardswish_factor=factor)
 
 
-RULE: Final = Rule("hard swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "hard swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu6", "Mul")
+)

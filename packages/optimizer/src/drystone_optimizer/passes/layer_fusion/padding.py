@@ -33,4 +33,4 @@ def _apply(ctx: Context, node: Node, found: Zeros) -> None:
 
 
 _OPS: Final = ("DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", FUSED_CONVOLUTION)
-RULE: Final = Rule("padding", _OPS, _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule("padding", _OPS, _match, _apply, Numeric.REASSOCIATES, reads=("Pad",))

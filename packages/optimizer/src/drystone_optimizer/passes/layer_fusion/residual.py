@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node, Output
+from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.passes.layer_fusion._layers import become_own, inner_layer
+from drystone_optimizer.passes.layer_fusion._layers import CONVOLUTIONS, become_own, inner_layer
 from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
@@ -28,4 +29,7 @@ def _apply(ctx: Context, node: Node, found: tuple[Node, Output]) -> None:
     become_own(ctx, node, layer, layer.inputs[0], [other], ["Add"])
 
 
-RULE: Final = Rule("sum", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "sum", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES,
+    reads=(*CONVOLUTIONS, FUSED_CONVOLUTION),
+)  # fmt: skip

@@ -74,4 +74,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     become_own(ctx, node, found.layer, found.layer.inputs[0], [vector], ["PRelu"])
 
 
-RULE: Final = Rule("slopes", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "slopes", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES, reads=("Relu",)
+)

@@ -29,4 +29,4 @@ def _apply(ctx: Context, node: Node, layer: Node) -> None:
     become_own(ctx, node, layer, layer.inputs[0], [], ["Swish"])
 
 
-RULE: Final = Rule("swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule("swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=("Sigmoid",))

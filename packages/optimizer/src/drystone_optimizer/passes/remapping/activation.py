@@ -30,4 +30,4 @@ def _apply(ctx: Context, node: Node, layer: Node) -> None:
     grow(ctx, node, layer, [], node.op, **slope)
 
 
-RULE: Final = Rule("activation", _ACTIVATIONS, _match, _apply)
+RULE: Final = Rule("activation", _ACTIVATIONS, _match, _apply, reads=tuple(FUSED))

@@ -37,4 +37,5 @@ RULE: Final = Rule(
     _match,
     _apply,
     Numeric.REASSOCIATES,
+    reads=_LAYERS,
 )

@@ -100,4 +100,6 @@ def _move(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(norm)
 
 
-RULE: Final = Rule("normalization and activation", ("Relu",), _match, _apply)
+RULE: Final = Rule(
+    "normalization and activation", ("Relu",), _match, _apply, reads=(*_NORMS, *_SUMS)
+)

@@ -84,4 +84,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(held)
 
 
-RULE: Final = Rule("bias", ("BiasAdd", "BiasAddV1", "Add", "AddV2"), _match, _apply)
+RULE: Final = Rule(
+    "bias", ("BiasAdd", "BiasAddV1", "Add", "AddV2"), _match, _apply, reads=tuple(LAYERS)
+)

@@ -58,4 +58,6 @@ def _apply(ctx: Context, node: Node, found: Zeros) -> None:
     ctx.drop_unused(found.pad)
 
 
-RULE: Final = Rule("padding", CONVOLUTIONS, zeros_around, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "padding", CONVOLUTIONS, zeros_around, _apply, Numeric.REASSOCIATES, reads=("Pad",)
+)

@@ -35,4 +35,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     grow(ctx, node, found.layer, [found.other], "Add")
 
 
-RULE: Final = Rule("sum with the input", ("Add", "AddV2"), _match, _apply)
+RULE: Final = Rule("sum with the input", ("Add", "AddV2"), _match, _apply, reads=tuple(FUSED))

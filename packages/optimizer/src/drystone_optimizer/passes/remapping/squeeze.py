@@ -43,4 +43,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.squeeze)
 
 
-RULE: Final = Rule("bias behind a squeeze", ("BiasAdd", "BiasAddV1"), _match, _apply)
+RULE: Final = Rule(
+    "bias behind a squeeze", ("BiasAdd", "BiasAddV1"), _match, _apply, reads=("Squeeze",)
+)

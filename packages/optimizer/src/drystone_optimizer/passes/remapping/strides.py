@@ -97,4 +97,6 @@ def _every(ctx: Context, near: Node, output: Output, strides: list[int]) -> Outp
     return (ctx.add("StridedSlice", near, "every", [output, begin, begin, steps], attrs), 0)
 
 
-RULE: Final = Rule("strides", CONVOLUTIONS, _match, _apply, Numeric.REASSOCIATES)
+RULE: Final = Rule(
+    "strides", CONVOLUTIONS, _match, _apply, Numeric.REASSOCIATES, reads=CONVOLUTIONS
+)
