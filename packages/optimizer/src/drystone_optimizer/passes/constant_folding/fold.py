@@ -35,6 +35,8 @@ _ELEMENTWISE: Final = frozenset((
     "RealDiv", "Reciprocal", "Relu", "Rsqrt", "Sigmoid", "Sqrt", "Square", "SquaredDifference",
     "Sub", "Tanh",
 ))  # fmt: skip
+# Of one output, as large as their first input.
+_MOVES: Final = frozenset(("ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"))
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -85,9 +87,9 @@ def _computed(ctx: Context, node: Node, arrays: Arrays) -> Arrays | None:
 
 def _promised(ctx: Context, node: Node, arrays: Arrays, types: Sequence[DType]) -> int:
     """Bytes of the outputs as far as their shapes are known."""
+    if node.op in _MOVES or (len(arrays) == 1 and node.op in _ELEMENTWISE):
+        return arrays[0].size * types[0].size
     if node.op in _ELEMENTWISE:
-        if len(arrays) == 1:
-            return arrays[0].size * types[0].size
         try:
             return np.broadcast(*arrays).size * types[0].size
         except ValueError:
