@@ -173,8 +173,8 @@ def _count_in_sessions(fired: Counter[tuple[str, str]]) -> None:
     """Note what passes do in the graphs that sessions optimize."""
     from drystone_optimizer import optimize_with_report, stage
 
-    def optimize(graph: Any, fetches: Any, feeds: Any, config: Any) -> Any:
-        after, report = optimize_with_report(graph, fetches, feeds, config, available=())
+    def optimize(graph: Any, fetches: Any, feeds: Any, config: Any, **more: Any) -> Any:
+        after, report = optimize_with_report(graph, fetches, feeds, config, available=(), **more)
         _note(report, fired)
         return after, report
 
