@@ -303,18 +303,14 @@ void test_large_blocks() {
   void* one = take_large(kMega + 1);
   void* other = take_large(kMega + 1);
   CHECK(one != other && reinterpret_cast<std::uintptr_t>(one) % 64 == 0);
+  CHECK(drystone::host::room_of_large(one) >= kMega + 1);
   std::memset(one, 1, kMega + 1);
   give_large(other);
-  give_large(one);
-  void* less = take_large(kMega / 4);  // the one that was given back last holds it
-  CHECK(less == one);
-  void* small = take_large(kMega / 16);  // too little for what is left
-  CHECK(small != other);
+  CHECK(drystone::host::free_kept() >= kMega + 1);
+  CHECK(drystone::host::free_kept() == 0);
   void* again = take_large(kMega + 1);
-  CHECK(again == other);
-  give_large(less);
-  CHECK(take_large(kMega + 1) == one);  // it is as large as it was
-  for (void* block : {one, small, other}) give_large(block);
+  std::memset(again, 1, kMega + 1);
+  for (void* block : {one, again}) give_large(block);
 }
 
 }  // namespace

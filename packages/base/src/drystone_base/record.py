@@ -35,7 +35,7 @@ class NodeRun(NamedTuple):
     of all values of the run right after it, None where the executor does not count them.
     ``outputs`` has the bytes of each output and the number of its memory: outputs of one number
     share memory; -1 where it is not known. ``rooms`` says where each output lies ("small block",
-    "size class", "heap", "arena", "lent", or "" for no array) and how many bytes were taken there,
+    "span", "heap", "arena", "lent", or "" for no array) and how many bytes were taken there,
     as ``drystone/session.h`` has it; empty for nodes of the reference executor.
     ``place`` are the numbers of its block and instruction in ``Session.describe``, of a node that
     the native executor ran.

@@ -20,6 +20,10 @@ def test_core_under_sanitizers() -> None:
     assert host_programs.run("core_test.cc") == "0 failures\n"
 
 
+def test_spans_under_sanitizers() -> None:
+    assert host_programs.run("spans_test.cc") == "0 failures\n"
+
+
 def test_version_is_that_of_the_package() -> None:
     import drystone_base
 

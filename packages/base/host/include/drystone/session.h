@@ -140,7 +140,7 @@ TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
  * it; start and end are nanoseconds of the monotonic clock; held is the memory in bytes that values of
  * the run take right after, constants left out (in blocks with frames it is counted from time to time).
  * Outputs has [bytes, memory] for each: outputs with one number, other than -1, are in one memory while
- * it is held. Rooms has [place, bytes] for each: "small block" (kept by a thread), "size class" (kept by
+ * it is held. Rooms has [place, bytes] for each: "small block" (kept by a thread), "span" (kept by
  * the process), "heap", "arena" (of a compiled region), "lent" (not the host's) or "" (no array), and
  * what was taken there, a head of the host's included. A run that fails fills it, too. Recording slows
  * small nodes; a run without it pays nothing. */

@@ -56,7 +56,7 @@ void* take_other_block(std::size_t bytes) {
 Room room_of_block(const void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
   if (kKeeps && units <= kBlockClasses) return {Place::small, units * kBlockUnit};
-  if (kKeeps && is_large(bytes)) return {Place::size_class, room_of_large(block)};
+  if (kKeeps && is_large(bytes)) return {Place::span, room_of_large(block)};
   return {Place::heap, units * kBlockUnit};
 }
 

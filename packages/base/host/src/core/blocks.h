@@ -33,7 +33,7 @@ enum class Place : unsigned char {
   none,
   lent,          // not the host's: an array of the embedder's, a plugin's buffer, a file
   small,         // blocks up to 4 KiB, kept by threads
-  size_class,    // large blocks, kept by the process
+  span,          // large blocks, kept by the process
   heap,          // the C library's, given back at once
   arena,         // at an offset that a run before has laid out
 };

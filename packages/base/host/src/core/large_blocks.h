@@ -1,5 +1,6 @@
-// Large blocks that the process keeps when they are given back: fresh memory of the system costs a page
-// fault and the zeroing of a page for each 4 KiB, which is as much as a layer's work on them.
+// Large blocks: cut from spans (core/spans.h) that the process keeps when blocks are given back, as fresh
+// memory of the system costs a page fault and the zeroing of a page for each 4 KiB, which is as much as
+// a layer's work on them.
 #ifndef DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
 #define DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
 
@@ -18,7 +19,7 @@ inline bool is_large(std::size_t bytes) noexcept {
 // Memory at a multiple of 64, of a size for which is_large() holds. Any thread. Throws bad_alloc.
 void* take_large(std::size_t bytes);
 void give_large(void* block) noexcept;
-// Of a block's class: what it has room for.
+// What a block has room for.
 std::size_t room_of_large(const void* block) noexcept;
 // Free all that is kept; how many bytes that were.
 std::size_t free_kept() noexcept;

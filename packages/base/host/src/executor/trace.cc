@@ -17,7 +17,7 @@ bool counts(const Memory* memory) noexcept {
 }
 
 const char* name_of(Place place) noexcept {
-  static constexpr const char* kNames[] = {"", "lent", "small block", "size class", "heap", "arena"};
+  static constexpr const char* kNames[] = {"", "lent", "small block", "span", "heap", "arena"};
   return kNames[static_cast<std::size_t>(place)];
 }
 
