@@ -172,11 +172,28 @@ bool is_array_of(PyObject* value, TF_DataType dtype) {
          PyArray_ISNOTSWAPPED(array);
 }
 
+namespace {
+
+// Takes the factors, floats one after another in a buffer, or nothing for None. Whether it could.
+bool scale(TF_Tensor* tensor, PyObject* factors, long long inner, TF_Status* status) {
+  if (factors == Py_None) return true;
+  Py_buffer view;
+  if (PyObject_GetBuffer(factors, &view, PyBUF_SIMPLE) != 0) return false;
+  host.DS_ScaleStoredTensor(tensor, static_cast<const float*>(view.buf),
+                            view.len / static_cast<Py_ssize_t>(sizeof(float)), inner, status);
+  PyBuffer_Release(&view);
+  if (host.TF_GetCode(status) == TF_OK) return true;
+  PyErr_SetString(PyExc_ValueError, host.TF_Message(status));
+  return false;
+}
+
+}  // namespace
+
 PyObject* stored_tensor(PyObject*, PyObject* args) {
-  PyObject *owner = nullptr, *shape = nullptr;
+  PyObject *owner = nullptr, *shape = nullptr, *factors = Py_None;
   int descriptor = -1, dtype = 0;
-  long long offset = 0;
-  if (PyArg_ParseTuple(args, "OiLiO", &owner, &descriptor, &offset, &dtype, &shape) == 0) return nullptr;
+  long long offset = 0, inner = 1;
+  if (PyArg_ParseTuple(args, "OiLiO|OL", &owner, &descriptor, &offset, &dtype, &shape, &factors, &inner) == 0) return nullptr;
   const Py_ssize_t rank = PySequence_Size(shape);
   if (rank < 0) return nullptr;
   std::vector<std::int64_t> dims;
@@ -190,9 +207,13 @@ PyObject* stored_tensor(PyObject*, PyObject* args) {
   TF_Tensor* tensor = host.DS_NewStoredTensor(static_cast<TF_DataType>(dtype), dims.data(), static_cast<int>(rank),
                                               descriptor, offset, give_back, held.get(), status);
   if (tensor == nullptr) PyErr_SetString(PyExc_ValueError, host.TF_Message(status));
+  if (tensor != nullptr) held.release();
+  if (tensor != nullptr && !scale(tensor, factors, inner, status)) {
+    host.TF_DeleteTensor(tensor);
+    tensor = nullptr;
+  }
   host.TF_DeleteStatus(status);
   if (tensor == nullptr) return nullptr;
-  held.release();
   PyObject* out = PyCapsule_New(tensor, kStored, delete_stored);
   if (out == nullptr) host.TF_DeleteTensor(tensor);
   return out;

@@ -28,6 +28,7 @@ namespace drystone::binding {
   X(DS_MarkTensorShared)           \
   X(DS_NewOpaqueTensor)            \
   X(DS_NewStoredTensor)            \
+  X(DS_ScaleStoredTensor)          \
   X(DS_OpaqueObject)               \
   X(DS_NewSession)                 \
   X(DS_DeleteSession)              \

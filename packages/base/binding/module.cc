@@ -35,7 +35,7 @@ PyMethodDef functions[] = {
     {"set_resolver", set_resolver, METH_O, "set_resolver(function): (dtype, address of a tensor) -> value"},
     {"set_dtypes", set_dtypes, METH_O, "set_dtypes(table): NumPy dtypes by number."},
     {"stored_tensor", stored_tensor, METH_VARARGS,
-     "stored_tensor(owner, descriptor, offset, dtype, dims): a tensor whose elements are in a file."},
+     "stored_tensor(owner, descriptor, offset, dtype, dims, factors=None, inner=1): a tensor whose elements are in a file."},
     {"new_cancellation", new_cancellation, METH_NOARGS, "The address of a new DS_Cancellation."},
     {"cancel", cancel, METH_O, "cancel(address): stop the runs that were given it."},
     {"delete_cancellation", delete_cancellation, METH_O, "delete_cancellation(address)"},

@@ -45,7 +45,14 @@ class Plan:
     def describe(self) -> bytes: ...
 
 def stored_tensor(
-    owner: Any, descriptor: int, offset: int, dtype: int, dims: Sequence[int], /
+    owner: Any,
+    descriptor: int,
+    offset: int,
+    dtype: int,
+    dims: Sequence[int],
+    factors: _Array | None = None,
+    inner: int = 1,
+    /,
 ) -> object: ...
 def bind(addresses: Mapping[str, int | None], /) -> None: ...
 def set_dtypes(table: Sequence[np.dtype[Any] | Callable[[], np.dtype[Any]] | None], /) -> None: ...

@@ -214,9 +214,9 @@ def test_where_an_array_lies(tmp_path: Path) -> None:
     array = np.frombuffer(map_file(file), np.float32, 100, 2)
     place = place_of(array[10:])
     assert place is not None
-    mapped, offset = place
-    assert offset == 42
-    assert os.pread(mapped.descriptor, 4, offset) == np.float32(10).tobytes()
+    assert place.offset == 42
+    assert os.pread(place.file.descriptor, 4, place.offset) == np.float32(10).tobytes()
+    assert place.factors is None
     assert place_of(array[::2]) is None
     assert place_of(array.copy()) is None
 

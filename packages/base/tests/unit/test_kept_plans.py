@@ -467,7 +467,9 @@ def test_constants_come_back_to_the_bit(
     folder = tmp_path_factory.mktemp("constants")
     (folder / "model").write_bytes(b"model")
     places = Places(map_file(folder / "model"))
-    assert all(places.add(value, from_numpy(value.dtype).number) for value in values)
+    assert all(
+        places.add(TensorAttr(array=value), from_numpy(value.dtype).number) for value in values
+    )
     (folder / "kept").write_bytes(b"".join([b"x" * 64, *places.parts]))
     rows = json.loads(json.dumps(places.rows))
     data = map_file(folder / "kept")[64:]
@@ -486,6 +488,7 @@ def test_constants_come_back_to_the_bit(
 def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(b"model")
     places = Places(map_file(tmp_path / "model"))
-    assert not places.add(np.array(["text", 3], object), 7)
-    assert not places.add(np.array([b"a variant"], object), 21)
-    assert not places.add(np.zeros(3, np.int64), 3), "held in another type than its dtype's"
+    assert not places.add(TensorAttr(array=np.array(["text", 3], object)), 7)
+    assert not places.add(TensorAttr(array=np.array([b"a variant"], object)), 21)
+    held = TensorAttr(array=np.zeros(3, np.int64))
+    assert not places.add(held, 3), "held in another type than its dtype's"

@@ -2,6 +2,7 @@
 #include "dnnl/weights.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -23,17 +24,30 @@ struct Free {
   void operator()(void* block) const noexcept { std::free(block); }
 };
 
-// The elements of an input that is in a file, for a moment: no memory of the call's, which would
-// keep room for them.
-std::unique_ptr<void, Free> read(const Call& call, int i, const Tensor& x) {
-  constexpr std::size_t kAligned = 64;
-  const auto bytes = static_cast<std::size_t>(x.count()) * TF_DataTypeSize(x.dtype());
-  std::unique_ptr<void, Free> out(
-      std::aligned_alloc(kAligned, (bytes + kAligned - 1) / kAligned * kAligned));
-  if (out == nullptr) throw std::bad_alloc();
-  if (!read_input(call, i, 0, static_cast<std::int64_t>(bytes), out.get())) throw Noted();
-  return out;
-}
+// The elements of an input that is in a file, for a moment. The call's memory is used again by what comes
+// after, so pages are fresh once for all weights; what is larger than layers are does not stay.
+class Passing {
+ public:
+  Passing(const Call& call, int i, const Tensor& x) {
+    constexpr std::int64_t kAligned = 64;
+    constexpr std::int64_t kMostScratch = 16 << 20;
+    const std::int64_t bytes = x.count() * static_cast<std::int64_t>(TF_DataTypeSize(x.dtype()));
+    if (bytes <= kMostScratch) {
+      data_ = call.scratch<char>(bytes);
+    } else {
+      const auto whole = static_cast<std::size_t>((bytes + kAligned - 1) / kAligned * kAligned);
+      large_.reset(std::aligned_alloc(kAligned, whole));
+      if (large_ == nullptr) throw std::bad_alloc();
+      data_ = large_.get();
+    }
+    if (!read_input(call, i, 0, bytes, data_)) throw Noted();
+  }
+  const void* data() const { return data_; }
+
+ private:
+  std::unique_ptr<void, Free> large_;
+  void* data_;
+};
 
 }  // namespace
 
@@ -65,7 +79,7 @@ Weights::KeptPtr Weights::keep(const Call& call, int i, const Tensor& x, const P
   auto kept = std::make_shared<Kept>(x.data(), held, packing.wanted());
   kept->room = take_room(packing.wanted().get_size());
   if (x.data() != nullptr) packing.run(call, x.data(), kept->room.get());
-  else packing.run(call, read(call, i, x).get(), kept->room.get());
+  else packing.run(call, Passing(call, i, x).data(), kept->room.get());
   if (kept_.size() == kMost) kept_.erase(kept_.begin());
   return kept_.emplace_back(std::move(kept));
 }

@@ -13,6 +13,7 @@ import pytest
 from drystone_base.dtypes import FLOAT32, INT32, as_dtype
 from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, Node
+from drystone_base.host.memory import free_kept
 from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.session import Session, SessionConfig
@@ -123,6 +124,54 @@ def test_a_product_holds_its_weights_once(tmp_path: Path) -> None:
     found = session.run("y:0", {"x:0": x})
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-2)
     assert held() - before < 1.5 * side * side * 4
+
+
+def layer(kind: str) -> tuple[Graph, int]:
+    """A layer times a factor for each channel, and the channels of its input."""
+    graph = Graph()
+    shape = {"Conv2D": (3, 3, 32, 96), "DepthwiseConv2dNative": (3, 3, 2048, 1)}.get(
+        kind, (300, 80)
+    )
+    channels = shape[-1] if kind != "DepthwiseConv2dNative" else shape[-2]
+    window = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    attrs: dict[str, Any] = {"T": FLOAT32, **({} if kind == "MatMul" else window)}
+    graph.add(kind, "l", [placeholder(graph), const(graph, "w", numbers(*shape))], attrs=attrs)
+    graph.add("Mul", "m", [graph["l"], const(graph, "c", numbers(channels))], attrs={"T": FLOAT32})
+    offsets = const(graph, "b", numbers(channels))
+    graph.add("AddV2", "a", [graph["m"], offsets], attrs={"T": FLOAT32})
+    graph.add("Relu", "y", [graph["a"]], attrs={"T": FLOAT32})
+    return graph, shape[-2]
+
+
+@pytest.mark.parametrize("kind", ["Conv2D", "DepthwiseConv2dNative", "MatMul"])
+def test_weights_are_multiplied_on_the_way(tmp_path: Path, kind: str) -> None:
+    native_ops.load()
+    graph, channels = layer(kind)
+    write_graph(graph, tmp_path / "model.pb")
+    in_memory = Session(graph, SessionConfig(executor="native"))
+    in_file = Session(read_graph(tmp_path / "model.pb"), SessionConfig(executor="native"))
+    for size in (1, 4, 9):
+        x = numbers(size, channels) if kind == "MatMul" else numbers(1, size, size, channels)
+        found, wanted = (session.run("y:0", {"x:0": x}) for session in (in_file, in_memory))
+        np.testing.assert_array_equal(found.view(np.uint32), wanted.view(np.uint32))
+
+
+def test_a_convolution_holds_multiplied_weights_once(tmp_path: Path) -> None:
+    native_ops.load()
+    graph, w, c = Graph(), numbers(3, 3, 1024, 1024), numbers(1024)
+    attrs = {"T": FLOAT32, "strides": [1, 1, 1, 1], "padding": "VALID"}
+    graph.add("Conv2D", "l", [placeholder(graph), const(graph, "w", w)], attrs=attrs)
+    graph.add("Mul", "y", [graph["l"], const(graph, "c", c)], attrs={"T": FLOAT32})
+    write_graph(graph, tmp_path / "model.pb")
+    del graph
+    session = Session(read_graph(tmp_path / "model.pb"), SessionConfig(executor="native"))
+    x = np.ones((1, 3, 3, 1024), np.float32)
+    before = held()
+    found = session.run("y:0", {"x:0": x})
+    wanted = w.sum((0, 1, 2), dtype=np.float64) * c
+    np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-3, atol=1e-2)
+    free_kept()
+    assert held() - before < 1.5 * w.nbytes
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:

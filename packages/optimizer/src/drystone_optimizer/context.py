@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import DType, from_numpy
+from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Bodies, Graph, Node, Output, topological_order
 from drystone_base.graph.rewiring import replace
@@ -273,7 +273,11 @@ class Context:
         return node
 
     def add_constant(
-        self, near: Node, stem: str, value: np.ndarray[Any, Any], controls: Sequence[Node] = ()
+        self,
+        near: Node,
+        stem: str,
+        value: np.ndarray[Any, Any] | TensorAttr,
+        controls: Sequence[Node] = (),
     ) -> Output:
         """A new Const, named after ``near``."""
         return (self.add("Const", near, stem, (), _const_attrs(value), controls), 0)
@@ -368,8 +372,9 @@ class Context:
         return None
 
 
-def _const_attrs(value: np.ndarray[Any, Any]) -> dict[str, Any]:
-    return {"dtype": from_numpy(value.dtype), "value": TensorAttr(array=value)}
+def _const_attrs(value: np.ndarray[Any, Any] | TensorAttr) -> dict[str, Any]:
+    held = value if isinstance(value, TensorAttr) else TensorAttr(array=value)
+    return {"dtype": held.dtype, "value": held}
 
 
 def _noticed_nodes(ctx: Context) -> set[Node]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, c
 from drystone_abi.protos import FunctionDef, NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32
 from drystone_base.errors import DrystoneError
+from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops.attrs import FunctionRef, encode_attr
+from drystone_base.ops.scaled import ScaledTensor
 from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
@@ -270,6 +273,35 @@ def test_a_factor_goes_into_weights(op: str, c: Any, shape: Any, weights: Any, m
     assert sorted(n.op for n in after) == sorted(["Placeholder", "Const", op])
     feeds = {"x:0": np.random.default_rng(1).normal(size=shape).astype(np.float32)}
     assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+
+
+@pytest.mark.parametrize(("op", "c", "weights", "more"), [
+    ("Conv2D", 2.0, (3, 3, 40, 50), {}),
+    ("Conv2D", np.linspace(0.1, 2, 50), (3, 3, 40, 50), {}),
+    ("DepthwiseConv2dNative", np.linspace(0.1, 2, 3000), (3, 3, 1500, 2), {}),
+    ("DepthwiseConv2dNative", np.linspace(0.1, 2, 3000), (3, 3, 3000, 1), {}),
+    ("MatMul", np.linspace(0.1, 2, 130), (140, 130), {}),
+    ("MatMul", np.linspace(0.1, 2, 130), (130, 140), {"transpose_b": True}),
+])  # fmt: skip
+def test_weights_in_a_file_stay_there(
+    tmp_path: Path, op: str, c: Any, weights: Any, more: Any
+) -> None:
+    m = made(layer(op, c, weights, **more), None)
+    write_graph(m.graph, tmp_path / "model.pb")
+    in_file, _ = run_pass(read_graph(tmp_path / "model.pb"), FOLD, ["y:0"], ["x:0"])
+    in_memory, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
+    held = in_file["y"].inputs[1][0].attr("value")
+    assert isinstance(held, ScaledTensor)
+    assert in_file["y"].op == op
+    assert in_file.to_bytes() == in_memory.to_bytes()  # the same products, bit by bit
+
+
+def test_weights_in_a_file_that_would_vanish_stay_as_they_are(tmp_path: Path) -> None:
+    m = made(layer("MatMul", 1e-39, (140, 130)), None)
+    write_graph(m.graph, tmp_path / "model.pb")
+    graph = read_graph(tmp_path / "model.pb")
+    after, _ = run_pass(graph, FOLD, ["y:0"], ["x:0"])
+    assert after["y"].op == "Mul"
 
 
 @pytest.mark.parametrize(("op", "c", "shape", "weights", "more"), [

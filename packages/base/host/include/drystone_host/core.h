@@ -56,6 +56,13 @@ TF_CAPI_EXPORT extern TF_Tensor* DS_NewStoredTensor(TF_DataType dtype, const int
                                                     void (*release)(void*), void* argument,
                                                     TF_Status* status);
 
+/* Element k of a stored tensor of floats becomes what the file has, times factors[k / inner % count]: one
+ * product in single precision, made as it is read. The factors are copied, and take the place of
+ * earlier ones. Before anybody else has the tensor. INVALID_ARGUMENT for other tensors, and for a
+ * count or an inner below 1. */
+TF_CAPI_EXPORT extern void DS_ScaleStoredTensor(TF_Tensor* tensor, const float* factors, int64_t count,
+                                                int64_t inner, TF_Status* status);
+
 /* Take up to `max` tokens of memory that no tensor refers to any more; how many were written. The
  * host never calls the embedder when memory is released: it may be on any thread. */
 TF_CAPI_EXPORT extern int DS_TakeReleased(uint64_t* tokens, int max);

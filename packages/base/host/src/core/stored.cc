@@ -41,13 +41,8 @@ TF_Tensor* read_all(const TF_Tensor& tensor) {
   return out.release();
 }
 
-}  // namespace
-
-void read_stored(const TF_Tensor& tensor, std::size_t offset, std::size_t bytes, void* into) {
-  const auto& from = *static_cast<const Stored*>(tensor.memory->argument);
-  if (offset > tensor.memory->length || bytes > tensor.memory->length - offset) {
-    fail(TF_OUT_OF_RANGE, "bytes beyond the end of a stored tensor were asked for");
-  }
+// Bytes of the file, from the elements' byte `offset` on.
+void read_bytes(const Stored& from, std::size_t offset, std::size_t bytes, void* into) {
   auto* out = static_cast<char*>(into);
   std::int64_t at = from.offset + static_cast<std::int64_t>(offset);
   while (bytes != 0) {
@@ -63,6 +58,66 @@ void read_stored(const TF_Tensor& tensor, std::size_t offset, std::size_t bytes,
     at += got;
     bytes -= static_cast<std::size_t>(got);
   }
+}
+
+// Elements, of which the first is number `first`, times their factors.
+void multiply(const Stored& from, std::size_t first, std::size_t count, float* elements) noexcept {
+  const auto inner = static_cast<std::size_t>(from.inner);
+  for (std::size_t k = 0; k < count;) {
+    const std::size_t place = (first + k) / inner % from.factors.size();
+    if (inner == 1) {
+      const std::size_t stretch = std::min(from.factors.size() - place, count - k);
+      const float* factors = from.factors.data() + place;
+      for (std::size_t j = 0; j < stretch; ++j) elements[k + j] *= factors[j];
+      k += stretch;
+    } else {
+      const std::size_t stretch = std::min(inner - (first + k) % inner, count - k);
+      const float factor = from.factors[place];
+      for (std::size_t j = 0; j < stretch; ++j) elements[k + j] *= factor;
+      k += stretch;
+    }
+  }
+}
+
+// What is read is multiplied while a cache has it.
+constexpr std::size_t kStretch = std::size_t{1} << 16;  // elements
+
+void read_products(const Stored& from, std::size_t first, std::size_t count, float* into) {
+  while (count != 0) {
+    const std::size_t stretch = std::min(count, kStretch);
+    read_bytes(from, first * sizeof(float), stretch * sizeof(float), into);
+    multiply(from, first, stretch, into);
+    first += stretch;
+    into += stretch;
+    count -= stretch;
+  }
+}
+
+// Bytes that begin or end inside of an element, too.
+void read_parts(const Stored& from, std::size_t offset, std::size_t bytes, void* into) {
+  const std::size_t first = offset / sizeof(float);
+  const std::size_t end = (offset + bytes + sizeof(float) - 1) / sizeof(float);
+  std::vector<float> whole(end - first);
+  read_products(from, first, whole.size(), whole.data());
+  std::memcpy(into, reinterpret_cast<const char*>(whole.data()) + offset % sizeof(float), bytes);
+}
+
+bool is_aligned(const void* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % alignof(float) == 0;
+}
+
+}  // namespace
+
+void read_stored(const TF_Tensor& tensor, std::size_t offset, std::size_t bytes, void* into) {
+  const auto& from = *static_cast<const Stored*>(tensor.memory->argument);
+  if (offset > tensor.memory->length || bytes > tensor.memory->length - offset) {
+    fail(TF_OUT_OF_RANGE, "bytes beyond the end of a stored tensor were asked for");
+  }
+  if (from.factors.empty()) return read_bytes(from, offset, bytes, into);
+  if (offset % sizeof(float) != 0 || bytes % sizeof(float) != 0 || !is_aligned(into)) {
+    return read_parts(from, offset, bytes, into);
+  }
+  read_products(from, offset / sizeof(float), bytes / sizeof(float), static_cast<float*>(into));
 }
 
 TF_Tensor* loaded(const TF_Tensor& tensor) {
@@ -96,7 +151,7 @@ extern "C" TF_Tensor* DS_NewStoredTensor(TF_DataType dtype, const int64_t* dims,
       fail(TF_INVALID_ARGUMENT, "no tensor of numbers has that dtype and those dimensions");
     }
     if (descriptor < 0 || offset < 0) fail(TF_INVALID_ARGUMENT, "a file and a place in it are needed");
-    std::unique_ptr<Stored> stored(new Stored{descriptor, offset, nullptr, nullptr});
+    std::unique_ptr<Stored> stored(new Stored{descriptor, offset, nullptr, nullptr, {}, 1});
     auto memory = std::make_unique<Memory>();
     std::unique_ptr<TF_Tensor> made(new TF_Tensor(dtype, dims, num_dims, nullptr));
     born(Kind::memory);
@@ -112,4 +167,19 @@ extern "C" TF_Tensor* DS_NewStoredTensor(TF_DataType dtype, const int64_t* dims,
     out = made.release();
   });
   return out;
+}
+
+extern "C" void DS_ScaleStoredTensor(TF_Tensor* tensor, const float* factors, int64_t count, int64_t inner,
+                                     TF_Status* status) {
+  guarded(status, __func__, [&] {
+    if (tensor == nullptr || !is_stored(*tensor) || tensor->dtype != TF_FLOAT) {
+      fail(TF_INVALID_ARGUMENT, "only floats that stay in a file are multiplied as they are read");
+    }
+    if (factors == nullptr || count < 1 || inner < 1) {
+      fail(TF_INVALID_ARGUMENT, "factors are needed, and each is for one element or more");
+    }
+    auto& stored = *static_cast<Stored*>(tensor->memory->argument);
+    stored.factors.assign(factors, factors + count);
+    stored.inner = inner;
+  });
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/tensor.h"
 
@@ -19,6 +20,9 @@ struct Stored {
   std::int64_t offset;
   void (*release)(void*);
   void* argument;
+  // Element k is what the file has, times factor k / inner % (number of factors); none: as it is.
+  std::vector<float> factors;
+  std::int64_t inner = 1;
 };
 
 inline bool is_stored(const TF_Tensor& tensor) noexcept {

@@ -361,11 +361,9 @@ def _stored(value: TensorAttr, dtype: int) -> Any:
     """A tensor of the host's for a large value that stays in a file; else None."""
     if value.dtype.number != dtype or value.dtype.is_object:
         return None
-    from drystone_base.host.extension import extension
+    from drystone_base.host.stored import stored_tensor
 
-    return value.stored(
-        lambda owner, *place: extension().stored_tensor(owner, *place[:2], dtype, place[2])
-    )
+    return value.stored(lambda place, dims: stored_tensor(place, dtype, dims))
 
 
 def _is_lazy(value: np.ndarray[Any, Any]) -> bool:

@@ -25,6 +25,7 @@ _FUNCTIONS: Final = (
     "TF_AllocateTensor", "TF_DeleteTensor", "TF_TensorType", "TF_NumDims", "TF_Dim",
     "TF_TensorData", "TF_TensorByteSize", "TF_NewTensor", "DS_ShareTensor",
     "DS_TensorIsExclusive", "DS_MarkTensorShared", "DS_NewOpaqueTensor", "DS_NewStoredTensor",
+    "DS_ScaleStoredTensor",
     "DS_OpaqueObject", "DS_NewSession", "DS_DeleteSession", "DS_ResetSession", "DS_NewPlan",
     "DS_DeletePlan", "DS_PlanNumFeeds",
     "DS_PlanNumFetches", "DS_PlanFeedType", "DS_DescribePlan", "DS_NewCancellation",

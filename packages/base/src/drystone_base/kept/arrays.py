@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import STRING, from_number
-from drystone_base.ops._mapped import MappedFile, place_of
+from drystone_base.ops._mapped import MappedFile, Place
 from drystone_base.tensor import read_only, string_array
+
+if TYPE_CHECKING:
+    from drystone_base.ops.attrs import TensorAttr
 
 __all__ = ["Places", "read_constants"]
 
@@ -26,24 +29,36 @@ class Places:
 
     def __init__(self, model: memoryview) -> None:
         self._model = model.obj
-        self.rows: list[tuple[int, tuple[int, ...], int, int]] = []
-        """Of each constant: number of its dtype, dims, which file, first byte there."""
+        self.rows: list[tuple[Any, ...]] = []
+        """Of each constant: number of its dtype, dims, which file, first byte there.
+
+        Where what the model's file has is multiplied, these follow: where its factors begin in the
+        kept file, how many they are, and for how many elements in a row each is.
+        """
         self.parts: list[bytes | memoryview] = []
         self.size = 0
 
-    def add(self, array: np.ndarray[Any, Any], dtype: int) -> bool:
+    def add(self, value: TensorAttr, dtype: int) -> bool:
         """Take in a constant; False for one that cannot be kept."""
-        if array.dtype != from_number(dtype).np:
+        if value.dtype.number != dtype:
             return False
-        if array.dtype.hasobject:
-            return self._add_strings(array, dtype)
-        place = place_of(array) if array.nbytes >= _LARGE else None
-        if place is not None and place[0] is self._model:
-            self.rows.append((dtype, array.shape, _IN_MODEL, place[1]))
+        if value.dtype.is_object:
+            return self._add_strings(value.array, dtype)
+        place = value.place
+        if place is not None and place.file is self._model:
+            self._add_place(value, dtype, place)
             return True
-        self.rows.append((dtype, array.shape, _HERE, self.size))
-        self._append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        self.rows.append((dtype, value.shape, _HERE, self.size))
+        self._append(_bytes(value.array))
         return True
+
+    def _add_place(self, value: TensorAttr, dtype: int, place: Place) -> None:
+        row = (dtype, value.shape, _IN_MODEL, place.offset)
+        if place.factors is None:
+            self.rows.append(row)
+            return
+        self.rows.append((*row, self.size, len(place.factors), place.inner))
+        self._append(_bytes(place.factors))
 
     def _add_strings(self, array: np.ndarray[Any, Any], dtype: int) -> bool:
         """Their lengths, int64, then the strings."""
@@ -68,11 +83,11 @@ def read_constants(
     ``kept``: the file of the plan from where constants begin. Raises ``ValueError``, ``TypeError``
     and ``DrystoneError`` for rows that do not fit the files.
     """
-    from drystone_base.host.extension import extension
+    from drystone_base.host.stored import stored_tensor
 
     found: list[tuple[Any, int]] = []
     small = _Small(kept)
-    for number, dims, where, first in rows:
+    for number, dims, where, first, *factors in rows:
         dtype = from_number(number).np
         size = math.prod(dims) * dtype.itemsize
         data = model if where == _IN_MODEL else kept
@@ -86,11 +101,24 @@ def read_constants(
             continue
         owner = data.obj
         assert isinstance(owner, MappedFile)
-        offset = first + len(owner) - len(data)
-        found.append(
-            (extension().stored_tensor(owner, owner.descriptor, offset, number, dims), number)
-        )
+        place = Place(owner, first + len(owner) - len(data), *_factors(kept, *factors))
+        found.append((stored_tensor(place, number, dims), number))
     return found
+
+
+def _factors(
+    kept: memoryview, first: int = 0, count: int = 0, inner: int = 1
+) -> tuple[np.ndarray[Any, np.dtype[np.float32]] | None, int]:
+    """Factors of a place, and for how many elements in a row each is."""
+    if not count:
+        return None, 1
+    if first < 0 or count < 0 or first + 4 * count > len(kept):
+        raise ValueError("factors lie outside of their file")
+    return np.frombuffer(kept, np.float32, count, first), inner
+
+
+def _bytes(array: np.ndarray[Any, Any]) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _strings(data: memoryview, dims: Sequence[int]) -> np.ndarray[Any, Any]:

@@ -133,7 +133,7 @@ class KeptPlans:
     ) -> None:
         places = Places(self._file.data)
         for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
-            if not places.add(attr.array, dtype) or places.size > _MOST_BYTES:
+            if not places.add(attr, dtype) or places.size > _MOST_BYTES:
                 return
         plan = encoded.plan.SerializeToString()
         padding = bytes(-len(plan) % BOUNDARY)

@@ -9,7 +9,9 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-__all__ = ["MappedFile", "let_go", "place_of"]
+from drystone_base.late_tuples import NamedTuple
+
+__all__ = ["MappedFile", "Place", "let_go", "place_of"]
 
 
 # Else a mapping keeps a descriptor of its own besides, which cannot be asked for.
@@ -38,6 +40,19 @@ class MappedFile(mmap.mmap):
             os.close(self.descriptor)
 
 
+class Place(NamedTuple):
+    """Where a tensor's elements lie: from byte ``offset`` of a mapped file on.
+
+    Each element is what the file has, times ``factors[k // inner % len(factors)]``, a product in
+    single precision, where there are factors; ``k`` is its number.
+    """
+
+    file: MappedFile
+    offset: int
+    factors: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    inner: int = 1
+
+
 def _held(array: np.ndarray[Any, Any]) -> Any:
     """What an array's memory belongs to, behind all views."""
     held: Any = array
@@ -51,12 +66,12 @@ def _start(array: np.ndarray[Any, Any], mapped: mmap.mmap) -> int:
     return begin
 
 
-def place_of(array: np.ndarray[Any, Any]) -> tuple[MappedFile, int] | None:
-    """The file that a contiguous array is mapped from and where it begins there; else None."""
+def place_of(array: np.ndarray[Any, Any]) -> Place | None:
+    """Where a contiguous array lies in the file that it is mapped from; else None."""
     held = _held(array)
     if not isinstance(held, MappedFile) or not array.flags.c_contiguous:
         return None
-    return held, _start(array, held)
+    return Place(held, _start(array, held))
 
 
 def let_go(array: np.ndarray[Any, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -13,7 +14,7 @@ from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShap
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops._mapped import let_go, place_of
+from drystone_base.ops._mapped import Place, let_go, place_of
 from drystone_base.tensor import from_proto, read_only, to_proto
 
 __all__ = [
@@ -103,20 +104,25 @@ class TensorAttr:
             let_go(array)
         return self._array
 
-    def stored(self, make: Callable[[Any, int, int, Sequence[int]], Any]) -> Any:
-        """What ``make(owner, descriptor, offset, dims)`` gives for a large value in a local file.
+    @property
+    def place(self) -> Place | None:
+        """Where a large value lies in a local file; None for any other value."""
+        array = self.array
+        return place_of(array) if array.nbytes >= _WORTH_STORING else None
+
+    def stored(self, make: Callable[[Place, Sequence[int]], Any]) -> Any:
+        """What ``make(place, dims)`` gives for a large value in a local file.
 
         It is kept; None for any other value. No memory is taken by the value then.
         """
-        array = self.array
-        if self._stored is None and array.nbytes >= _WORTH_STORING:
-            place = place_of(array)
-            if place is None:
-                return None
-            mapped, offset = place
-            self._stored = make(mapped, mapped.descriptor, offset, array.shape)
-            let_go(array)
+        if self._stored is None and (place := self.place) is not None:
+            self._stored = make(place, self.shape)
+            self._let_go()
         return self._stored
+
+    def _let_go(self) -> None:
+        """Take what a file has of the value out of memory, until somebody asks for it."""
+        let_go(self.array)
 
     @property
     def dtype(self) -> DType:
@@ -137,11 +143,21 @@ class TensorAttr:
         return tuple(int(d.size) for d in self._proto.tensor_shape.dim)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the value's elements, without decoding it; of objects, those of pointers."""
+        return math.prod(self.shape) * self.dtype.np.itemsize
+
+    def ends(self, count: int) -> bytes:
+        """The first and the last ``count`` elements of a value of numbers, without the others."""
+        array = self.array
+        flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+        return bytes(flat[:count].tobytes() + flat[-count:].tobytes())
+
+    @property
     def proto(self) -> TensorProto:
         """The tensor as a proto, its content included."""
         if self._proto is None:
-            assert self._array is not None
-            return to_proto(self._array)
+            return to_proto(self.array)
         if self.content is None:
             return self._proto
         whole = TensorProto()

@@ -31,10 +31,12 @@ def _match(ctx: Context, node: Node) -> _Found | None:
     padding = None
     if product.op == "Pad" and _is_ours(ctx, product):
         padding, (product, slot) = product, product.inputs[0]
-    weights = ctx.constant(node.inputs[1])
-    if product.op != "Mul" or slot or weights is None or not _is_ours(ctx, product):
+    if product.op != "Mul" or slot or not _is_ours(ctx, product):
         return None
-    if len(ctx.users(node.inputs[1])) > 1 or weights.dtype not in (np.float32, np.float64):
+    weights = ctx.constant(node.inputs[1])
+    if weights is None or weights.dtype not in (np.float32, np.float64):
+        return None
+    if len(ctx.users(node.inputs[1])) > 1:
         return None
     for data, factor in (product.inputs, product.inputs[::-1]):
         value = ctx.constant(factor)

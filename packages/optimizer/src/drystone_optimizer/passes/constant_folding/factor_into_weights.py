@@ -1,7 +1,8 @@
 """A product with constants goes into the constant weights of the layer before it.
 
 ``Mul(Conv2D(x, w), c)`` becomes ``Conv2D(x, w c)``, where ``c`` is one number, or one for each
-channel of the result. Also for Conv3D, DepthwiseConv2dNative and MatMul.
+channel of the result. Also for Conv3D, DepthwiseConv2dNative and MatMul. Weights that lie in a file
+stay there, and whoever reads them multiplies them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from drystone_base.graph import Node, Output
 from drystone_base.host.tensors import empty_aligned
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.ops.scaled import ScaledTensor, stays_finite
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Numeric, Rule
 
@@ -27,7 +29,7 @@ _STRETCH: Final = 1 << 15
 class _Found(NamedTuple):
     layer: Node
     factor: Output
-    weights: np.ndarray[Any, Any]
+    weights: np.ndarray[Any, Any] | ScaledTensor
 
 
 def _match(ctx: Context, node: Node) -> _Found | None:
@@ -47,12 +49,35 @@ def _match(ctx: Context, node: Node) -> _Found | None:
     return None
 
 
-def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any]) -> Any:
+def _scaled(
+    layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any] | ScaledTensor | None:
     """The weights times the factor; None where that is not the same, or not finite."""
+    flat = _factors(layer, weights, c)
+    if flat is None:
+        return None
+    held = layer.inputs[1][0].attr("value")
+    is_in_file = held.place is not None and held.place.factors is None
+    if is_in_file and flat.dtype == np.float32 and stays_finite(weights, flat):
+        return ScaledTensor(
+            held, flat.reshape(-1), weights.shape[1] if _is_transposed(layer) else 1
+        )
+    return _product(weights, flat)
+
+
+def _is_transposed(layer: Node) -> bool:
+    """Whether the channels of the result are the rows of the weights."""
+    return layer.op == "MatMul" and bool(layer.attr("transpose_b"))
+
+
+def _factors(
+    layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any] | None:
+    """The factor as it is multiplied to the weights; None where it is none of each channel."""
     rank = _RANKS[layer.op]
     if weights.ndim != rank or c.ndim > rank:
         return None
-    transposed = layer.op == "MatMul" and layer.attr("transpose_b")
+    transposed = _is_transposed(layer)
     channels = weights.shape[-2] * weights.shape[-1] if "Depthwise" in layer.op else (
         weights.shape[0 if transposed else -1]
     )  # fmt: skip
@@ -66,8 +91,13 @@ def _scaled(layer: Node, weights: np.ndarray[Any, Any], c: np.ndarray[Any, Any])
     flat: np.ndarray[Any, Any] = c.reshape(-1)
     if "Depthwise" in layer.op and flat.size > 1:
         flat = flat.reshape(weights.shape[-2:])
-    if transposed:
-        flat = flat.reshape(-1, 1)
+    return flat.reshape(-1, 1) if transposed else flat
+
+
+def _product(
+    weights: np.ndarray[Any, Any], flat: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any] | None:
+    """The product; None where one vanishes, or is infinite or NaN."""
     scaled = empty_aligned(weights.shape, weights.dtype)  # as kernels want it, to be taken as it is
     with np.errstate(all="ignore"):
         np.multiply(weights, flat, out=scaled)
