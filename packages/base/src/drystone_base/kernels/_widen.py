@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
 
+from drystone_base.dtypes import BFLOAT16
 from drystone_base.kernels._registry import Array
 
 __all__ = ["quiet", "wide_dtype", "widen"]
 
-_NARROW: Final = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
+_HALF: Final = np.dtype(np.float16)
+_OF_A_LIBRARY: Final = 2  # of NumPy's own types, ``isbuiltin`` is less
 
 quiet: Final = np.errstate(all="ignore")
 """Decorator: NaN, infinity and wrap-around are answers, not warnings."""
 
 
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    return dtype == _HALF or (dtype.isbuiltin == _OF_A_LIBRARY and dtype == BFLOAT16.np)
+
+
 def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type to accumulate in: float32 for half and bfloat16, else the type itself."""
-    return np.dtype(np.float32) if dtype in _NARROW else dtype
+    return np.dtype(np.float32) if _is_narrow(dtype) else dtype
 
 
 def widen(x: Array) -> Array:
     """``x`` in its accumulation type; the same array where that is its own type."""
-    return x.astype(np.float32) if x.dtype in _NARROW else x
+    return x.astype(np.float32) if _is_narrow(x.dtype) else x

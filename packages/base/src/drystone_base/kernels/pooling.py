@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from drystone_base.kernels._limits import check_size
@@ -22,6 +21,10 @@ def lowest(dtype: np.dtype[Any]) -> Any:
     """The smallest finite value of a numeric type: what TensorFlow starts a maximum from."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
+    if dtype.isbuiltin == 1:  # NumPy's own
+        return np.finfo(dtype).min
+    import ml_dtypes  # opened for those who have its types
+
     finfo: Any = ml_dtypes.finfo
     return finfo(dtype).min
 
