@@ -49,8 +49,9 @@ def misfit(published: Result | None, run: Result) -> str:
 
 def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two machines are the same, but for what a system keeps of its memory at its start."""
-    apart = abs(one["memory"] - other["memory"])
-    return {**one, "memory": 0} == {**other, "memory": 0} and apart < one["memory"] / 1000
+    sizes = one.get("memory", 0), other.get("memory", 0)
+    is_near = abs(sizes[0] - sizes[1]) <= sizes[0] / 1000
+    return {**one, "memory": 0} == {**other, "memory": 0} and is_near
 
 
 def updated(published: Result, run: Result) -> Result:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import bench.__main__ as program
-from bench import environments, peers, result, rounds, size
+from bench import environments, peers, rounds, size
 from bench.case import GROUPS, Case
 from bench.cases import networks
 from bench.peers import RUNTIMES, Peer
@@ -193,18 +193,6 @@ def test_a_wrong_answer_of_ours_is_a_failure() -> None:
         assert program.failures({"cases": [{**row, "found": {"drystone": entry}}]}) == ["c"]
     good = {"slots": {}, "difference": 1e-6}
     assert program.failures({"cases": [{**row, "found": {"drystone": good}}]}) == []
-
-
-def test_rows_of_another_machine_or_version_do_not_stand_beside_the_published_ones() -> None:
-    machine = {"processor": "a", "cores": 2, "memory": 25_276_510_208, "system": "Linux"}
-    found: dict[str, Any] = {"machine": machine, "peers": {"torch": {"versions": {"torch": "2"}}}}
-    again = {**found, "machine": {**machine, "memory": 25_276_502_016}}  # after another start
-    assert result.misfit(found, again) == ""
-    for other in ({"cores": 4}, {"processor": "b"}, {"memory": 33_000_000_000}):
-        assert "machine" in result.misfit(found, {**found, "machine": {**machine, **other}})
-    newer = {**found, "peers": {"torch": {"versions": {"torch": "3"}}}}
-    assert "another torch" in result.misfit(found, newer)
-    assert "nothing is published" in result.misfit(None, found)
 
 
 def test_sizes_count_a_distribution_and_what_it_needs() -> None:

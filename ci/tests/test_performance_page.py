@@ -75,6 +75,11 @@ def test_rows_of_other_machines_and_versions_are_not_mixed() -> None:
     published: Any = of.latest()
     assert of.misfit(None, published) == "nothing is published yet"
     assert "machine" in of.misfit(published, {**published, "machine": {"cores": 64}})
+    machine = published["machine"]
+    for more, why in ((8192, ""), (1 << 30, "machine")):  # what a system keeps at its start
+        other = {**published, "machine": {**machine, "memory": machine["memory"] + more}}
+        assert why in of.misfit(published, other)
+        assert bool(of.misfit(published, other)) is bool(why)
     peers = {"openvino": {"versions": {"openvino": "1999.1"}}}
     assert "another openvino" in of.misfit(published, {**published, "peers": peers})
     assert (
