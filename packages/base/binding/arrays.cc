@@ -174,14 +174,16 @@ bool is_array_of(PyObject* value, TF_DataType dtype) {
 
 namespace {
 
-// Takes the factors, floats one after another in a buffer, or nothing for None. Whether it could.
+// Takes the factors, an array of floats, or nothing for None. Whether it could.
 bool scale(TF_Tensor* tensor, PyObject* factors, long long inner, TF_Status* status) {
   if (factors == Py_None) return true;
-  Py_buffer view;
-  if (PyObject_GetBuffer(factors, &view, PyBUF_SIMPLE) != 0) return false;
-  host.DS_ScaleStoredTensor(tensor, static_cast<const float*>(view.buf),
-                            view.len / static_cast<Py_ssize_t>(sizeof(float)), inner, status);
-  PyBuffer_Release(&view);
+  auto* array = reinterpret_cast<PyArrayObject*>(factors);
+  if (!is_array_of(factors, TF_FLOAT) || !PyArray_ISCARRAY_RO(array)) {
+    PyErr_SetString(PyExc_ValueError, "factors must be an array of float32");
+    return false;
+  }
+  host.DS_ScaleStoredTensor(tensor, static_cast<const float*>(PyArray_DATA(array)), PyArray_SIZE(array), inner,
+                            status);
   if (host.TF_GetCode(status) == TF_OK) return true;
   PyErr_SetString(PyExc_ValueError, host.TF_Message(status));
   return false;

@@ -1,13 +1,13 @@
 // Core of the host library, called as a plugin and as an embedder would. Built with sanitizers.
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "checking.h"
 #include "core/json.h"
 #include "core/large_blocks.h"
 #include "drystone/logging.h"
@@ -16,15 +16,6 @@
 #include "drystone_host/dlpack.h"
 
 namespace {
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 void test_status() {
   TF_Status* s = TF_NewStatus();
@@ -174,7 +165,7 @@ void test_given_memory() {
   CHECK(TF_TensorIsAligned(t));
   TF_DeleteTensor(t);
   if (reinterpret_cast<uintptr_t>(odd) % 64 != 0) CHECK(freed_tensors == 2);
-  CHECK(TF_NewTensor(TF_INT32, dims, 1, &failures, 15, nullptr, nullptr) == nullptr);
+  CHECK(TF_NewTensor(TF_INT32, dims, 1, &help::failures, 15, nullptr, nullptr) == nullptr);
   CHECK(TF_NewTensor(TF_INT32, dims, 1, nullptr, 16, nullptr, nullptr) == nullptr);
 }
 
@@ -340,6 +331,5 @@ int main() {
   old.buffers = 7;
   DS_GetLiveObjects(&old);
   CHECK(old.buffers == 7);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

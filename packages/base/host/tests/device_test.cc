@@ -6,20 +6,12 @@
 #include <thread>
 #include <vector>
 
+#include "checking.h"
 #include "drystone_host/core.h"
 #include "drystone_host/device.h"
 #include "drystone_host/library.h"
 
 namespace {
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 struct Status {
   TF_Status* status = TF_NewStatus();
@@ -129,6 +121,5 @@ int main(int count, char** arguments) {
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
   DS_GetLiveObjects(&live);
   CHECK(live.handles == 0 && live.statuses == 0 && live.buffers == 0);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

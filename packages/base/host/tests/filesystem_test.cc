@@ -4,27 +4,18 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "checking.h"
 #include "drystone/registry.h"
 #include "drystone_host/core.h"
 #include "drystone_host/filesystem.h"
 
 namespace {
-
-int failures = 0;
-
-void check(bool right, const char* text, int line) {
-  if (right) return;
-  ++failures;
-  std::printf("line %d: %s\n", line, text);
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
 
 // A status for one call, and what it says.
 struct Status {
@@ -383,6 +374,5 @@ int main(int count, char** arguments) {
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
   DS_GetLiveObjects(&live);
   CHECK(live.files == 0 && live.statuses == 0 && live.buffers == 0);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checking.h"
 #include "drystone/kernels_experimental.h"
 #include "drystone/sdk/attr.hpp"
 #include "drystone/sdk/wire.hpp"
@@ -21,20 +22,6 @@ namespace help {
 
 using drystone::wire::Writer;
 namespace attr = drystone::sdk::attr;
-
-inline int failures = 0;
-
-inline void check(bool holds, const char* what, int line) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "line %d failed: %s\n", line, what);
-}
-#define CHECK(condition) ::help::check((condition), #condition, __LINE__)
-
-inline int report() {
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
-}
 
 // A status that deletes itself.
 class Status {

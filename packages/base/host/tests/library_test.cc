@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "checking.h"
 #include "drystone/registry.h"
 #include "drystone_host/library.h"
 #include "library/contents.h"
@@ -23,15 +24,6 @@
 #include "library/sha256.h"
 
 namespace {
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -239,6 +231,5 @@ int main(int, char** argv) {
   test_platform_strings_of_any_bytes();
   test_digests();
   test_generated_libraries_are_whole(argv[3]);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "checking.h"
 #include "drystone/ops.h"
 #include "drystone/registry.h"
 #include "drystone/sdk/wire.hpp"
@@ -13,15 +14,6 @@
 #include "drystone_host/ops.h"
 
 namespace {
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 TF_Status* s = nullptr;
 
@@ -395,6 +387,5 @@ int main() {
   live.struct_size = DS_LIVE_OBJECTS_STRUCT_SIZE;
   DS_GetLiveObjects(&live);
   CHECK(live.statuses == 0 && live.buffers == 0 && live.handles == 0);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

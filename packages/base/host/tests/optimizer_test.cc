@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "checking.h"
 #include "drystone/optimizer.h"
 #include "drystone/sdk/wire.hpp"
 #include "drystone_host/core.h"
@@ -15,15 +16,6 @@
 namespace {
 
 using drystone::wire::Writer;
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 struct Status {
   TF_Status* status = TF_NewStatus();
@@ -310,6 +302,5 @@ int main(int count, char** arguments) {
   }
   DS_GetLiveObjects(&after);
   CHECK(after.items == before.items && after.buffers == before.buffers);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

@@ -2,7 +2,6 @@
 #include "core/spans.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -10,21 +9,14 @@
 #include <random>
 #include <vector>
 
+#include "checking.h"
+
 namespace {
 
 using drystone::host::Spans;
 
 constexpr std::size_t kKilo = std::size_t{1} << 10;
 constexpr std::size_t kMega = std::size_t{1} << 20;
-
-int failures = 0;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check((condition), #condition)
 
 std::byte* at(void* block) { return static_cast<std::byte*>(block); }
 
@@ -175,7 +167,7 @@ void test_random(unsigned seed) {
     spans.give(start);
   }
   spans.trim(0);
-  check(is_right && spans.kept() == 0, "random blocks are whole and apart");
+  CHECK(is_right && spans.kept() == 0);
 }
 
 }  // namespace
@@ -187,6 +179,5 @@ int main() {
   test_what_is_kept_goes_back();
   test_too_much();
   for (unsigned seed = 0; seed < 40; ++seed) test_random(seed);
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  return help::report();
 }

@@ -111,6 +111,13 @@ def test_factors_that_are_none_are_refused(tmp_path: Path, factors: Floats, inne
         stored_tensor(mapped, mapped.descriptor, 0, 1, [10], factors, inner)
 
 
+@pytest.mark.parametrize("factors", [np.ones(10), np.ones(10, np.int32), b"0123456789ab", [1.0]])
+def test_factors_of_another_type_are_refused(tmp_path: Path, factors: Any) -> None:
+    mapped: Any = map_file_of(weights(tmp_path, 200, 130))
+    with pytest.raises(ValueError, match="factors must be an array of float32"):
+        stored_tensor(mapped, mapped.descriptor, 0, 1, [10], factors, 1)
+
+
 def map_file_of(array: Floats) -> Any:
     place = TensorAttr(array=array).place
     assert place is not None

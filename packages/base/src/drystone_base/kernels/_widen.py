@@ -6,27 +6,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import BFLOAT16
+from drystone_base.dtypes import BFLOAT16, FLOAT16, from_numpy
 from drystone_base.kernels._registry import Array
 
 __all__ = ["quiet", "wide_dtype", "widen"]
 
-_HALF: Final = np.dtype(np.float16)
-_OF_A_LIBRARY: Final = 2  # of NumPy's own types, ``isbuiltin`` is less
+_NARROW: Final = frozenset((FLOAT16, BFLOAT16))
 
 quiet: Final = np.errstate(all="ignore")
 """Decorator: NaN, infinity and wrap-around are answers, not warnings."""
 
 
-def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    return dtype == _HALF or (dtype.isbuiltin == _OF_A_LIBRARY and dtype == BFLOAT16.np)
-
-
 def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type to accumulate in: float32 for half and bfloat16, else the type itself."""
-    return np.dtype(np.float32) if _is_narrow(dtype) else dtype
+    return np.dtype(np.float32) if from_numpy(dtype) in _NARROW else dtype
 
 
 def widen(x: Array) -> Array:
     """``x`` in its accumulation type; the same array where that is its own type."""
-    return x.astype(np.float32) if _is_narrow(x.dtype) else x
+    return x.astype(np.float32) if from_numpy(x.dtype) in _NARROW else x

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.dtypes import from_numpy
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
@@ -21,7 +22,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
     """The smallest finite value of a numeric type: what TensorFlow starts a maximum from."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
-    if dtype.isbuiltin == 1:  # NumPy's own
+    if from_numpy(dtype).is_of_numpy:
         return np.finfo(dtype).min
     import ml_dtypes  # opened for those who have its types
 

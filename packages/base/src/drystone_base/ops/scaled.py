@@ -74,32 +74,34 @@ class ScaledTensor(TensorAttr):
         self._array = None
 
 
-def stays_finite(of: _Floats, factors: _Floats) -> bool:
+def stays_finite(of: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> bool:
     """Whether all products are surely zero or normal numbers, as are all that is multiplied.
 
-    It says so from the smallest and largest sizes, so False may be too careful.
+    Of floats of one dtype. It says so from the smallest and largest sizes, so False may be too
+    careful.
     """
-    tiny, largest = np.finfo(np.float32).tiny, np.finfo(np.float32).max
+    bounds = np.finfo(of.dtype)
     least, most = _sizes(of)
     least_factor, most_factor = _sizes(factors)
-    if not (tiny <= least <= most < np.inf and tiny <= least_factor <= most_factor < np.inf):
+    if not (bounds.tiny <= min(least, least_factor) and max(most, most_factor) < np.inf):
         return False
-    return float(least) * float(least_factor) >= 2 * float(tiny) and (
-        float(most) * float(most_factor) <= float(largest) / 2
+    return (
+        least * least_factor >= 2 * float(bounds.tiny)
+        and most * most_factor <= float(bounds.max) / 2
     )
 
 
-def _sizes(values: _Floats) -> tuple[np.float32, np.float32]:
-    """The smallest size of those that are not zero, and the largest; NaN where there is one."""
+def _sizes(values: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """The smallest size of those that are not zero, and the largest; infinite for a NaN."""
     flat = values.reshape(-1)
-    room = np.empty(min(flat.size, _STRETCH), np.float32)
-    least, most = np.float32(np.inf), np.float32(0)
+    room = np.empty(min(flat.size, _STRETCH), flat.dtype)
+    least, most = np.inf, 0.0
     for start in range(0, flat.size, _STRETCH):
         part = flat[start : start + _STRETCH]
         sizes = np.abs(part, out=room[: part.size])
-        most = np.maximum(most, sizes.max())
-        smallest = sizes.min()
-        if not smallest:
-            smallest = sizes.min(where=sizes > 0, initial=np.inf)
-        least = np.minimum(least, smallest)
-    return (least, most) if most else (np.float32(1), np.float32(1))
+        largest = float(sizes.max())
+        if not largest < np.inf:
+            return 0.0, np.inf
+        smallest = float(sizes.min()) or float(sizes.min(where=sizes > 0, initial=np.inf))
+        least, most = min(least, smallest), max(most, largest)
+    return (least, most) if most else (1.0, 1.0)

@@ -23,8 +23,6 @@ __all__ = ["RULE"]
 _LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
 _RANKS: Final = {"Conv2D": 4, "Conv3D": 5, "DepthwiseConv2dNative": 4, "MatMul": 2}
 
-_STRETCH: Final = 1 << 15
-
 
 class _Found(NamedTuple):
     layer: Node
@@ -58,11 +56,14 @@ def _scaled(
         return None
     held = layer.inputs[1][0].attr("value")
     is_in_file = held.place is not None and held.place.factors is None
-    if is_in_file and flat.dtype == np.float32 and stays_finite(weights, flat):
-        return ScaledTensor(
-            held, flat.reshape(-1), weights.shape[1] if _is_transposed(layer) else 1
-        )
-    return _product(weights, flat)
+    is_sure = stays_finite(weights, flat)
+    if is_sure and is_in_file and flat.dtype == np.float32:
+        inner = weights.shape[1] if _is_transposed(layer) else 1
+        return ScaledTensor(held, flat.reshape(-1), inner)
+    scaled = empty_aligned(weights.shape, weights.dtype)  # as kernels want it, to be taken as it is
+    with np.errstate(all="ignore"):
+        np.multiply(weights, flat, out=scaled)
+    return scaled if is_sure or _is_whole(scaled, weights, flat) else None
 
 
 def _is_transposed(layer: Node) -> bool:
@@ -94,32 +95,12 @@ def _factors(
     return flat.reshape(-1, 1) if transposed else flat
 
 
-def _product(
-    weights: np.ndarray[Any, Any], flat: np.ndarray[Any, Any]
-) -> np.ndarray[Any, Any] | None:
-    """The product; None where one vanishes, or is infinite or NaN."""
-    scaled = empty_aligned(weights.shape, weights.dtype)  # as kernels want it, to be taken as it is
-    with np.errstate(all="ignore"):
-        np.multiply(weights, flat, out=scaled)
-    tiny = np.finfo(scaled.dtype).tiny
-    if _are_normal(scaled.reshape(-1), tiny):
-        return scaled  # as nearly always: nothing vanished, and nothing is infinite or NaN
-    lost = (np.abs(scaled) < tiny) & (weights != 0) & (flat != 0)
-    return scaled if np.isfinite(scaled).all() and not lost.any() else None
-
-
-def _are_normal(values: np.ndarray[Any, Any], tiny: Any) -> bool:
-    """Whether no value is infinite or NaN, or below ``tiny``.
-
-    A stretch at a time, which stays in the cache: new memory costs more than what is computed.
-    """
-    room = np.empty(min(values.size, _STRETCH), values.dtype)
-    for start in range(0, values.size, _STRETCH):
-        part = values[start : start + _STRETCH]
-        sizes = np.abs(part, out=room[: part.size])
-        if not (sizes.min() >= tiny and sizes.max() < np.inf):
-            return False
-    return True
+def _is_whole(
+    scaled: np.ndarray[Any, Any], weights: np.ndarray[Any, Any], flat: np.ndarray[Any, Any]
+) -> bool:
+    """Whether no product vanished, and none is infinite or NaN."""
+    lost = (np.abs(scaled) < np.finfo(scaled.dtype).tiny) & (weights != 0) & (flat != 0)
+    return bool(np.isfinite(scaled).all() and not lost.any())
 
 
 def _apply(ctx: Context, node: Node, found: _Found) -> None:
