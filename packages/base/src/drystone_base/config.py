@@ -48,8 +48,8 @@ class SessionConfig:
     threads and a ``seed``, give the same bits in every run; otherwise a kernel may run on one
     thread now and on several later, which may round sums differently. ``tile_bytes``: a graph that
     computes each example of a batch by itself runs on some examples at a time, a tile, so that
-    their values stay in the caches: about how many bytes these may take (0: half of the last cache,
-    4 to 16 MiB; None: batches run as a whole). Raises ``BadRequest`` (``bad-threads``,
+    their values stay in the caches: about how many bytes these may take (0: a quarter of the last
+    cache, 4 to 8 MiB; None: batches run as a whole). Raises ``BadRequest`` (``bad-threads``,
     ``bad-tile``) for negative numbers.
     """
 

@@ -21,14 +21,14 @@ namespace drystone::host::executor {
 namespace {
 
 constexpr std::int64_t kLeastRoom = 4 << 20;   // bytes
-constexpr std::int64_t kMostRoom = 16 << 20;
+constexpr std::int64_t kMostRoom = 8 << 20;
 
-// Half of the last cache, which other threads and the weights need, too.
+// A quarter of the last cache, which other threads, packed weights and scratch memory need, too.
 std::int64_t room_of_machine() {
   static const std::int64_t room = [] {
 #ifdef _SC_LEVEL3_CACHE_SIZE
     const std::int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (cache > 0) return std::clamp(cache / 2, kLeastRoom, kMostRoom);
+    if (cache > 0) return std::clamp(cache / 4, kLeastRoom, kMostRoom);
 #endif
     return kMostRoom;
   }();
