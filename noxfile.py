@@ -107,6 +107,11 @@ def folders(*parts: str) -> list[str]:
     return [folder for folder in named if (TOP / folder).is_dir()]
 
 
+def folders_without_cpu(*parts: str) -> list[str]:
+    """Those of them whose tests do without drystone-cpu."""
+    return [folder for folder in folders(*parts) if folder not in WITH_CPU]
+
+
 def pytest(session: nox.Session, report: str, *arguments: str) -> None:
     """Run pytest, leaving a JUnit file under `report`."""
     command = ("pytest", "-q", "--durations=10", f"--junitxml={REPORTS / report}.xml")
@@ -153,7 +158,7 @@ def tests(session: nox.Session) -> None:
     steps.run("types", partial(run_types, session))
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
-    ours = [f for f in folders("tests/unit", "tests/golden", "tests/fuzz") if f not in WITH_CPU]
+    ours = folders_without_cpu("tests/unit", "tests/golden", "tests/fuzz")
     every = [*ours, "plugin-abi/tests", "ci/tests", "integration_tests"]
     steps.run(
         "tests",
@@ -172,7 +177,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=PYTHONS["tested"])
 def unit(session: nox.Session) -> None:
     """Unit and fuzz tests against built wheels, on every Python of ci/matrix.toml found here."""
-    install_wheels(session, "test")
+    install_wheels(session, "test", cpu=False)
     pytest(session, f"unit-{session.python}", *folders("tests/unit", "tests/fuzz"))
 
 
@@ -180,7 +185,7 @@ def unit(session: nox.Session) -> None:
 def unit_lowest(session: nox.Session) -> None:
     """Unit tests on the oldest Python with the lowest versions that pyproject.toml allows."""
     session.install("--resolution", "lowest-direct", *third_party())
-    install_wheels(session, "test")
+    install_wheels(session, "test", cpu=False)
     session.run("uv", "pip", "list")
     pytest(session, "unit_lowest", *folders("tests/unit"))
 
@@ -322,7 +327,7 @@ def reference(session: nox.Session) -> None:
     """drystone-base's tests on the reference executor."""
     install_wheels(session, "test", cpu=False)
     session.env["DRYSTONE_EXECUTOR"] = "reference"
-    pytest(session, "reference", "-n", "2", *folders("tests/unit", "tests/golden"))
+    pytest(session, "reference", "-n", "2", *folders_without_cpu("tests/unit", "tests/golden"))
 
 
 @nox.session

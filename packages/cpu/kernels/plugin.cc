@@ -8,6 +8,7 @@
 #include "drystone/kernels.h"
 #include "drystone/logging.h"
 #include "drystone/platform_strings.h"
+#include "plain/parts.h"
 #include "plain/plain.h"
 
 TF_PLATFORM_STRINGS()
@@ -29,25 +30,16 @@ const char* level() {
 #endif
 }
 
-// The folder of drystone_cpu, beside the folder of plugins that this library lies in.
-std::string folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&level), &info) == 0 || info.dli_fname == nullptr) return ".";
-  const std::string file = info.dli_fname;
-  const std::size_t slash = file.rfind('/');
-  return (slash == std::string::npos ? "." : file.substr(0, slash)) + "/../drystone_cpu";
-}
-
 using UseTeam = void (*)(drystone::cpu::Team);
 UseTeam fast_use_team = nullptr;  // of the library for this processor's level
 
 // Calls the function of the library, which stays open.
-void add_from(const std::string& file, const char* function) {
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+void add_from(const std::string& name, const char* function) {
+  void* library = drystone::cpu::open_part(name);
   void* address = library == nullptr ? nullptr : dlsym(library, function);
   if (address == nullptr) {
     const char* why = dlerror();
-    TF_Log(TF_ERROR, "drystone-cpu: %s", why == nullptr ? file.c_str() : why);
+    TF_Log(TF_ERROR, "drystone-cpu: %s", why == nullptr ? name.c_str() : why);
     return;
   }
   fast_use_team = reinterpret_cast<UseTeam>(dlsym(library, "drystone_cpu_use_team"));
@@ -63,5 +55,5 @@ void drystone::cpu::share_with(Team team) {
 
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   drystone::cpu::add_plain_kernels();
-  add_from(folder() + "/libdrystone_cpu_" + level() + ".so", "drystone_cpu_add_fast_kernels");
+  add_from(std::string("libdrystone_cpu_") + level() + ".so", "drystone_cpu_add_fast_kernels");
 }

@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["late_names"]
+__all__ = ["imported", "late_names"]
+
+
+def imported(module: str, attribute: str) -> Any:
+    """An attribute of a module that this process has imported; None where it has not.
+
+    A module that another thread is importing just now counts as one that was not.
+    """
+    return getattr(sys.modules.get(module), attribute, None)
 
 
 def late_names(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import host_programs
 import pytest
+from fresh_process import run_program
 
 from drystone_base import host
 from drystone_base.errors import HostError
@@ -22,6 +23,46 @@ def test_core_under_sanitizers() -> None:
 
 def test_spans_under_sanitizers() -> None:
     assert host_programs.run("spans_test.cc") == "0 failures\n"
+
+
+FORKING = """
+import ctypes, os, signal, sys, threading
+from drystone_base.host import _lib
+
+lib = ctypes.CDLL(str(_lib.path()))  # its calls let other threads run
+lib.TF_AllocateTensor.restype = ctypes.c_void_p
+lib.TF_AllocateTensor.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+lib.TF_DeleteTensor.argtypes = [ctypes.c_void_p]
+sizes = (ctypes.c_int64 * 1)(25_000)
+
+def use_one():
+    lib.TF_DeleteTensor(lib.TF_AllocateTensor(1, sizes, 1, 100_000))
+
+def work():
+    while True:
+        use_one()
+
+use_one()
+sys.setswitchinterval(1e-5)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+statuses = set()
+for _ in range(1000):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        use_one()
+        os._exit(0)
+    statuses.add(os.waitpid(child, 0)[1])
+    if len(statuses) > 1:
+        break
+print(*statuses, flush=True)
+os._exit(0)
+"""
+
+
+def test_children_of_a_busy_process_get_memory() -> None:
+    assert run_program(FORKING) == "0\n"
 
 
 def test_version_is_that_of_the_package() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+import types
 
 import pytest
 from fresh_process import run_program
 
-from drystone_base.late_names import late_names
+from drystone_base.late_names import imported, late_names
 
 PACKAGES = ["drystone_base", "drystone_base.cli.kit", "drystone_base.loaders",
             "drystone_base.placement", "drystone_base.plugins"]  # fmt: skip
@@ -45,3 +46,12 @@ def test_homes_are_modules_with_or_without_an_attribute(monkeypatch: pytest.Monk
     assert find("JSONEncoder") is sys.modules["json.encoder"].JSONEncoder
     assert find("sep") is None
     assert find("join").__name__ == "join"
+
+
+def test_a_module_that_is_being_imported_is_not_there_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert imported("drystone_base.late_names", "imported") is imported
+    assert imported("drystone_base.late_names", "nobody") is None
+    assert imported("drystone_base.no_such_module", "imported") is None
+    begun = types.ModuleType("drystone_base.begun")
+    monkeypatch.setitem(sys.modules, "drystone_base.begun", begun)
+    assert imported("drystone_base.begun", "generation") is None

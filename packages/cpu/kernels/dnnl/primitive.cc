@@ -25,7 +25,7 @@ int threads_for(std::int64_t operations, std::int64_t elements) {
   thread_local int known = 0;
   const bool is_small = operations + kPerElement * elements < kLeast;
   // oneDNN leaves work out where it gets fewer threads than it was told.
-  const int now = is_small ? 1 : std::min(DS_NumThreads(), omp_get_thread_limit());
+  const int now = is_small ? 1 : most_threads();
   if (now != known) {
     omp_set_dynamic(0);
     omp_set_num_threads(now);

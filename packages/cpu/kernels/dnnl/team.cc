@@ -2,6 +2,7 @@
 #include "dnnl/team.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,7 @@ namespace drystone::cpu::dnnl_part {
 namespace {
 
 thread_local bool has_team = false;
+thread_local bool has_lost_team = false;  // a forked child has only the thread that forked
 
 // Threads take the next piece when they are done with one, as some may begin late.
 void run(std::int64_t count, std::int64_t pieces, int threads, DS_RangeBody body, void* argument) {
@@ -25,7 +27,17 @@ void run(std::int64_t count, std::int64_t pieces, int threads, DS_RangeBody body
 
 }  // namespace
 
-void begin_team() { has_team = true; }
+int most_threads() { return has_lost_team ? 1 : std::min(DS_NumThreads(), omp_get_thread_limit()); }
+
+void begin_team() {
+  // OpenMP would wait for the threads of the team for ever.
+  static const int handled = pthread_atfork(nullptr, nullptr, [] {
+    has_lost_team = has_lost_team || has_team;
+    has_team = false;
+  });
+  static_cast<void>(handled);
+  has_team = true;
+}
 
 }  // namespace drystone::cpu::dnnl_part
 
@@ -37,7 +49,7 @@ int drystone_cpu_dnnl_share(std::int64_t count, std::int64_t cost, DS_RangeBody 
     body(argument, 0, count);
     return 1;
   }
-  const int threads = has_team ? std::min(DS_NumThreads(), omp_get_thread_limit()) : 1;
+  const int threads = has_team ? most_threads() : 1;
   if (threads < 2) return 0;
   std::int64_t total = 0;
   if (__builtin_mul_overflow(count, std::max<std::int64_t>(cost, 1), &total)) total = INT64_MAX;

@@ -8,6 +8,9 @@
 
 namespace drystone::cpu::dnnl_part {
 
+// How many threads this thread's primitives may run on.
+int most_threads();
+
 // This thread's primitives run on several threads from now on.
 void begin_team();
 

@@ -1,13 +1,13 @@
 // Products and convolutions by oneDNN: registered here, made by a library of their own, which is
 // opened with the first of them. oneDNN is large: who needs none of it does not load it.
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 
 #include "dnnl/entry.h"
+#include "plain/parts.h"
 #include "plain/plain.h"
 
 namespace drystone::cpu {
@@ -16,15 +16,7 @@ namespace {
 using dnnl_part::Entry;
 using Find = const Entry* (*)(const char*, int);
 
-std::string library_file() {
-  static const char here = 0;
-  Dl_info info{};
-  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::string file = info.dli_fname;
-  const std::size_t slash = file.rfind('/');
-  return (slash == std::string::npos ? "." : file.substr(0, slash)) +
-         "/../drystone_cpu/libdrystone_cpu_dnnl.so";
-}
+constexpr char kLibrary[] = "libdrystone_cpu_dnnl.so";
 
 // A variable of the environment that is set for a scope, unless it has a value.
 class DefaultVariable {
@@ -55,7 +47,7 @@ Find library() {
   if (found != nullptr) return found;
   const DefaultVariable policy("OMP_WAIT_POLICY", "passive");
   const DefaultVariable spins("GOMP_SPINCOUNT", "5000");  // some 100 us
-  void* handle = dlopen(library_file().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = open_part(kLibrary);
   void* address = handle == nullptr ? nullptr : dlsym(handle, "drystone_cpu_dnnl_entry");
   if (address == nullptr) {
     const char* why = dlerror();
@@ -168,7 +160,7 @@ void add_quantized() {
 }  // namespace
 
 void add_products() {
-  if (access(library_file().c_str(), R_OK) != 0) return;  // built without oneDNN
+  if (!has_part(kLibrary)) return;  // built without oneDNN
   add_rows(std::make_index_sequence<std::size(kRows)>());
   add_quantized();
 }

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.late_names import imported
 from drystone_base.modules import Module, declared
 
 if TYPE_CHECKING:
@@ -58,11 +59,11 @@ def _lasts(config: Any) -> bool:
     """
     if config != "default" or may_have_plugins():
         return False
-    settings = sys.modules.get("drystone_optimizer.config")
-    if settings is not None and settings.get_experimental_options():
+    options = imported("drystone_optimizer.config", "get_experimental_options")
+    if options is not None and options():
         return False
-    runs = sys.modules.get("drystone_optimizer.stage")
-    return runs is None or not runs.has_left_out()
+    has_left_out = imported("drystone_optimizer.stage", "has_left_out")
+    return has_left_out is None or not has_left_out()
 
 
 def _listed() -> list[dict[str, str]]:
@@ -76,9 +77,9 @@ def _listed() -> list[dict[str, str]]:
 
 def may_have_plugins() -> bool:
     """Whether any library, isolated plugin or Python package could have brought an optimizer."""
-    libraries = sys.modules.get("drystone_base.host.library")  # imported with the first library
+    entries = imported("drystone_base.host.library", "called_entries")  # with the first library
     return bool(
-        (libraries is not None and not _ENTRIES.isdisjoint(libraries.called_entries()))
+        (entries is not None and not _ENTRIES.isdisjoint(entries()))
         or "drystone_base.plugins.isolation" in sys.modules
         or "drystone_optimizer.sources" in sys.modules
         or declared(GROUP)

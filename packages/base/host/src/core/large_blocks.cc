@@ -1,6 +1,8 @@
 // Large blocks: see core/large_blocks.h.
 #include "core/large_blocks.h"
 
+#include <pthread.h>
+
 #include <mutex>
 
 #include "core/spans.h"
@@ -13,9 +15,15 @@ struct Pool {
   Spans spans;
 };
 
-// Never destroyed: tensors may go during exit.
+// Never destroyed: tensors may go during exit. A process forks while no thread is inside, since the
+// child has none that would go on there.
 Pool& pool() {
-  static Pool* const only = new Pool();
+  static Pool* const only = [] {
+    static Pool* const made = new Pool();
+    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
+                   [] { made->mutex.unlock(); });
+    return made;
+  }();
   return *only;
 }
 

@@ -2,6 +2,8 @@
 // no traffic between cores; a thread that ends adds its counts to those of the ones before it.
 #include "core/live.h"
 
+#include <pthread.h>
+
 #include <cstring>
 #include <mutex>
 
@@ -12,7 +14,8 @@ namespace {
 
 constexpr auto kKinds = static_cast<std::size_t>(Kind::count);
 
-// All threads' counts, and the sums of threads that are over. Never destroyed.
+// All threads' counts, and the sums of threads that are over. Never destroyed. A process forks while
+// no thread begins or ends there: the child has none that would go on.
 struct All {
   std::mutex mutex;
   LiveCounts past;
@@ -20,7 +23,12 @@ struct All {
 };
 
 All& all() {
-  static All* const counts = new All();
+  static All* const counts = [] {
+    static All* const made = new All();
+    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
+                   [] { made->mutex.unlock(); });
+    return made;
+  }();
   return *counts;
 }
 

@@ -5,6 +5,7 @@
 // loops; what one is handed costs a lock, so work shorter than some ten microseconds is not.
 #include "threads/pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -59,9 +60,11 @@ void work(Loop& loop) {
 
 class Pool {
  public:
+  // Never destroyed: workers may run until the very end. A forked child has none and begins anew.
   static Pool& get() {
-    static auto* const pool = new Pool();  // never destroyed: workers may run until the very end
-    return *pool;
+    static const int handled = pthread_atfork(nullptr, nullptr, [] { only().store(new Pool()); });
+    static_cast<void>(handled);
+    return *only().load(std::memory_order_acquire);
   }
 
   int threads() {
@@ -88,6 +91,11 @@ class Pool {
   }
 
  private:
+  static std::atomic<Pool*>& only() {
+    static std::atomic<Pool*> pool{new Pool()};
+    return pool;
+  }
+
   // Under the mutex.
   void start() {
     std::thread([this] { serve(); }).detach();

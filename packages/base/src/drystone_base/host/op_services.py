@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import sys
 import threading
 from collections.abc import Callable
 from typing import Final
@@ -13,6 +12,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import write
 from drystone_base.host.status import Status
+from drystone_base.late_names import imported
 
 __all__ = ["attach", "detach", "generation_of_plugins"]
 
@@ -79,8 +79,8 @@ def _definitions() -> bytes:
 
 def _generation() -> int:
     """A number that grows when our ops change; no program changes them without that module."""
-    defs = sys.modules.get("drystone_base.ops.defs")
-    return 0 if defs is None else int(defs.generation())
+    generation = imported("drystone_base.ops.defs", "generation")
+    return 0 if generation is None else int(generation())
 
 
 def _own_kernels(_context: int, op: bytes | None, out: int, status: int) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_base._entry_points import declared, declaring
+from drystone_base.late_names import imported
 
 if TYPE_CHECKING:
     from drystone_base.config import SessionConfig
@@ -79,14 +80,14 @@ def _stages_last(config: SessionConfig) -> bool:
 
 def has_own_ops() -> bool:
     """Whether the program has registered ops."""
-    defs = sys.modules.get("drystone_base.ops.defs")
-    return defs is not None and defs.generation() > 0
+    generation = imported("drystone_base.ops.defs", "generation")
+    return generation is not None and generation() > 0
 
 
 def _plugins() -> list[tuple[str, str, str]]:
     """The plugins of this process, by name, path and state; none where none are installed."""
-    manager = sys.modules.get("drystone_base.plugins._manager")
-    found = manager.manager.found.plugins if manager is not None else ()
+    manager = imported("drystone_base.plugins._manager", "manager")
+    found = manager.found.plugins if manager is not None else ()
     return [(plugin.name, plugin.path, plugin.state) for plugin in found]
 
 
