@@ -43,6 +43,7 @@ class Preparing:
     def __init__(self, session: Session) -> None:
         self.session, self.config = session, session.config
         self.graph = session.source.graph()
+        session.source.check()  # passes read constants
 
     def lowered(
         self, fetches: list[str], feeds: list[str], kept: KeptPlans | None

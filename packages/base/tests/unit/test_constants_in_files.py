@@ -133,6 +133,27 @@ def test_a_file_that_was_cut_off_is_a_failure_that_says_so(tmp_path: Path) -> No
     np.testing.assert_array_equal(session.run("y:0", one()), numbers(1) + 1)
 
 
+@pytest.mark.parametrize("executor", ["native", "reference"])
+@pytest.mark.parametrize("size", [1000, 100_000, None])
+def test_no_plan_is_made_of_a_file_that_holds_another_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None, executor: Any
+) -> None:
+    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(tmp_path / "plans"))
+    file, other = tmp_path / "model.pb", tmp_path / "other.pb"
+    model(file, numbers(1))
+    model(other, numbers(2))
+    loaded = ds.load(file, config=SessionConfig(executor=executor))
+    np.testing.assert_array_equal(loaded.run("y:0", one()), numbers(1) + 1)
+    whole = file.read_bytes()
+    file.write_bytes((other.read_bytes() * 2)[: size or len(whole)])
+    with pytest.raises(BadModelFile, match="changed while the model is in use") as raised:
+        loaded.run("w:0")
+    assert raised.value.code == "file-changed"
+    assert raised.value.remedy.startswith("write a new model under another name")
+    file.write_bytes(whole)  # another time, the same bytes
+    np.testing.assert_array_equal(loaded.run("w:0"), numbers(1))
+
+
 def test_what_is_held_goes_with_the_last_who_needs_it(tmp_path: Path) -> None:
     file = tmp_path / "model.pb"
     model(file, numbers(1))

@@ -100,6 +100,13 @@ class GraphFile:
         """Whether others are to be spared to hash it, which takes long."""
         return not self._is_noted and is_large(self._state)
 
+    def has_same_bytes(self) -> bool:
+        """Whether the file still holds the graph, as far as its digest is known."""
+        try:
+            return self._digest is None or self._digest == self._read()
+        except OSError:
+            return False
+
     def settle(self) -> bool:
         """Hash the file, if nobody has, and spare others that; takes as long as to read it.
 

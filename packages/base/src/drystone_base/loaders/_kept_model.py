@@ -132,7 +132,7 @@ def _as_kept(
         for targets, fed in kept.steps
     ]
     return LoadedModel(
-        GraphSource(lambda: parts().load_graph(), file),
+        GraphSource(lambda: parts().load_graph(), file, file.data),
         dict(kept.signatures),
         files.path,
         files.kind,
@@ -149,7 +149,7 @@ def _as_kept(
 def _as_read(files: ModelFiles, file: GraphFile | None, read: Read) -> LoadedModel:
     meta = read.meta
     return LoadedModel(
-        GraphSource.of(read.graph, file),
+        GraphSource.of(read.graph, file, files.data),
         read.signatures,
         files.path,
         files.kind,

@@ -6,7 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from drystone_base.ops._mapped import MappedFile
+
 if TYPE_CHECKING:
+    from drystone_base.errors import BadModelFile
     from drystone_base.graph import Graph
     from drystone_base.loaders._graph_file import GraphFile
 
@@ -17,22 +20,32 @@ class GraphSource:
     """Where a session's graph is from.
 
     ``file`` is None where that is not one file alone, or somebody outside has the graph, who may
-    have edited it: then nothing that was made of the file's bytes stands for the graph.
+    have edited it: then nothing that was made of the file's bytes stands for the graph. ``data``:
+    the bytes that the graph is read from, where those are a mapped file's, and its constants.
     """
 
-    __slots__ = ("_file", "_graph", "_handed_out", "_lock", "_read")
+    __slots__ = ("_file", "_graph", "_handed_out", "_lock", "_mapped", "_read")
 
-    def __init__(self, read: Callable[[], Graph], file: GraphFile | None = None) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Graph],
+        file: GraphFile | None = None,
+        data: memoryview | None = None,
+    ) -> None:
+        owner = None if data is None else data.obj
         self._read = read
         self._file = file
+        self._mapped = owner if isinstance(owner, MappedFile) else None
         self._graph: Graph | None = None
         self._handed_out = False
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, graph: Graph, file: GraphFile | None = None) -> GraphSource:
+    def of(
+        cls, graph: Graph, file: GraphFile | None = None, data: memoryview | None = None
+    ) -> GraphSource:
         """The source of a graph that is there."""
-        return cls(lambda: graph, file)
+        return cls(lambda: graph, file, data)
 
     @property
     def file(self) -> GraphFile | None:
@@ -40,13 +53,36 @@ class GraphSource:
         return None if self._handed_out else self._file
 
     def graph(self) -> Graph:
-        """The graph, for who does not edit it; raises as reading it does."""
+        """The graph, for who does not edit it; raises as reading it does, and as ``check``."""
         with self._lock:
             if self._graph is None:
+                self.check()
                 self._graph = self._read()
             return self._graph
+
+    def check(self) -> None:
+        """Raise ``BadModelFile`` (``file-changed``) where its file is seen to hold another one."""
+        mapped = self._mapped
+        if mapped is None or mapped.is_untouched():
+            return
+        if not mapped.is_whole() or not (self._file is None or self._file.has_same_bytes()):
+            raise _changed(len(mapped))
 
     def hand_out(self) -> Graph:
         """The graph, for who may edit it."""
         self._handed_out = True
         return self.graph()
+
+
+def _changed(size: int) -> BadModelFile:
+    from drystone_base.errors import BadModelFile
+
+    return BadModelFile(
+        "the model's file was changed while the model is in use",
+        check="a graph and its large constants are read from the file when they are needed",
+        found=f"a file of other contents than the {size} bytes that were loaded",
+        needed="the file as it was when it was loaded",
+        remedy="write a new model under another name, move it in place, and load that",
+        code="file-changed",
+        status="DATA_LOSS",
+    )

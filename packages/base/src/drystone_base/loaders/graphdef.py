@@ -99,7 +99,7 @@ def load_graphdef(path: str | Path) -> LoadedModel:
     data = map_file(path)
     refuse_foreign(data, path)
     file = GraphFile.of(data)
-    source = GraphSource(lambda: _parse(data, str(path)), file)
+    source = GraphSource(lambda: _parse(data, str(path)), file, data)
     kept = None if file is None else file.kept_loading()
     signatures = _signatures(source, file) if kept is None else dict(kept.signatures)
     return LoadedModel(source, signatures, path, "graphdef", size=len(data))

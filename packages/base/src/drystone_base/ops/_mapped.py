@@ -22,13 +22,24 @@ class MappedFile(mmap.mmap):
     """A whole file, mapped read-only, with a descriptor of it that stays open as long."""
 
     descriptor: int = -1
+    _written: int = 0
 
     @classmethod
     def of(cls, file: BinaryIO) -> MappedFile:
         """The mapping of an open file that is not empty; raises ``OSError``, ``ValueError``."""
         mapped = cls(file.fileno(), 0, access=mmap.ACCESS_READ, **_ONE_DESCRIPTOR)
         mapped.descriptor = os.dup(file.fileno())
+        mapped._written = os.fstat(mapped.descriptor).st_mtime_ns
         return mapped
+
+    def is_whole(self) -> bool:
+        """Whether the file still has the size that is mapped; to read past its end is a signal."""
+        return os.fstat(self.descriptor).st_size == len(self)
+
+    def is_untouched(self) -> bool:
+        """Whether nobody seems to have written to the file since."""
+        now = os.fstat(self.descriptor)
+        return now.st_size == len(self) and now.st_mtime_ns == self._written
 
     def let_go(self) -> None:
         """Take all its pages out of memory; whoever reads them again gets them from the file."""
