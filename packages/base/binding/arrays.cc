@@ -157,7 +157,11 @@ TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cas
     }
   } else {
     out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
-    if (out != nullptr && bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);
+    if (out == nullptr) {
+      PyErr_Format(PyExc_MemoryError, "no room for a tensor of %zu bytes", bytes);
+      return nullptr;
+    }
+    if (bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);
   }
   if (out == nullptr) PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %d", static_cast<int>(dtype));
   return out;

@@ -1,13 +1,13 @@
-"""Structures of fetches: names in lists, tuples and dicts."""
+"""Structures of fetches, names in lists, tuples and dicts; and names of feeds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from drystone_base.errors import BadRequest
 
-__all__ = ["Fetches", "flatten"]
+__all__ = ["Fetches", "check_feeds", "flatten"]
 
 Fetches: TypeAlias = Any
 """A tensor or node name, or a list, tuple or dict of fetches."""
@@ -35,3 +35,17 @@ def flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
         remedy="give one name, or a list, tuple or dict of them",
         code="bad-fetch",
     )
+
+
+def check_feeds(feeds: Iterable[object]) -> None:
+    """Raise ``BadRequest`` (``bad-feed``) unless all of them are names."""
+    for feed in feeds:
+        if not isinstance(feed, str):
+            raise BadRequest(
+                f"a feed cannot be a {type(feed).__name__}",
+                check="feeds must be names of tensors",
+                found=repr(feed),
+                needed="'node:0'",
+                remedy="give the name of each tensor that is fed",
+                code="bad-feed",
+            )

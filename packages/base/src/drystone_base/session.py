@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from drystone_base._fetches import Fetches, flatten
+from drystone_base._fetches import Fetches, check_feeds, flatten
 from drystone_base._prepared import Prepared, Split
 from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
@@ -202,6 +202,7 @@ class Session:
 
     def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
         """What runs a signature: from a file that has its plan, else made from the graph."""
+        check_feeds(feeds)
         plans = self._plans()
         found = None if plans is None else plans.find(fetches, feeds)
         if plans is not None and found is not None:

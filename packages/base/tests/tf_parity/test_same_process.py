@@ -32,7 +32,17 @@ with tf.compat.v1.Session(graph=graph) as session:
 bytes_ = graph.as_graph_def().SerializeToString()
 ours = Session(Graph.from_bytes(bytes_)).run("y:0", {"x:0": x})
 back = tf.compat.v1.GraphDef.FromString(Graph.from_bytes(bytes_).to_bytes())
-print(json.dumps([theirs.tolist(), ours.tolist(), back == graph.as_graph_def()]))
+from drystone_base import plugins
+from drystone_base.kernels.selection import registered
+plugins.ensure_loaded()
+kernels = sum(len(rows) for rows in registered().values())
+print(json.dumps([theirs.tolist(), ours.tolist(), back == graph.as_graph_def(), kernels]))
+"""
+ALONE = """
+from drystone_base import plugins
+from drystone_base.kernels.selection import registered
+plugins.ensure_loaded()
+print(sum(len(rows) for rows in registered().values()))
 """
 
 
@@ -43,6 +53,10 @@ def test_both_work_in_one_process(order: tuple[str, str]) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    theirs, ours, same_graph = json.loads(done.stdout.splitlines()[-1])
+    theirs, ours, same_graph, kernels = json.loads(done.stdout.splitlines()[-1])
+    alone = subprocess.run(
+        [sys.executable, "-c", ALONE], capture_output=True, text=True, check=True
+    )
+    assert kernels == int(alone.stdout), "none went to TensorFlow"
     assert np.allclose(ours, theirs, rtol=1e-6)
     assert same_graph

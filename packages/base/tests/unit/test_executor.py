@@ -209,6 +209,19 @@ def test_make_callable_checks_the_argument_count() -> None:
         call()
 
 
+def test_feeds_and_fetches_are_names() -> None:
+    session = Session(from_text(const("a", 1)))
+    for feed in (None, 1, b"a:0"):
+        with pytest.raises(BadRequest, match="a feed cannot be a ") as raised:
+            session.make_callable("a", [feed])  # type: ignore[list-item]
+        assert raised.value.code == "bad-feed"
+        assert raised.value.needed == "'node:0'"
+        assert raised.value.remedy == "give the name of each tensor that is fed"
+    with pytest.raises(BadRequest, match="a fetch cannot be a int") as raised:
+        session.run(1)
+    assert raised.value.code == "bad-fetch"
+
+
 def test_what_a_session_holds_cannot_be_changed_from_outside() -> None:
     floats = ds.as_dtype("float32")
     graph = ds.Graph()
