@@ -13,10 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Timing", "fresh", "interleaved", "timed"]
+import numpy as np
+
+__all__ = ["Timing", "fed", "fresh", "interleaved", "timed"]
 
 BESIDE = Path(__file__).resolve().parents[2]
 """The folder that holds the package `bench`."""
+
+
+def fed(arrays: Path) -> dict[str, str]:
+    """The tensors that an ``.npz`` file's arrays are fed to, with their keys; ``y`` is no input."""
+    with np.load(arrays, allow_pickle=False) as data:
+        return {f"{key}:0": key for key in data.files if key != "y"}
 
 
 @dataclass(frozen=True)

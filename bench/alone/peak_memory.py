@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.alone._measure import fed
+
 __all__ = ["main"]
 
 
@@ -28,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--answers", type=int, default=3)
     options = parser.parse_args(arguments)
     with np.load(options.arrays, allow_pickle=False) as data:
-        arrays = {f"{name}:0": data[name] for name in data.files if name != "y"}
+        arrays = {name: data[key] for name, key in fed(options.arrays).items()}
     print(f"{'':12}{'anonymous':>10}{'files':>10}{'peak':>10}{'seconds':>10}")
     with _stage("import"):
         import drystone as ds

@@ -21,6 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.alone._measure import fed
 from bench.alone._report import Column, Report, show, text
 
 __all__ = ["STAGES", "main", "stages"]
@@ -88,10 +89,7 @@ def _work(spec: str) -> tuple[dict[str, Any], str]:
     """What a process is told, and the model's name."""
     if spec.count(",") == 2:
         model, arrays, fetch = spec.split(",")
-        import numpy as np
-
-        with np.load(arrays, allow_pickle=False) as data:
-            inputs = {f"{key}:0": key for key in data.files if key != "y"}
+        inputs = fed(Path(arrays))
         told = {"model": model, "arrays": arrays, "inputs": inputs, "outputs": [fetch]}
         return told, Path(model).stem
     folder = Path(spec)

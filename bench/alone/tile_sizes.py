@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from bench.alone._measure import fed
+
 __all__ = ["main"]
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--calls", type=int, default=10)
     options = parser.parse_args(arguments)
     with np.load(options.arrays, allow_pickle=False) as data:
-        arrays = {f"{name}:0": data[name] for name in data.files if name != "y"}
+        arrays = {name: data[key] for name, key in fed(options.arrays).items()}
     calls = {size: _prepared(options.graph, options.fetch, arrays, size) for size in options.sizes}
     least = dict.fromkeys(calls, float("inf"))
     for _ in range(options.calls):

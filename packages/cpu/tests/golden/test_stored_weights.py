@@ -198,7 +198,7 @@ def test_a_file_that_is_cut_off_fails_the_run_that_needs_it(tmp_path: Path) -> N
     np.testing.assert_array_equal(session.run("y:0", {"x:0": first}), table[:1])
     with pytest.raises(BadModelFile) as raised:
         session.run("y:0", {"x:0": np.array([1, 999], np.int32)})
-    assert raised.value.code == "file-cut-off"
+    assert raised.value.code == "file-changed"
 
 
 def test_weights_that_are_packed_need_the_file_no_more(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 // Large blocks: see core/large_blocks.h.
 #include "core/large_blocks.h"
 
-#include <pthread.h>
-
 #include <mutex>
 
+#include "core/forked.h"
 #include "core/spans.h"
 
 namespace drystone::host {
@@ -15,17 +14,7 @@ struct Pool {
   Spans spans;
 };
 
-// Never destroyed: tensors may go during exit. A process forks while no thread is inside, since the
-// child has none that would go on there.
-Pool& pool() {
-  static Pool* const only = [] {
-    static Pool* const made = new Pool();
-    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
-                   [] { made->mutex.unlock(); });
-    return made;
-  }();
-  return *only;
-}
+Pool& pool() { return whole_in_children<Pool>(); }
 
 }  // namespace
 

@@ -2,11 +2,10 @@
 // no traffic between cores; a thread that ends adds its counts to those of the ones before it.
 #include "core/live.h"
 
-#include <pthread.h>
-
 #include <cstring>
 #include <mutex>
 
+#include "core/forked.h"
 #include "drystone_host/core.h"
 
 namespace drystone::host {
@@ -14,23 +13,14 @@ namespace {
 
 constexpr auto kKinds = static_cast<std::size_t>(Kind::count);
 
-// All threads' counts, and the sums of threads that are over. Never destroyed. A process forks while
-// no thread begins or ends there: the child has none that would go on.
+// All threads' counts, and the sums of threads that are over.
 struct All {
   std::mutex mutex;
   LiveCounts past;
   LiveCounts* first = nullptr;
 };
 
-All& all() {
-  static All* const counts = [] {
-    static All* const made = new All();
-    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
-                   [] { made->mutex.unlock(); });
-    return made;
-  }();
-  return *counts;
-}
+All& all() { return whole_in_children<All>(); }
 
 thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
 

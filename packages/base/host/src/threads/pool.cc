@@ -62,9 +62,8 @@ class Pool {
  public:
   // Never destroyed: workers may run until the very end. A forked child has none and begins anew.
   static Pool& get() {
-    static const int handled = pthread_atfork(nullptr, nullptr, [] { only().store(new Pool()); });
-    static_cast<void>(handled);
-    return *only().load(std::memory_order_acquire);
+    static std::atomic<Pool*>& pool = first();
+    return *pool.load(std::memory_order_acquire);
   }
 
   int threads() {
@@ -72,7 +71,6 @@ class Pool {
     if (now == 0) threads_.store(now = cores(), std::memory_order_relaxed);
     return now;
   }
-  void set(int count) { threads_.store(std::clamp(count, 0, kMostThreads), std::memory_order_relaxed); }
 
   void run(Loop& loop, int helpers) {
     {
@@ -91,8 +89,9 @@ class Pool {
   }
 
  private:
-  static std::atomic<Pool*>& only() {
+  static std::atomic<Pool*>& first() {
     static std::atomic<Pool*> pool{new Pool()};
+    pthread_atfork(nullptr, nullptr, [] { pool.store(new Pool()); });
     return pool;
   }
 
@@ -141,7 +140,6 @@ void run(std::int64_t count, std::int64_t grain, std::int64_t pieces, DS_RangeBo
 
 }  // namespace
 
-void set_threads(int count) { Pool::get().set(count); }
 int free_threads() { return is_inside ? 1 : Pool::get().threads(); }
 
 ThreadLimit::ThreadLimit(int count) noexcept : before_(limit) {

@@ -8,10 +8,6 @@
 
 namespace drystone::host {
 
-// How many threads a parallel loop of the process may use, the caller among them. 0: one per core
-// that the process may run on, or $DRYSTONE_NUM_THREADS.
-void set_threads(int count);
-
 // How many threads a loop of this thread could have, were there no ThreadLimit; 1 inside a body.
 int free_threads();
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded
 from drystone_base.errors import (
-    BadModelFile,
     BadRequest,
     DrystoneError,
     KernelError,
@@ -19,6 +18,7 @@ from drystone_base.errors import (
 from drystone_base.host.extension import adapt, extension
 from drystone_base.host.status import CODES
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.ops._mapped import file_changed
 from drystone_base.state import Variable, uninitialized
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _error(code: int, message: str) -> DrystoneError:
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
     if status == "DATA_LOSS" and text.endswith(_CUT_OFF):
-        return _cut_off(text)
+        return file_changed(text)
     blamed = re.match(_PLUGIN, text)
     unset = re.search(_NO_VALUE, text)
     if unset is not None and status == "FAILED_PRECONDITION":
@@ -188,18 +188,6 @@ def _error(code: int, message: str) -> DrystoneError:
         needed="success",
         remedy="`drystone explain` shows the plan that ran",
         status=status,
-    )
-
-
-def _cut_off(text: str) -> BadModelFile:
-    return BadModelFile(
-        "the model's file was changed while the model is in use",
-        check="large constants stay in the file, and are read when they are needed",
-        found=text,
-        needed="the file as it was when it was loaded",
-        remedy="write a new model under another name, move it in place, and load that",
-        code="file-cut-off",
-        status="DATA_LOSS",
     )
 
 

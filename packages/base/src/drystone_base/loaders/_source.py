@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from drystone_base.ops._mapped import MappedFile
+from drystone_base.ops._mapped import MappedFile, file_changed
 
 if TYPE_CHECKING:
-    from drystone_base.errors import BadModelFile
     from drystone_base.graph import Graph
     from drystone_base.loaders._graph_file import GraphFile
 
@@ -66,23 +65,9 @@ class GraphSource:
         if mapped is None or mapped.is_untouched():
             return
         if not mapped.is_whole() or not (self._file is None or self._file.has_same_bytes()):
-            raise _changed(len(mapped))
+            raise file_changed(f"other contents than the {len(mapped)} bytes that were loaded")
 
     def hand_out(self) -> Graph:
         """The graph, for who may edit it."""
         self._handed_out = True
         return self.graph()
-
-
-def _changed(size: int) -> BadModelFile:
-    from drystone_base.errors import BadModelFile
-
-    return BadModelFile(
-        "the model's file was changed while the model is in use",
-        check="a graph and its large constants are read from the file when they are needed",
-        found=f"a file of other contents than the {size} bytes that were loaded",
-        needed="the file as it was when it was loaded",
-        remedy="write a new model under another name, move it in place, and load that",
-        code="file-changed",
-        status="DATA_LOSS",
-    )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
 from drystone_base.late_tuples import NamedTuple
 
-__all__ = ["MappedFile", "Place", "let_go", "place_of"]
+if TYPE_CHECKING:
+    from drystone_base.errors import BadModelFile
+
+__all__ = ["MappedFile", "Place", "file_changed", "let_go", "place_of"]
 
 
 # Else a mapping keeps a descriptor of its own besides, which cannot be asked for.
@@ -49,6 +52,21 @@ class MappedFile(mmap.mmap):
     def __del__(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
+
+
+def file_changed(found: str) -> BadModelFile:
+    """What to raise where a mapped file is seen to hold something else than when it was loaded."""
+    from drystone_base.errors import BadModelFile
+
+    return BadModelFile(
+        "the model's file was changed while the model is in use",
+        check="a graph and its large constants are read from the file when they are needed",
+        found=found,
+        needed="the file as it was when it was loaded",
+        remedy="write a new model under another name, move it in place, and load that",
+        code="file-changed",
+        status="DATA_LOSS",
+    )
 
 
 class Place(NamedTuple):
