@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from drystone_base.dtypes import DType, from_numpy
+from drystone_base.dtypes import STRING, DType
 from drystone_base.errors import BadRequest
 from drystone_base.late_tuples import NamedTuple
-from drystone_base.tensor import string_array
+from drystone_base.tensor import as_strings
 
 if TYPE_CHECKING:
     from drystone_base.ops.attrs import Shape
@@ -27,18 +27,7 @@ class Feed(NamedTuple):
 
 def to_array(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
     """The value of a feed in the tensor's dtype; refuses what does not convert without loss."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        _bad_feed(
-            feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error
-        )
-    if feed.dtype.label == "string":
-        array = _to_strings(feed, array)
-    elif not feed.dtype.is_object and array.dtype != feed.dtype.np:
-        array = _convert(feed, array, given=value)
-    elif copy:
-        array = array.copy()
+    array = _to_strings(feed, value) if feed.dtype is STRING else _to_numbers(feed, value, copy)
     shape = feed.shape
     if shape is not None and (
         len(shape) != array.ndim
@@ -47,6 +36,28 @@ def to_array(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
         needed = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
         _bad_feed(feed, "must have the placeholder's shape", list(array.shape), needed)
     return array
+
+
+def _to_numbers(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
+    found = _first(value)
+    if isinstance(found, str | bytes):  # NumPy would give all of them the width of the longest
+        _bad_feed(feed, "must have the tensor's dtype", "strings", feed.dtype)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        _bad_feed(
+            feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error
+        )
+    if not feed.dtype.is_object and array.dtype != feed.dtype.np:
+        return _convert(feed, array, given=value)
+    return array.copy() if copy else array
+
+
+def _first(value: Any) -> Any:
+    """The first item of nested lists."""
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return value
 
 
 def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[Any, Any]:
@@ -62,16 +73,16 @@ def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[
     return converted
 
 
-def _to_strings(feed: Feed, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    flat = array.ravel().tolist()
-    if not all(isinstance(v, str | bytes) for v in flat):
-        _bad_feed(feed, "must hold text or bytes", from_numpy(array.dtype), feed.dtype)
-    return string_array([v.encode() if isinstance(v, str) else v for v in flat], array.shape)
+def _to_strings(feed: Feed, value: Any) -> np.ndarray[Any, Any]:
+    try:
+        return as_strings(value)
+    except (TypeError, ValueError) as error:
+        _bad_feed(feed, "must hold text or bytes", error, feed.dtype)
 
 
 def _bad_feed(
     feed: Feed, check: str, found: object, needed: object, inner: Exception | None = None
-) -> Any:
+) -> NoReturn:
     raise BadRequest(
         f"the value fed to {feed.name!r} does not fit",
         check=f"a feed {check}",

@@ -14,7 +14,15 @@ from drystone_base.errors import GraphError
 if TYPE_CHECKING:
     from drystone_abi.protos import TensorProto
 
-__all__ = ["MAX_EXPANSION", "from_proto", "read_only", "string_array", "to_proto"]
+__all__ = [
+    "MAX_EXPANSION",
+    "as_array",
+    "as_strings",
+    "from_proto",
+    "read_only",
+    "string_array",
+    "to_proto",
+]
 
 # A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such
 # a tensor is kept as a broadcast view of its last value instead of being written out.
@@ -50,6 +58,37 @@ def string_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, A
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out.reshape(shape)
+
+
+def as_strings(value: Any) -> np.ndarray[Any, Any]:
+    """Text and bytes, alone, in nested lists or in an array of any kind, as an array of bytes.
+
+    They are never brought to one width, as NumPy's own arrays of them are, which also end at the
+    last byte that is not NUL. Text becomes UTF-8. Raises ``TypeError`` for what is neither, in
+    words for a user.
+    """
+    given = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+    return string_array([_encoded(v) for v in given.ravel().tolist()], given.shape)
+
+
+def _encoded(value: object) -> bytes:
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise TypeError(f"text with half a surrogate pair: {error}") from error
+    if isinstance(value, list | tuple):
+        raise TypeError("nested lists of unequal length")
+    raise TypeError(f"{type(value).__name__} {value!r:.40}")
+
+
+def as_array(value: Any) -> np.ndarray[Any, Any]:
+    """An array of what a kernel gave: NumPy hands out the items of arrays without dimensions."""
+    if isinstance(value, bytes):
+        return string_array([value], ())
+    return np.asarray(value)
 
 
 def _bad(what: str, found: object, needed: object) -> GraphError:
@@ -160,7 +199,7 @@ def typed_field(array: np.ndarray[Any, Any], dtype: DType) -> tuple[str, list[An
 
 
 def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
-    """The ``TensorProto`` of an array; strings must be bytes or text in an object, S or U array."""
+    """The ``TensorProto`` of an array; raises ``GraphError`` (``bad-tensor``) for other objects."""
     from drystone_abi.protos import TensorProto, TensorShapeProto
 
     dtype = from_numpy(array.dtype)
@@ -169,9 +208,10 @@ def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
         tensor_shape=TensorShapeProto(dim=[TensorShapeProto.Dim(size=n) for n in array.shape]),
     )
     if dtype is dtypes.STRING:
-        proto.string_val.extend(
-            v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()
-        )
+        try:
+            proto.string_val.extend(as_strings(array).ravel().tolist())
+        except TypeError as error:
+            raise _bad("a constant tensor holds no strings", error, "text or bytes") from error
         return proto
     proto.tensor_content = np.ascontiguousarray(array, dtype.np).tobytes()
     return proto

@@ -24,6 +24,7 @@ from drystone_base.cancellation import LOOKS, Cancellation, cancelled
 from drystone_base.dtypes import DType, from_number
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
+from drystone_base.tensor import as_array
 from drystone_subgraph.artefacts import Artefacts, region_key
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.executable import CompileInput, CompileRequest, Executable, Handle
@@ -376,7 +377,7 @@ def _shown(shapes: Shapes) -> str:
 
 
 def _checked(value: Array, dtype: DType) -> Array:
-    found = np.asarray(value)
+    found = as_array(value)
     if found.dtype != dtype.np:
         raise TypeError(f"an output is {found.dtype}, and must be {dtype}")
     return found

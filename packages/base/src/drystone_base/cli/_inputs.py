@@ -49,8 +49,11 @@ access_options = _options(
 )  # fmt: skip
 
 input_options = _options(
-    click.option("--inputs", type=AnyPath(dir_okay=False), metavar="IN.NPZ",
-                 help="Arrays by signature input name or tensor name."),
+    click.option("--inputs", type=AnyPath(dir_okay=False), metavar="FILE",
+                 help="Values by signature input name or tensor name: .npz, or JSON (.json)."),
+    click.option("--input", "given", multiple=True, metavar="NAME=VALUE",
+                 help="One of them: JSON, as x=[1,2], a file (.npy, .npz, .json), or x=@FILE: its "
+                 "bytes as one string. May be repeated."),
     click.option("--signature", metavar="NAME", help="Which signature; default serving_default."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                  help="Seed of made-up inputs."),
@@ -63,7 +66,7 @@ input_options = _options(
 class Request:
     """What to run: values by tensor name, and the tensor behind each name of a result."""
 
-    feeds: dict[str, Array]
+    feeds: dict[str, Any]
     fetches: dict[str, str]
     made_up: dict[str, Array] = field(default_factory=dict)
 
@@ -100,6 +103,7 @@ def request(
     loaded: LoadedModel,
     *,
     inputs: Path | None,
+    given: Iterable[str] = (),
     signature: str | None,
     fetches: Iterable[str] = (),
     seed: int = 0,
@@ -108,17 +112,16 @@ def request(
 ) -> Request:
     """What the options of a command ask for.
 
-    Without a file of inputs every input of the signature is taken from ``made_up`` or made up from
+    Where nothing is given, every input of the signature is taken from ``made_up`` or made up from
     ``seed``. Raises ``BadRequest``: ``unknown-signature``, ``unknown-input``, ...
     """
-    from drystone_base.cli._values import read_npz
-
     wanted = {text: text for text in fetches}
     chosen = _signature(loaded, signature, needed=not wanted)
     outputs = {name: spec.tensor for name, spec in chosen.outputs.items()} if chosen else {}
     found = Request({}, wanted or outputs)
-    if inputs is not None:
-        found.feeds = _bind(loaded, chosen, read_npz(inputs), complete=not wanted)
+    values = _given_values(inputs, tuple(given))
+    if values is not None:
+        found.feeds = _bind(loaded, chosen, values, complete=not wanted)
     elif chosen is not None:
         known = made_up or {}
         if not all(name in known for name in chosen.inputs):
@@ -126,6 +129,19 @@ def request(
         found.made_up = {name: known[name] for name in chosen.inputs}
         found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
     return found
+
+
+def _given_values(inputs: Path | None, given: tuple[str, ...]) -> dict[str, Any] | None:
+    """Values by name out of a file and of texts; None where there is neither."""
+    if inputs is None and not given:
+        return None
+    from drystone_base.cli._given import parse_inputs, read_inputs
+
+    of_file = {} if inputs is None else read_inputs(inputs)
+    of_texts = parse_inputs(given)
+    for name in of_file.keys() & of_texts.keys():
+        raise click.BadParameter(f"{name!r} is in --inputs, too", param_hint="--input")
+    return of_file | of_texts
 
 
 def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signature | None:
@@ -161,8 +177,8 @@ def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signat
 
 
 def _bind(
-    loaded: LoadedModel, signature: Signature | None, arrays: Mapping[str, Array], *, complete: bool
-) -> dict[str, Array]:
+    loaded: LoadedModel, signature: Signature | None, arrays: Mapping[str, Any], *, complete: bool
+) -> dict[str, Any]:
     """Values by tensor name for arrays named after inputs of the signature or after tensors."""
     specs = signature.inputs if signature else {}
     known = {spec.tensor: spec.tensor for spec in specs.values()}
@@ -186,7 +202,7 @@ def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
     near = near_matches(name, list(dict.fromkeys([*specs, *(n.name for n in graph)])))
     raise BadRequest(
         f"the inputs hold {name!r}, which the model does not have",
-        check="an array must be named after an input of the signature or after a tensor",
+        check="a value must be named after an input of the signature or after a tensor",
         found=name,
         needed=", ".join(specs) or "the name of a tensor, as node:0",
         remedy=f"did you mean {', '.join(near)}?" if near else "`drystone inspect` lists names",
@@ -195,15 +211,15 @@ def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
     )
 
 
-def _missing(missing: list[str], arrays: Mapping[str, Array], specs: Mapping[str, Any]) -> None:
+def _missing(missing: list[str], arrays: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
     from drystone_base.errors import BadRequest
 
     raise BadRequest(
         "the inputs are not complete",
-        check="a file of inputs must hold every input of the signature",
+        check="--inputs and --input must give every input of the signature, or none",
         found=f"{', '.join(arrays)}; missing: {', '.join(missing)}",
         needed=", ".join(specs),
-        remedy="add the missing arrays to the file, or leave out --inputs to have them made up",
+        remedy="give the others, too, or none to have all of them made up",
         code="missing-value",
     )
 

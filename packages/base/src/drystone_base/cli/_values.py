@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
-import click
 import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
 from drystone_base.loaders._files import missing_file, writing
-from drystone_base.tensor import string_array
+from drystone_base.tensor import as_strings, string_array
 from drystone_base.uris import uri_of
 
-__all__ = ["Array", "made_up", "read_npz", "summary", "write_npz"]
+__all__ = [
+    "Array",
+    "bad_array_file",
+    "made_up",
+    "read_arrays",
+    "read_npz",
+    "summary",
+    "write_npz",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
+_BYTES: Final = "#bytes"
+_LENGTHS: Final = "#lengths"
+_SPARE: Final = 1 << 20  # bytes that strings of one width may take more than their own
 _BATCH: Final = 1
 _OTHER: Final = 32
 _WORDS: Final = (b"stone", b"wall", b"graph", b"node", b"edge", b"field", b"rain", b"hill")
@@ -32,44 +43,64 @@ def read_npz(path: Path) -> dict[str, Array]:
     Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects,
     and for one that is not there (``file-not-found``).
     """
+    found = read_arrays(path)
+    if "" in found:
+        bad_array_file(path, "one array without a name, as numpy.save writes it", None)
+    return found
+
+
+def read_arrays(path: Path) -> dict[str, Array]:
+    """The arrays of a ``.npz`` file by name, or the only one of a ``.npy`` file, named ``""``.
+
+    Raises ``BadRequest`` (``bad-array-file``) for a file that is neither, or holds pickled objects,
+    and for one that is not there (``file-not-found``).
+    """
     try:
         if not path.exists():
             missing_file(path, BadRequest)
         with path.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
             if isinstance(file, np.ndarray):
-                _bad_file(path, "one array without a name, as numpy.save writes it", None)
+                return {"": file}
             with file:
-                return {name: file[name] for name in file.files}
+                return whole_strings({name: file[name] for name in file.files})
     except BadRequest:
         raise
     except OSError as error:
-        _bad_file(path, "a file that cannot be read", error)
+        bad_array_file(path, "a file that cannot be read", error)
     except (ValueError, EOFError, KeyError, MemoryError, SyntaxError) as error:
-        _bad_file(path, "what NumPy refuses", error)
+        bad_array_file(path, "what NumPy refuses", error)
     except Exception as error:  # zipfile and zlib have exceptions of their own
-        _bad_file(path, "a damaged archive", error)
+        bad_array_file(path, "a damaged archive", error)
 
 
-def _bad_file(path: Path, found: str, inner: Exception | None) -> NoReturn:
+def bad_array_file(
+    path: Path, found: str, inner: Exception | None, needed: str = "what numpy.savez writes"
+) -> NoReturn:
+    """Raise ``BadRequest`` (``bad-array-file``) for a file of values."""
     raise BadRequest(
         f"the arrays in {str(path)!r} cannot be read",
-        check="a file of arrays must be an .npz without pickled objects",
+        check="a file of values must hold numbers or strings by name, and no pickled objects",
         found=found,
-        needed="what numpy.savez writes; strings as fixed-width bytes (dtype 'S')",
-        remedy="write it with numpy.savez(path, name=array, ...)",
+        needed=needed,
+        remedy="write it with numpy.savez(path, name=array, ...); feed strings of any bytes "
+        'with --input NAME=@FILE, or as {"b64": "..."} in JSON',
         code="bad-array-file",
         inner=inner,
     ) from inner
 
 
 def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write arrays by name. Strings become fixed-width bytes, narrow floats and ints wider ones.
+    """Write arrays by name. Narrow floats and ints become wider ones.
 
-    Raises ``BadRequest`` (``cannot-write``) for a path that cannot be written, and for values that
-    no file holds: resources and variants.
+    Strings become fixed-width bytes where these hold all of them and take little more room, else
+    two arrays: ``NAME#bytes``, all of them in a row, and ``NAME#lengths``. :func:`read_npz` reads
+    both. Raises ``BadRequest`` (``cannot-write``) for a path that cannot be written, and for values
+    that no file holds: resources and variants.
     """
-    storable = {name: _storable(name, np.asarray(a)) for name, a in arrays.items()}
+    storable: dict[str, Array] = {}
+    for name, array in arrays.items():
+        storable |= _storable(name, array)
     with writing(path):
         if uri_of(path) is None:
             with path.open("wb") as file:
@@ -80,10 +111,11 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
             path.write_bytes(whole.getbuffer())
 
 
-def _storable(name: str, array: Array) -> Array:
-    if array.dtype == object:
-        flat = array.ravel().tolist()
-        if not all(isinstance(v, bytes) for v in flat):
+def _storable(name: str, array: Array) -> dict[str, Array]:
+    if array.dtype.kind in "OSUT":
+        try:
+            return _string_members(name, as_strings(array))
+        except TypeError as error:
             raise BadRequest(
                 f"output {name!r} cannot be saved",
                 check="a saved output must hold numbers or strings",
@@ -91,19 +123,47 @@ def _storable(name: str, array: Array) -> Array:
                 needed="numbers or strings",
                 remedy="fetch a tensor that is computed from it",
                 code="cannot-write",
-            )
-        if any(v.endswith(b"\0") for v in flat):
-            click.echo(f"warning: trailing NUL bytes of {name!r} are lost in an .npz", err=True)
-        return np.array(flat, dtype="S").reshape(array.shape)
+            ) from error
     if array.dtype.kind == "V" or array.dtype.isbuiltin == 2:  # what ml_dtypes adds to NumPy
-        return array.astype(np.float32 if from_numpy(array.dtype).is_floating else np.int32)
-    return array
+        wide = array.astype(np.float32 if from_numpy(array.dtype).is_floating else np.int32)
+        return {name: wide}
+    return {name: array}
+
+
+def _string_members(name: str, array: Array) -> dict[str, Array]:
+    values = array.ravel().tolist()
+    lengths = np.array([len(v) for v in values], np.int64)
+    padded = int(lengths.max(initial=0)) * len(values)
+    if padded <= 4 * int(lengths.sum()) + _SPARE and not any(v.endswith(b"\0") for v in values):
+        return {name: np.array(values, dtype="S").reshape(array.shape)}
+    whole = np.frombuffer(b"".join(values), np.uint8)
+    return {name + _BYTES: whole, name + _LENGTHS: lengths.reshape(array.shape)}
+
+
+def whole_strings(arrays: dict[str, Array]) -> dict[str, Array]:
+    """The arrays of a file, strings that lie in two of them put together; raises ``ValueError``."""
+    found: dict[str, Array] = {}
+    for name, array in arrays.items():
+        owner = name.removesuffix(_LENGTHS)
+        if owner != name and owner + _BYTES in arrays:
+            found[owner] = _joined(arrays[owner + _BYTES], array)
+        elif name.removesuffix(_BYTES) + _LENGTHS not in arrays or not name.endswith(_BYTES):
+            found[name] = array
+    return found
+
+
+def _joined(whole: Array, lengths: Array) -> Array:
+    fits = lengths.dtype.kind in "iu" and whole.dtype == np.uint8
+    if not fits or lengths.min(initial=0) < 0 or int(lengths.sum()) != whole.size:
+        raise ValueError("the lengths of strings do not fit their bytes")
+    data, ends = whole.tobytes(), np.cumsum(lengths.ravel()).tolist()
+    return string_array([data[a:b] for a, b in itertools.pairwise([0, *ends])], lengths.shape)
 
 
 def summary(array: Array) -> dict[str, Any]:
     """Dtype, shape and contents of an array, ready for a table row or JSON."""
     facts: dict[str, Any] = {"dtype": _label(array), "shape": list(array.shape)}
-    if array.dtype == object or array.dtype.kind in "SU":
+    if array.dtype == object or array.dtype.kind in "SUT":
         facts["values"] = [_shown(v) for v in array.ravel()[:4].tolist()]
         return facts
     numbers = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
@@ -118,7 +178,7 @@ def summary(array: Array) -> dict[str, Any]:
 
 
 def _label(array: Array) -> str:
-    if array.dtype.kind in "SU" or array.dtype == object:
+    if array.dtype.kind in "SUT" or array.dtype == object:
         return "string"
     return from_numpy(array.dtype).label
 

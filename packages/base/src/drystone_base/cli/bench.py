@@ -58,6 +58,7 @@ Examples:
 def bench(
     model: Path,
     inputs: Path | None,
+    given: tuple[str, ...],
     signature: str | None,
     seed: int,
     shapes: tuple[str, ...],
@@ -83,7 +84,13 @@ def bench(
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     times: dict[str, Any] = {"load": time.perf_counter() - start}
     wanted = request(
-        loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
+        loaded.loaded,
+        inputs=inputs,
+        given=given,
+        signature=signature,
+        fetches=fetches,
+        seed=seed,
+        shapes=shapes,
     )
     times["first"] = _seconds(loaded, wanted)
     for _ in range(warmup):

@@ -40,6 +40,7 @@ def diff(
     first: Path,
     second: Path,
     inputs: Path | None,
+    given: tuple[str, ...],
     signature: str | None,
     seed: int,
     shapes: tuple[str, ...],
@@ -68,7 +69,13 @@ def diff(
         a, b = (load(m, tags, checkpoint, allow_read, allow_write) for m in (first, second))
         report = {"graph": _compare.graphs(a.graph, b.graph)}
         if not no_run:
-            options = {"inputs": inputs, "signature": signature, "seed": seed, "shapes": shapes}
+            options = {
+                "inputs": inputs,
+                "given": given,
+                "signature": signature,
+                "seed": seed,
+                "shapes": shapes,
+            }
             report["outputs"] = _compare.outputs(*_run_both(a, b, options))
     differ = _differ(report, tolerance)
     if wants_json():

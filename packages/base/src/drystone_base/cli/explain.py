@@ -64,6 +64,7 @@ Examples:
 def explain(
     model: Path,
     inputs: Path | None,
+    given: tuple[str, ...],
     signature: str | None,
     seed: int,
     shapes: tuple[str, ...],
@@ -89,7 +90,13 @@ def explain(
         check_output(output, "--plan", model, inputs)
     loaded = load(model, tags, checkpoint, allow_read, allow_write)
     wanted = request(
-        loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
+        loaded.loaded,
+        inputs=inputs,
+        given=given,
+        signature=signature,
+        fetches=fetches,
+        seed=seed,
+        shapes=shapes,
     )
     names, feeds = list(wanted.fetches.values()), list(wanted.feeds)
     if placement:

@@ -41,6 +41,7 @@ __all__ = ["run"]
 EPILOG = """\b
 Examples:
   drystone run saved_model/ --inputs in.npz --outputs out.npz
+  drystone run model.pb --input image=@photo.jpg --input 'scale=[0.5, 2]'
   drystone run model.pb --fetch Identity:0 --fetch Identity_1:0
   drystone run model.meta --checkpoint model.ckpt --signature serving_default
   drystone run model.pb --shape image=1,224,224,3 --repeat 20
@@ -64,6 +65,7 @@ Examples:
 def run(
     model: Path,
     inputs: Path | None,
+    given: tuple[str, ...],
     signature: str | None,
     seed: int,
     shapes: tuple[str, ...],
@@ -83,9 +85,10 @@ def run(
     MODEL is a SavedModel folder, a GraphDef (.pb, .pbtxt), a MetaGraph (.meta) or the
     model.json of a TensorFlow.js graph model.
 
-    Arrays in IN.NPZ are named after the signature's inputs, or after tensors (x:0). Results are
-    saved under the names of the signature's outputs, or under the text of each --fetch. Without
-    --inputs, inputs are made up from the signature's shapes and the seed. --profile, --trace and
+    Values of --inputs and --input are named after the signature's inputs, or after tensors (x:0).
+    In JSON, {"b64": "..."} is a string of any bytes. Results are saved under the names of the
+    signature's outputs, or under the text of each --fetch. Without values, inputs are made up from
+    the signature's shapes and the seed. --profile, --trace and
     --events record the last run, which makes it slower.
     """
     for path, option in ((outputs, "--outputs"), (trace, "--trace")):
@@ -96,7 +99,13 @@ def run(
     loaded = load(model, tags, checkpoint, allow_read, allow_write, needed)
     load_seconds = time.perf_counter() - start
     wanted = request(
-        loaded.loaded, inputs=inputs, signature=signature, fetches=fetches, seed=seed, shapes=shapes
+        loaded.loaded,
+        inputs=inputs,
+        given=given,
+        signature=signature,
+        fetches=fetches,
+        seed=seed,
+        shapes=shapes,
     )
     wants_record = wants_profile or trace is not None or events is not None
     results, seconds, record = _timed(loaded, wanted, repeat, wants_record)

@@ -11,6 +11,7 @@ from drystone_base.cancellation import check_time
 from drystone_base.errors import DrystoneError, KernelError, remedy_for
 from drystone_base.kernels import Call, Kernel
 from drystone_base.state import Variable
+from drystone_base.tensor import as_array
 
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
@@ -116,7 +117,7 @@ def call_kernel(
         raise unexpected(instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs"))
     if instruction.is_transfer:
         return list(outputs)  # a dead value is None
-    return [v if isinstance(v, np.ndarray | Variable) else np.asarray(v) for v in outputs]
+    return [v if isinstance(v, np.ndarray | Variable) else as_array(v) for v in outputs]
 
 
 def unexpected(instruction: Called, values: list[Any], error: Exception) -> KernelError:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from drystone_base.errors import UnsupportedOp
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array, Call, find_kernel
 from drystone_base.state import ResourceManager
+from drystone_base.tensor import as_array
 
 __all__ = ["evaluate"]
 
@@ -34,7 +33,7 @@ def evaluate(
     call = Call(node, op, attrs, _Bare(), input_slices, output_count)
     found = kernel(call, *inputs)
     outputs = found if isinstance(found, list | tuple) else [found]
-    return [np.asarray(value) for value in outputs]
+    return [as_array(value) for value in outputs]
 
 
 class _Bare(Runtime):

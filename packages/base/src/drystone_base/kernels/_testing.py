@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base import dtypes
+from drystone_base import dtypes, tensor
 from drystone_base.dtypes import DType, as_dtype, from_numpy
 from drystone_base.errors import UnsupportedOp
 from drystone_base.executor.runtime import Runtime
@@ -17,6 +17,7 @@ from drystone_base.ops.defs import OpDef, op_def
 from drystone_base.ops.shapes._registry import Shape, ShapeCall, find_shape_function
 from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Variable
+from drystone_base.tensor import as_strings
 
 __all__ = ["as_array", "infer_shapes", "run_op"]
 
@@ -25,13 +26,16 @@ def as_array(value: Any) -> Any:
     """A run-time value from plain Python: strings become object arrays of bytes."""
     if isinstance(value, Variable):
         return value
-    array = np.asarray(value)
-    if array.dtype.kind in "SU":
-        flat = [v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()]
-        out = np.empty(len(flat), dtype=object)
-        out[:] = flat
-        return out.reshape(array.shape)
-    return array
+    is_array = isinstance(value, np.ndarray)
+    return as_strings(value) if _holds_text(value) else value if is_array else np.asarray(value)
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "SUT"
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return isinstance(value, str | bytes)
 
 
 def _dtype_of(value: Any) -> DType:
@@ -95,7 +99,7 @@ def run_op(
     )
     result = function(call, *values)
     outputs = list(result) if isinstance(result, tuple | list) else [result]
-    return [v if isinstance(v, Variable) else np.asarray(v) for v in outputs]
+    return [v if isinstance(v, Variable) else tensor.as_array(v) for v in outputs]
 
 
 def infer_shapes(

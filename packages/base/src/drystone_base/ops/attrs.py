@@ -15,7 +15,7 @@ from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import Place, let_go, place_of
-from drystone_base.tensor import from_proto, read_only, to_proto
+from drystone_base.tensor import as_strings, from_proto, read_only, to_proto
 
 __all__ = [
     "FunctionRef",
@@ -75,6 +75,8 @@ class TensorAttr:
         content: memoryview | None = None,
     ) -> None:
         self._proto = proto
+        if array is not None and array.dtype.kind in "SUT":
+            array = as_strings(array)
         self._array = None if array is None else read_only(array)
         self.content = content
         self._stored: Any = None
