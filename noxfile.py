@@ -333,6 +333,13 @@ def soak(session: nox.Session) -> None:
     session.run("python", "-m", "ci.scripts.soak", *session.posargs)
 
 
+@nox.session
+def fuzz_api(session: nox.Session) -> None:
+    """Hostile calls of every public function and command for 10 minutes; `-- --seconds 3600`."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.fuzz_api", *session.posargs)
+
+
 @nox.session(python=PYTHONS["tested"])
 def fuzz_models(session: nox.Session) -> None:
     """Fuzz loaders and runs of mutated models: 15 minutes each, or `-- TARGET OPTIONS`."""
