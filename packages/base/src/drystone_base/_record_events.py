@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from drystone_abi.protos import Event, NodeExecStats, RunMetadata
 from drystone_base.kernels._event_file import EventFile
-from drystone_base.loaders._files import draft_of, put_in_place, writing
+from drystone_base.loaders._writing import Draft, writing
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -32,15 +32,15 @@ def write_events(folder: Path, graph: Graph, nodes: Sequence[NodeRun]) -> Path:
 
 
 def _write(path: Path, graph: Graph, nodes: Sequence[NodeRun], moment: float) -> None:
-    draft = draft_of(path)
-    file = EventFile(draft, limit=100, seconds=1e9, moment=int(moment))
-    file.add(Event(wall_time=moment, graph_def=graph.to_bytes()))
-    event = Event(wall_time=moment, step=0)
-    event.tagged_run_metadata.tag = "drystone"
-    event.tagged_run_metadata.run_metadata = _metadata(nodes).SerializeToString()
-    file.add(event)
-    file.flush()
-    put_in_place(draft, path)
+    with Draft(path) as draft:
+        file = EventFile(draft.path, limit=100, seconds=1e9, moment=int(moment))
+        file.add(Event(wall_time=moment, graph_def=graph.to_bytes()))
+        event = Event(wall_time=moment, step=0)
+        event.tagged_run_metadata.tag = "drystone"
+        event.tagged_run_metadata.run_metadata = _metadata(nodes).SerializeToString()
+        file.add(event)
+        file.flush()
+        draft.put_in_place()
 
 
 def _metadata(nodes: Sequence[NodeRun]) -> RunMetadata:

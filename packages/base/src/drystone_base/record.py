@@ -128,7 +128,7 @@ class Record:
 
     def write_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Save :meth:`chrome_trace`; open the file at https://ui.perfetto.dev."""
-        from drystone_base.loaders._files import replace_file
+        from drystone_base.loaders._writing import replace_file
 
         replace_file(as_path(path), [json.dumps(self.chrome_trace()).encode()])
 

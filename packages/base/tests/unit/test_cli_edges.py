@@ -20,7 +20,7 @@ from drystone_base.cli._app import app
 from drystone_base.cli._output import print_table
 from drystone_base.cli._values import read_npz
 from drystone_base.errors import BadRequest
-from drystone_base.loaders._files import replace_file
+from drystone_base.loaders._writing import replace_file
 from drystone_base.plugins import Plugin
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)

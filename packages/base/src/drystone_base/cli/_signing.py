@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drystone_base.errors import BadRequest, PluginError
-from drystone_base.loaders._files import writing
+from drystone_base.loaders._writing import writing
 from drystone_base.plugins import Plugin, _minisign
 from drystone_base.plugins._settings import Settings, trust_store
 from drystone_base.plugins._signature import check_signature, signature_file

@@ -12,7 +12,8 @@ import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
-from drystone_base.loaders._files import missing_file, writing
+from drystone_base.loaders._files import missing_file
+from drystone_base.loaders._writing import writing
 from drystone_base.tensor import as_strings, string_array
 from drystone_base.uris import uri_of
 

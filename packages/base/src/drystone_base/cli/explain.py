@@ -111,7 +111,7 @@ def explain(
     else:
         _print(described, nodes, memory)
     if output is not None:
-        from drystone_base.loaders._files import replace_file
+        from drystone_base.loaders._writing import replace_file
 
         replace_file(output, [loaded.session.plan(names, feeds)])
         note(f"saved the plan to {output}")

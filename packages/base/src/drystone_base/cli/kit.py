@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
     from drystone_base.cli._values import write_npz as write_npz
-    from drystone_base.loaders._files import replace_file as replace_file
+    from drystone_base.loaders._writing import replace_file as replace_file
 
 __all__ = [
     "AnyPath",
@@ -66,7 +66,7 @@ _HOME: Final = {
     "moving": "drystone_base.cli._transfers",
     "picture_of": "drystone_base.cli._draw",
     "read_npz": "drystone_base.cli._values",
-    "replace_file": "drystone_base.loaders._files",
+    "replace_file": "drystone_base.loaders._writing",
     "with_seeds": "drystone_base._seeding",
     "write_npz": "drystone_base.cli._values",
 }

@@ -15,7 +15,8 @@ from drystone_base.loaders.checkpoint import (
     open_checkpoint,
     parse_slice,
 )
-from drystone_base.loaders.checkpoint.shards import data_path, index_path
+from drystone_base.loaders.checkpoint._replacing import written_paths
+from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.policy import checkpoint_reads
 from drystone_base.tensor import string_array
 from drystone_base.uris import as_path
@@ -44,7 +45,7 @@ def readable_prefix(call: Call, prefix: Array) -> str:
 
 
 def _writable(call: Call, prefix: str) -> str:
-    for path in (index_path(prefix), data_path(prefix, 0, 1)):
+    for path in written_paths(prefix):
         call.runtime.access.check_write(call, path)
     return prefix
 

@@ -1,15 +1,13 @@
-"""Files on disk: read-only maps, atomic writes, and guesses at what a file is."""
+"""Files on disk: read-only maps, and guesses at what a file is."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from drystone_base.errors import BadModelFile, BadRequest, DrystoneError, near_matches
+from drystone_base.errors import BadModelFile, DrystoneError, near_matches
 from drystone_base.ops._mapped import MappedFile
 from drystone_base.uris import Ranges, as_path, uri_of
 
@@ -17,17 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "copy_file",
-    "draft_of",
     "foreign_format",
     "is_text",
     "map_file",
     "map_ranges",
     "missing_file",
-    "put_in_place",
-    "replace_file",
     "unreadable_file",
-    "writing",
 ]
 
 # The first thing in a textual proto that is no comment: a field name with its value or block.
@@ -100,87 +93,6 @@ def map_ranges(path: Path) -> memoryview | Ranges:
     """The bytes of a file as :func:`map_file` has them; behind a scheme, parts when asked for."""
     there = uri_of(path)
     return map_file(path) if there is None else Ranges(there)
-
-
-def draft_of(target: Path) -> Path:
-    """A new local path to write what :func:`put_in_place` then moves to ``target``."""
-    if uri_of(target) is not None:
-        import tempfile
-
-        handle, name = tempfile.mkstemp(prefix="drystone-")
-        os.close(handle)
-        return as_path(name)
-    return target.with_name(f"{target.name}.{os.urandom(6).hex()}.tmp")
-
-
-def put_in_place(draft: Path, target: Path) -> None:
-    """Move a draft to its place, by uploading it where that is not on this machine."""
-    if uri_of(target) is not None:
-        copy_file(draft, target)
-        draft.unlink()
-    else:
-        draft.replace(target)
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a local file to anywhere, or a file from anywhere to a local path."""
-    there = uri_of(target)
-    if there is not None:
-        there.upload(source)
-    elif uri_of(source) is not None:
-        target.write_bytes(source.read_bytes())
-    else:
-        import shutil
-
-        shutil.copyfile(source, target)
-
-
-def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write under another name, then move in place: no reader ever sees half a file.
-
-    Links are followed. Devices and pipes, such as ``/dev/stdout``, are written to as they are.
-    What is behind a scheme is written by its filesystem's own means, which are as good where it
-    shows files only when they are closed. Raises ``BadRequest`` (``cannot-write``).
-    """
-    there = uri_of(path)
-    if there is not None:
-        with writing(path):
-            there.write_pieces(pieces)
-        return
-    with writing(path):
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            with path.open("wb") as file:  # a file in its place would end the device for all
-                file.writelines(pieces)
-            return
-        _replace(as_path(os.path.realpath(path)), pieces)
-
-
-def _replace(path: Path, pieces: Iterable[bytes]) -> None:
-    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.writelines(pieces)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says while ``path`` is written into ``BadRequest``."""
-    try:
-        yield
-    except OSError as error:
-        raise BadRequest(
-            f"{path} cannot be written",
-            check="the folder must exist, be writable and have room",
-            found=str(error),
-            needed="a path that can be written",
-            remedy="check the folder, its permissions and the free space",
-            code="cannot-write",
-            status="FAILED_PRECONDITION",
-            inner=error,
-        ) from error
 
 
 def is_text(data: memoryview) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -14,9 +12,9 @@ from typing import Final
 from drystone_abi.protos import AssetFileDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.loaders._files import copy_file, replace_file, writing
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.loaders._meta import hidden_signature
+from drystone_base.loaders._writing import copy_file, draft_folder, replace_file, writing
 from drystone_base.loaders.saved_model import init_ops
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.uris import as_path, uri_of
@@ -99,17 +97,8 @@ def new_folder(path: Path, fill: Callable[[Path], None]) -> None:
     if uri_of(path) is not None:
         _upload_folder(path, fill)
         return
-    staging = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
-    try:
-        with writing(path):
-            staging.mkdir(parents=True)
+    with draft_folder(path) as staging:
         fill(staging)
-        with writing(path):
-            if path.exists():
-                path.rmdir()
-            staging.replace(path)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _upload_folder(path: Path, fill: Callable[[Path], None]) -> None:

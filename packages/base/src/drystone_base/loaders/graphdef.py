@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import foreign_format, is_text, map_file, replace_file
+from drystone_base.loaders._files import foreign_format, is_text, map_file
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel, Signature
 from drystone_base.loaders._source import GraphSource
@@ -88,6 +88,8 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 
     target = as_path(path)
     data = to_text(graph).encode() if target.suffix == ".pbtxt" else graph.to_bytes()
+    from drystone_base.loaders._writing import replace_file
+
     replace_file(target, [data])
 
 

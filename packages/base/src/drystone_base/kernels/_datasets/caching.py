@@ -16,7 +16,8 @@ from drystone_base.kernels._datasets.base import (
 )
 from drystone_base.kernels._registry import Call
 from drystone_base.loaders.checkpoint import BundleReader, BundleWriter
-from drystone_base.loaders.checkpoint.shards import data_path, index_path
+from drystone_base.loaders.checkpoint._replacing import written_paths
+from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.policy import checkpoint_parts
 
 __all__ = ["FileCached"]
@@ -68,7 +69,7 @@ class FileCached(Unary):
             count += 1
 
     def _writing(self, context: Context) -> Next:
-        for path in (index_path(self.prefix), data_path(self.prefix, 0, 1)):
+        for path in written_paths(self.prefix):
             context.runtime.access.check_write(self.call, path)
         source, writer, count = self.source.iterate(context), BundleWriter(self.prefix), 0
         done = False

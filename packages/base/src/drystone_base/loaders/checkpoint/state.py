@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import map_file, replace_file
+from drystone_base.loaders._files import map_file
+from drystone_base.loaders._writing import replace_file
 from drystone_base.loaders.checkpoint._v1_files import v1_files
 from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.uris import as_path

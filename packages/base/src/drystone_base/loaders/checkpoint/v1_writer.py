@@ -10,7 +10,7 @@ import numpy as np
 from drystone_abi.protos import SavedSliceMeta, SavedTensorSlices, VersionDef
 from drystone_base.dtypes import BFLOAT16, DType
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import replace_file, writing
+from drystone_base.loaders._writing import replace_file, writing
 from drystone_base.loaders.checkpoint._slices import (
     FULL,
     SliceSpec,

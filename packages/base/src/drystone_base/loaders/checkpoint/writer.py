@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import numpy as np
 
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto, VersionDef
 from drystone_base.dtypes import STRING, DType, from_numpy
 from drystone_base.errors import CheckpointError
-from drystone_base.loaders._files import draft_of, put_in_place, replace_file, writing
+from drystone_base.loaders._writing import Draft, copy_file, replace_file, writing
+from drystone_base.loaders.checkpoint import _replacing
 from drystone_base.loaders.checkpoint._crc import crc32c, mask
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
@@ -28,7 +29,7 @@ from drystone_base.loaders.checkpoint._table import write_table
 from drystone_base.loaders.checkpoint.bundle import VERSION, BundleReader
 from drystone_base.loaders.checkpoint.shards import data_path, index_path
 from drystone_base.ops.attrs import encode_shape
-from drystone_base.uris import as_path
+from drystone_base.uris import as_path, uri_of
 
 __all__ = ["BundleWriter", "merge", "save"]
 
@@ -37,18 +38,19 @@ class BundleWriter:
     """Writes one checkpoint of one shard. Use it as a context manager, or call ``finish``.
 
     Nothing appears under ``prefix`` before ``finish``; the index, without which no reader sees the
-    data, comes last. The same tensors added in the same order always give the same bytes.
+    data, comes last. A checkpoint that was there is whole until then: a stop at any point leaves
+    that one or the new one. The same tensors added in the same order always give the same bytes.
     """
 
     def __init__(self, prefix: str | os.PathLike[str]) -> None:
         self.prefix = os.fspath(prefix)
         self._entries: dict[bytes, BundleEntryProto] = {}
         self._offset = 0
-        target = data_path(prefix, 0, 1)
-        self._temporary = draft_of(target)
-        with writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._file: BinaryIO = self._temporary.open("wb")
+        self._count = _replacing.new_count(prefix, 1)
+        self._target = data_path(prefix, 0, self._count)
+        with writing(self._target):
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+            self._draft = Draft(self._target)
 
     def __enter__(self) -> Self:
         return self
@@ -113,24 +115,19 @@ class BundleWriter:
             size=len(data),
             crc32c=mask(crc),
         )
-        with writing(self._temporary):
-            self._file.write(data)
+        with writing(self._target):
+            self._draft.file.write(data)
         self._offset += len(data)
 
     def finish(self) -> None:
         """Put the checkpoint in its place."""
-        target = data_path(self.prefix, 0, 1)
-        with writing(target):
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            put_in_place(self._temporary, target)
-        _write_index(self.prefix, self._entries, 1)
+        with writing(self._target):
+            self._draft.put_in_place()
+        _finish(self.prefix, self._entries, 1, self._count)
 
     def discard(self) -> None:
         """Leave no trace of what was written."""
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
+        self._draft.discard()
 
 
 def save(prefix: str | os.PathLike[str], tensors: Mapping[str, np.ndarray[Any, Any]]) -> None:
@@ -140,11 +137,17 @@ def save(prefix: str | os.PathLike[str], tensors: Mapping[str, np.ndarray[Any, A
             writer.add(name, tensors[name])
 
 
-def _write_index(prefix: str, entries: Mapping[bytes, BundleEntryProto], shards: int) -> None:
-    header = BundleHeaderProto(num_shards=shards, version=VersionDef(producer=VERSION))
+def _finish(
+    prefix: str, entries: Mapping[bytes, BundleEntryProto], filled: int, count: int
+) -> None:
+    """Write what is left of ``count`` data files, the first of which are there, and the index."""
+    for k in range(filled, count):
+        replace_file(data_path(prefix, k, count), [])
+    header = BundleHeaderProto(num_shards=count, version=VersionDef(producer=VERSION))
     items = [(b"", header.SerializeToString(deterministic=True))]
     items += [(k, entries[k].SerializeToString(deterministic=True)) for k in sorted(entries)]
     replace_file(index_path(prefix), [write_table(items)])
+    _replacing.remove_other_data(prefix, count)
 
 
 def _duplicate(prefix: str, name: str) -> CheckpointError:
@@ -160,31 +163,41 @@ def _duplicate(prefix: str, name: str) -> CheckpointError:
 
 
 def merge(prefixes: Iterable[str | os.PathLike[str]], dest: str | os.PathLike[str]) -> None:
-    """Move several checkpoints together into one of many shards; the old indexes are removed.
+    """Join several checkpoints into one of many shards, then remove the old ones.
 
     Slices of the same partitioned tensor are joined. Source: TensorFlow ``MergeV2Checkpoints``.
     Raises ``CheckpointError`` (``checkpoint-duplicate-tensor``).
     """
     readers = [BundleReader(p) for p in prefixes]
-    shards = sum(r.shards.count for r in readers)
     target = os.fspath(dest)
-    as_path(target).parent.mkdir(parents=True, exist_ok=True)
-    entries: dict[bytes, BundleEntryProto] = {}
-    moves: list[tuple[Path, Path]] = []
-    for reader in readers:
-        base = len(moves)
-        for key, entry in reader.raw_entries():
-            entry.shard_id += base
-            _join(entries, key, entry, target)
-        moves += [
-            (data_path(reader.prefix, k, reader.shards.count), data_path(target, base + k, shards))
-            for k in range(reader.shards.count)
-        ]
-    _move(moves)
-    _write_index(target, entries, shards)
+    sources = [
+        data_path(reader.prefix, k, reader.shards.count)
+        for reader in readers
+        for k in range(reader.shards.count)
+    ]
+    entries = _joined(readers, target)
+    count = _replacing.new_count(target, len(sources))
+    with writing(as_path(target)):
+        as_path(target).parent.mkdir(parents=True, exist_ok=True)
+        for k, source in enumerate(sources):
+            _share(source, data_path(target, k, count))
+    _finish(target, entries, len(sources), count)
     for reader in readers:
         if as_path(reader.prefix) != as_path(target):
             index_path(reader.prefix).unlink()
+            _replacing.remove_other_data(reader.prefix, 0)
+
+
+def _joined(readers: Iterable[BundleReader], target: str) -> dict[bytes, BundleEntryProto]:
+    """The entries of several checkpoints, whose data files are counted on from one to the next."""
+    entries: dict[bytes, BundleEntryProto] = {}
+    base = 0
+    for reader in readers:
+        for key, entry in reader.raw_entries():
+            entry.shard_id += base
+            _join(entries, key, entry, target)
+        base += reader.shards.count
+    return entries
 
 
 def _join(
@@ -202,11 +215,11 @@ def _join(
     there.slices.extend(entry.slices)
 
 
-def _move(moves: list[tuple[Path, Path]]) -> None:
-    """Move files, through names that nothing else has: one's target may be another's source."""
-    tag = secrets.token_hex(6)
-    parked = [(target.with_name(f"{target.name}.{tag}.tmp"), target) for _, target in moves]
-    for (source, _), (temporary, _) in zip(moves, parked, strict=True):
-        source.replace(temporary)
-    for temporary, target in parked:
-        temporary.replace(target)
+def _share(source: Path, target: Path) -> None:
+    """Let a file have another name, too; where its filesystem cannot do that, it is copied."""
+    target.unlink(missing_ok=True)
+    if uri_of(source) is None and uri_of(target) is None:
+        with suppress(OSError):
+            os.link(source, target)
+            return
+    copy_file(source, target)
