@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, near_matches
-from drystone_base.loaders import LoadedModel, Signature, load_model
+from drystone_base.late_tuples import NamedTuple
+from drystone_base.loaders import LoadedModel, Signature, TensorSpec, load_model
 from drystone_base.policy import Access, checkpoint_files
 from drystone_base.session import Session, SessionConfig
+from drystone_base.shown import plain
 from drystone_base.state import Variable
+from drystone_base.tuning import tuned
+from drystone_base.uris import local_text
 
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
@@ -25,6 +30,30 @@ __all__ = ["Model", "SignatureFunction", "load"]
 _DEFAULT_SIGNATURES = ("serving_default", "default")
 
 
+class _Origin(NamedTuple):
+    """What a model was loaded from, and with: enough to load it again in another process."""
+
+    path: str
+    tags: tuple[str, ...] | None
+    checkpoint: str | None
+    config: SessionConfig | None
+    needed: tuple[str, ...] | None
+
+    def load(self) -> Model:
+        """The model, with the state that its files have."""
+        return load(
+            self.path,
+            tags=self.tags,
+            checkpoint=self.checkpoint,
+            config=self.config,
+            needed=self.needed,
+        )
+
+    def load_signature(self, name: str) -> SignatureFunction:
+        """A signature of the model."""
+        return self.load().signatures[name]
+
+
 class SignatureFunction:
     """One signature of a model as a function of NumPy arrays.
 
@@ -32,14 +61,21 @@ class SignatureFunction:
     arrays. Raises ``BadRequest`` (``wrong-arguments``) for arguments that are missing or unknown.
     """
 
-    def __init__(self, session: Session, name: str, signature: Signature) -> None:
+    def __init__(
+        self, session: Session, name: str, signature: Signature, origin: _Origin | None = None
+    ) -> None:
         self.name = name
         self.signature = signature
         self._session = session
+        self._origin = origin
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{n}: {s.dtype}" for n, s in self.signature.inputs.items())
-        return f"<signature {self.name!r} ({inputs}) -> {', '.join(self.signature.outputs)}>"
+        inputs = ", ".join(f"{plain(n)}: {s.dtype}" for n, s in self.signature.inputs.items())
+        outputs = ", ".join(map(plain, self.signature.outputs))
+        return f"<signature {self.name!r} ({inputs}) -> {outputs}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _Origin.load_signature, (_pickled(self._origin, self._session), self.name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, np.ndarray[Any, Any]]:
         """Outputs by name for inputs given in order, by name, or as one mapping."""
@@ -78,26 +114,91 @@ class Model:
     """A loaded model: call it, call one of its signatures, or run any tensors by name.
 
     Variables and tables are initialised when the model is made and keep their state from call to
-    call.
+    call. A pickle of a model is its path and its options: it is loaded again where it is unpickled
+    (or copied), with the state that its files have. ``with load(path) as model:`` closes it.
     """
 
-    def __init__(self, loaded: LoadedModel, config: SessionConfig | None = None) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        config: SessionConfig | None = None,
+        origin: _Origin | None = None,
+    ) -> None:
         self.loaded = loaded
         self.session = Session(loaded.source, config)
+        self._origin = origin
         self._open_own_files()
         self.signatures = {
-            name: SignatureFunction(self.session, name, signature)
+            name: SignatureFunction(self.session, name, signature, origin)
             for name, signature in loaded.signatures.items()
         }
         self._initialise()
 
     def __repr__(self) -> str:
-        return f"<Model {self.loaded.kind} {self.loaded.place!s}: {', '.join(self.signatures)}>"
+        names = ", ".join(map(plain, self.signatures)) or "no signatures"
+        return f"<Model {self.loaded.kind} {str(self.loaded.place)!r}: {names}>"
+
+    def _repr_html_(self) -> str:
+        from drystone_base.overview import html
+
+        return html(self.loaded)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _Origin.load, (_pickled(self._origin, self.session),)
+
+    def close(self) -> None:
+        """Let go of the graph, of variables, tables and plans. To close it again does nothing.
+
+        Runs of other threads that have begun end as they would; what is asked of the model
+        afterwards raises ``BadRequest`` (``model-closed``).
+        """
+        self.session.close()
+        self.loaded = replace(
+            self.loaded, source=self.session.source, variables={}, read_meta=lambda: None
+        )
+        gc.collect()  # nodes and their graph hold each other
 
     @property
     def graph(self) -> Graph:
         """The model's graph."""
         return self.loaded.graph
+
+    @property
+    def inputs(self) -> Mapping[str, TensorSpec]:
+        """Tensor, dtype and shape of each input of the default signature, in order.
+
+        Raises ``BadRequest`` (``no-default-signature``).
+        """
+        return self.default_signature().signature.inputs
+
+    @property
+    def outputs(self) -> Mapping[str, TensorSpec]:
+        """The same of the outputs."""
+        return self.default_signature().signature.outputs
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The model's variables by name, with what runs have assigned to them.
+
+        Raises ``BadRequest`` (``model-closed``).
+        """
+        return self.session.variables
+
+    def summary(self, print_fn: Callable[[str], Any] = print) -> None:
+        """Print what the model is: its file, its size, variables, and signatures with their shapes.
+
+        ``print_fn`` gets each line. Raises ``BadRequest`` (``model-closed``).
+        """
+        from drystone_base.overview import lines
+
+        for line in lines(self.loaded, self.variables):
+            print_fn(line)
 
     def _open_own_files(self) -> None:
         """Let ops read the folder of the model."""
@@ -158,25 +259,67 @@ class Model:
 def load(
     path: str | os.PathLike[str],
     *,
-    tags: Iterable[str] | None = None,
+    tags: str | Iterable[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     config: SessionConfig | None = None,
-    needed: Iterable[str] | None = None,
+    needed: str | Iterable[str] | None = None,
+    threads: int | None = None,
+    precision: str | None = None,
 ) -> Model:
     """Load a SavedModel directory, a GraphDef (``.pb``, ``.pbtxt``) or a MetaGraph with checkpoint.
 
     ``tags`` choose a MetaGraph of a SavedModel; ``checkpoint`` is the prefix to restore a MetaGraph
     from. Of a SavedModel's variables, those that none of the tensors and signatures ``needed``
-    reaches stay unread and without a value (all are read by default). Ops of the model may read
-    files of its own folder and of ``checkpoint``, and what ``config.access`` opens. Raises
-    ``BadModelFile`` and ``GraphError`` for files that cannot be read, ``KernelError``
-    (``access-denied``) where initialisation asks for others.
+    reaches stay unread and without a value (all are read by default). ``threads``: how many threads
+    kernels may use (0: one per core), and ``precision``: what layers may be computed in,
+    ``"float32"``, ``"bfloat16"`` or ``"float16"``; both stand above what ``config`` says.
+    Ops of the model may read files of its own folder and of ``checkpoint``, and what
+    ``config.access`` opens. Raises ``BadModelFile`` and ``GraphError`` for files that cannot be
+    read, ``BadRequest`` (``bad-threads``, ``bad-precision``), ``KernelError`` (``access-denied``)
+    where initialisation asks for other files.
     """
+    config = tuned(config, threads, precision)
+    names, tagged = _words(needed), _words(tags)
+    prefix = None if checkpoint is None else os.fspath(checkpoint)
+    origin = _Origin(_absolute(path), tagged, prefix and _absolute(prefix), config, names)
     if checkpoint is not None:
         config = config or SessionConfig()
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
     with no_cycle_collection():
         reached = None if config is None else config.access
-        loaded = load_model(path, tags=tags, checkpoint=checkpoint, needed=needed, access=reached)
-        return Model(loaded, config)
+        loaded = load_model(path, tags=tagged, checkpoint=checkpoint, needed=names, access=reached)
+        return Model(loaded, config, origin)
+
+
+def _words(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Names that may be one."""
+    if given is None:
+        return None
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _absolute(path: str | os.PathLike[str]) -> str:
+    """The path as another process finds it, wherever that runs."""
+    local = local_text(path)
+    return os.fspath(path) if local is None else os.path.abspath(local)
+
+
+def _pickled(origin: _Origin | None, session: Session) -> _Origin:
+    """What a pickle of a model holds; raises ``BadRequest`` (``cannot-pickle``)."""
+    session.check_open()
+    if origin is None:
+        _cannot_pickle()
+    return origin
+
+
+def _cannot_pickle() -> NoReturn:
+    raise BadRequest(
+        "the model cannot be pickled",
+        check="a pickle of a model is the path that it is loaded from again",
+        found="a model that was made of a graph in memory",
+        needed="a model that drystone.load has read",
+        remedy="write it with drystone.save(model, PATH), and pickle drystone.load(PATH)",
+        code="cannot-pickle",
+        status="FAILED_PRECONDITION",
+    )

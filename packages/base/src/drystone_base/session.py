@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from drystone_base._fetches import Fetches, check_feeds, flatten
 from drystone_base._prepared import Prepared, Split
@@ -17,7 +17,7 @@ from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.loaders._source import GraphSource
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
-from drystone_base.state import ResourceManager, Step
+from drystone_base.state import VARIABLE_KIND, ResourceManager, Step
 
 if TYPE_CHECKING:
     from drystone_base._feeds import Feed
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from drystone_base.placement import Decision
     from drystone_base.placement.parts import Part
     from drystone_base.record import Record
+    from drystone_base.state import Variable
 
 __all__ = ["Session", "SessionConfig"]
 
@@ -56,6 +57,13 @@ class Session:
         self._lock = threading.Lock()
         self._native: NativeSession | None = None
         self._generation = self.resources.generation
+        self._closed = False
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<Session: closed>"
+        held = sum(1 for _ in self.resources.items(VARIABLE_KIND))
+        return f"<Session of {self.source!r}, {self.config.executor}, {held} variables>"
 
     @property
     def graph(self) -> Graph:
@@ -68,11 +76,36 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables that exist now, by name; their values are what runs read and assign.
+
+        Raises ``BadRequest`` (``model-closed``).
+        """
+        self.check_open()
+        return dict(self.resources.items(VARIABLE_KIND))
+
     def close(self) -> None:
-        """Drop all state: variables, tables, plans."""
-        self.resources.clear()
-        self._prepared.clear()
-        self._quick.clear()
+        """Let go of the graph, of variables, tables and plans. To close it again does nothing.
+
+        Runs of other threads that have begun end as they would; what is asked of the session
+        afterwards raises ``BadRequest`` (``model-closed``).
+        """
+        self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold nothing any more. Runs under way have what they use in hands of their own."""
+        self.source = GraphSource(_refuse_closed)
+        self.resources = ResourceManager()
+        self.resources.generation, self._generation = -2, -1  # no plan goes on with what it keeps
+        self._prepared, self._quick = {}, {}
+        self._caller, self._seeded, self._seeds, self._native = None, None, {}, None
+
+    def check_open(self) -> None:
+        """Raise ``BadRequest`` (``model-closed``) for a session that is closed."""
+        if self._closed:
+            _refuse_closed()
 
     def run(
         self,
@@ -104,6 +137,8 @@ class Session:
         prepared = self._prepare(names, list(given))
         if type(fetches) is str and prepared.quick is not None:
             self._quick[fetches, *given] = prepared.quick
+            if self._closed:  # meanwhile
+                self._let_go()
         values = self._execute(prepared, tuple(given.values()), cancellation)
         return rebuild(iter(values))
 
@@ -194,11 +229,16 @@ class Session:
 
     def _prepare(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
         key = (tuple(fetches), tuple(feeds))
+        self.check_open()
         with self._lock:
-            if key not in self._prepared:
+            found = self._prepared.get(key)
+            if found is None:
                 with no_cycle_collection():
-                    self._prepared[key] = self._lower(fetches, feeds)
-            return self._prepared[key]
+                    found = self._prepared[key] = self._lower(fetches, feeds)
+        if self._closed:  # while this was prepared
+            self._let_go()
+            _refuse_closed()
+        return found
 
     def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
         """What runs a signature: from a file that has its plan, else made from the graph."""
@@ -317,15 +357,17 @@ class Session:
     ) -> Runtime:
         from drystone_base.executor.runtime import Runtime
 
+        resources, producer = self.resources, 0 if caller is None else self.source.graph().producer
+        self.check_open()
         return Runtime(
-            self.resources,
+            resources,
             caller or _no_functions,
             self._seeds,
             step,
             deadline=deadline,
             record=record,
             access=self.access,
-            producer=0 if caller is None else self.source.graph().producer,
+            producer=producer,
             cancellation=cancellation,
         )
 
@@ -358,10 +400,24 @@ class Session:
 
             assert prepared.plan is not None
             return reference.run(prepared.plan, arrays, runtime)
-        if self._native is not None and self._generation != self.resources.generation:
-            self._generation = self.resources.generation
-            self._native.reset()
+        native, generation = self._native, runtime.resources.generation
+        if native is not None and self._generation != generation:
+            self._generation = generation
+            native.reset()
         return prepared.native.run(arrays, runtime)
+
+
+def _refuse_closed() -> NoReturn:
+    """Refuse what is asked of a session that is closed."""
+    raise BadRequest(
+        "the model or session is closed",
+        check="a model can be used until it is closed",
+        found="close() was called, or its `with` block has ended",
+        needed="one that is open",
+        remedy="load the model again, or use it before it is closed",
+        code="model-closed",
+        status="FAILED_PRECONDITION",
+    )
 
 
 def _no_functions(_runtime: Runtime, function: Any, _args: Any) -> Any:

@@ -11,12 +11,14 @@ import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import KernelError
+from drystone_base.shown import shape_text
 from drystone_base.tensor import read_only
 
 if TYPE_CHECKING:
     from drystone_base.host.extension import HostVariable
 
 __all__ = [
+    "VARIABLE_KIND",
     "ResourceHandle",
     "ResourceManager",
     "Step",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+VARIABLE_KIND: Final = "variable"
+"""The kind under which a session's variables are among its resources."""
 _step_ids: Final = itertools.count(1)
 _versions: Final = itertools.count(-1, -1)  # the host library counts upwards
 
@@ -63,6 +67,12 @@ class Variable:
         self._version = 0
         self._home: HostVariable | None = None
         self.lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        value = self.value
+        shape = shape_text(self.shape if value is None else value.shape)
+        held = ", no value" if value is None else ""
+        return f"<Variable {self.name!r}: {self.dtype} {shape}{held}>"
 
     @property
     def value(self) -> np.ndarray[Any, Any] | None:

@@ -33,7 +33,7 @@ def drystone(*arguments: str) -> Result:
 
 def process(*arguments: str, **around: str) -> subprocess.CompletedProcess[bytes]:
     """``drystone`` in a shell: ``before`` and ``after`` stand around the command."""
-    program = " ".join([sys.executable, "-m", "drystone_base.cli", *arguments])
+    program = " ".join([sys.executable, "-m", "drystone_base", *arguments])
     text = f"{around.get('before', '')} {program} {around.get('after', '')}"
     return subprocess.run(["bash", "-c", text], capture_output=True, check=False)
 

@@ -213,7 +213,7 @@ def test_ctrl_c_exits_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("drystone_base.cli.run.load", interrupt)
+    monkeypatch.setattr("drystone_base.cli._inputs.Asked.load", interrupt)
     done = drystone("run", write(affine(), tmp_path / "m.pb"))
     assert done.exit_code == 130
     assert done.stderr.strip() == "interrupted"
@@ -223,7 +223,7 @@ def test_an_exception_of_ours_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -
     def fail(*_: object) -> None:
         raise RuntimeError("surprise")
 
-    monkeypatch.setattr("drystone_base.cli.run.load", fail)
+    monkeypatch.setattr("drystone_base.cli._inputs.Asked.load", fail)
     done = CliRunner().invoke(app, ["run", "model.pb"])
     assert done.exit_code == 5
     assert "RuntimeError in drystone itself [internal]" in done.stderr
@@ -289,3 +289,76 @@ def test_summaries() -> None:
     assert summary(np.zeros((0, 2)))["shape"] == [0, 2]
     assert summary(np.array([b"a" * 50], object))["values"] == ["a" * 31 + "…"]
     assert "mean" not in summary(np.array([1j]))
+
+
+def open_model(tmp_path: Path) -> str:
+    graph = affine()
+    graph.set_attr(graph["x"], "shape", (-1, 3))
+    return write(graph, tmp_path / "m.pb")
+
+
+def test_a_batch_fills_open_first_dimensions(tmp_path: Path) -> None:
+    report = json.loads(drystone("run", open_model(tmp_path), "--batch", "5", "--json").stdout)
+    assert report["outputs"]["y"]["shape"] == [5, 3]
+    none = json.loads(drystone("run", open_model(tmp_path), "--batch", "0", "--json").stdout)
+    assert none["outputs"]["y"]["shape"] == [0, 3]
+
+
+def test_a_stated_shape_stands_above_the_batch(tmp_path: Path) -> None:
+    asked = ("--batch", "5", "--shape", "x=2,3", "--json")
+    report = json.loads(drystone("run", open_model(tmp_path), *asked).stdout)
+    assert report["outputs"]["y"]["shape"] == [2, 3]
+
+
+def test_a_batch_that_no_input_has_is_refused(tmp_path: Path) -> None:
+    graph = Graph()
+    x = placeholder(graph, "x", (2,))
+    graph.add("Relu", "y", [x], attrs={"T": as_dtype("float32")})
+    done = drystone("run", write(graph, tmp_path / "m.pb"), "--batch", "4")
+    assert done.exit_code == 2
+    assert "no input has an open first dimension (x [2]); --shape NAME=SIZES" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--batch", "2"), ("--shape", "x=2,3")])
+def test_sizes_of_inputs_that_are_given_are_refused(
+    tmp_path: Path, option: tuple[str, str]
+) -> None:
+    model = open_model(tmp_path)
+    done = drystone("run", model, "--inputs", feed(tmp_path, x=X), *option)
+    assert (done.exit_code, "so none is made up" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["run", "bench", "explain", "diff"])
+def test_commands_that_run_a_model_share_their_options(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import drystone_base.model
+
+    seen: list[dict[str, Any]] = []
+    whole = drystone_base.model.load
+
+    def load(path: Any, **options: Any) -> Any:
+        seen.append(options)
+        return whole(path, **options | {"precision": None})
+
+    monkeypatch.setattr("drystone_base.model.load", load)
+    models = [open_model(tmp_path)] * (2 if command == "diff" else 1)
+    done = drystone(
+        command, *models, "--threads", "2", "--precision", "bfloat16", "--backend", "off",
+        "--batch", "2",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert {(o["threads"], o["precision"], o["config"].subgraphs) for o in seen} == {
+        (2, "bfloat16", "off")
+    }
+
+
+def test_settings_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    model = open_model(tmp_path)
+    for option, code in (
+        (("--threads", "-1"), "bad-request"),
+        (("--threads", "100000"), "bad-threads"),
+        (("--precision", "int4"), "bad-request"),
+    ):
+        done = drystone("run", model, *option)
+        assert (done.exit_code, f"[{code}]" in done.stderr) == (2, True), option

@@ -41,7 +41,7 @@ def test_loading_counts_what_comes(root: str, monkeypatch: pytest.MonkeyPatch) -
     graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
     ds.save(graph, f"{root}/model")
     monkeypatch.setattr(_output, "status", status)
-    model = _inputs.load(as_path(f"{root}/model"), (), None, (), ())
+    model = _inputs.Asked().load(as_path(f"{root}/model"))
     np.testing.assert_array_equal(model.run("y:0", {"x": np.array([1, 2], np.float32)}), [-1, -2])
     assert shown.lines[0] == f"loading {root}/model"
     assert shown.lines[-1].startswith(f"loading {root}/model: ")

@@ -51,6 +51,13 @@ def _fuse(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: An
     return fuse_for_session(graph, fetches, feeds, config)
 
 
+def _lower(config: Any, precision: str) -> Any:
+    """The config with the pass on that computes layers in bfloat16 or float16."""
+    from drystone_optimizer.stage import with_precision
+
+    return with_precision(config, precision)
+
+
 def _lasts(config: Any) -> bool:
     """Whether the stage makes the same of the same graph, in every process with these packages.
 
@@ -94,6 +101,7 @@ MODULE: Final = Module(
         "optimize": _stage,
         "simplify": _simplify,
         "fuse": _fuse,
+        "precision": _lower,
         "lasting": _lasts,
         "listed": _listed,
     },

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
@@ -16,7 +16,19 @@ from drystone_optimizer.fusions import fusions_only, without_fusions
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.report import TOO_LATE, Report
 
-__all__ = ["fuse_for_session", "has_left_out", "optimize_for_session", "simplify_for_session"]
+__all__ = [
+    "fuse_for_session",
+    "has_left_out",
+    "optimize_for_session",
+    "simplify_for_session",
+    "with_precision",
+]
+
+_SIXTEEN_BITS: Final = {
+    "bfloat16": "auto_mixed_precision_onednn_bfloat16",
+    "float16": "auto_mixed_precision_cpu",
+}
+"""The toggle of the pass that computes layers in a type, on the CPU."""
 
 _left_out = False
 
@@ -45,6 +57,27 @@ def fuse_for_session(
 ) -> Graph:
     """The graph with the rest done; optimizers of plugins have had their turn."""
     return _optimized(graph, fetches, feeds, fusions_only(_config(config)), has_plugins=False)
+
+
+def with_precision(config: Any, precision: str) -> OptimizerConfig:
+    """What ``SessionConfig.optimizer`` must be for layers to be computed in that type.
+
+    Raises ``BadRequest`` (``bad-precision``) where the config forbids it.
+    """
+    chosen = _config(config)
+    if chosen.numeric == "exact" or chosen.disable_meta_optimizer:
+        found = 'numeric="exact"' if chosen.numeric == "exact" else "disable_meta_optimizer=True"
+        raise BadRequest(
+            f"the model cannot be run with precision {precision!r}",
+            check="a pass that rounds values to 16 bits must be allowed to run",
+            found=found,
+            needed='numeric="reassociates" or "approximate", with the meta-optimizer on',
+            remedy=f"leave out {found}, or the precision",
+            code="bad-precision",
+        )
+    toggles: dict[str, Any] = dict.fromkeys(_SIXTEEN_BITS.values(), False)
+    toggles[_SIXTEEN_BITS[precision]] = True
+    return replace(chosen, **toggles)
 
 
 def _optimized(

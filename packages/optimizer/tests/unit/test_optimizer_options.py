@@ -8,9 +8,11 @@ import pytest
 from pass_checks import Maker, as_lines
 
 from drystone_abi.protos import ConfigProto, RewriterConfig, VerifierConfig
+from drystone_base.config import SessionConfig
 from drystone_base.dtypes import FLOAT32
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
+from drystone_base.tuning import tuned
 from drystone_optimizer import (
     OptimizerConfig,
     Toggle,
@@ -262,3 +264,26 @@ def test_quantization_emulation_is_never_folded() -> None:
         m.graph, ["y:0"], ["x:0"], OptimizerConfig(min_graph_nodes=-1), ()
     )
     assert "q = FakeQuantWithMinMaxArgs(c)" in as_lines(after)
+
+
+@pytest.mark.parametrize(
+    ("precision", "on", "off"),
+    [
+        ("bfloat16", "auto_mixed_precision_onednn_bfloat16", "auto_mixed_precision_cpu"),
+        ("float16", "auto_mixed_precision_cpu", "auto_mixed_precision_onednn_bfloat16"),
+    ],
+)
+def test_a_precision_turns_its_pass_on_and_the_other_off(precision: str, on: str, off: str) -> None:
+    config = tuned(SessionConfig(optimizer=OptimizerConfig(**{off: True})), precision=precision)
+    assert config is not None
+    assert config.optimizer.is_on(on)
+    assert not config.optimizer.is_on(off)
+
+
+@pytest.mark.parametrize(
+    "forbidding", [OptimizerConfig(numeric="exact"), OptimizerConfig(disable_meta_optimizer=True)]
+)
+def test_a_precision_that_the_config_forbids(forbidding: OptimizerConfig) -> None:
+    with pytest.raises(BadRequest, match="must be allowed to run") as error:
+        tuned(SessionConfig(optimizer=forbidding), precision="bfloat16")
+    assert error.value.code == "bad-precision"

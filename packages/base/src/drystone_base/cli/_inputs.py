@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,8 @@ import click
 from drystone_base.cli._output import note
 from drystone_base.cli._paths import AnyPath
 from drystone_base.cli._transfers import moving
+from drystone_base.shown import shape_text
+from drystone_base.tuning import PRECISIONS
 
 if TYPE_CHECKING:
     from drystone_base.cli._values import Array
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, Signature
     from drystone_base.model import Model
 
-__all__ = ["Request", "access_options", "input_options", "load", "load_options", "request"]
+__all__ = ["Asked", "Request", "asks", "load_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -40,15 +43,12 @@ load_options = _options(
                  help="Checkpoint that a MetaGraph is restored from."),
 )  # fmt: skip
 
-access_options = _options(
-    click.option("--allow-read", metavar="PATH", multiple=True,
-                 help="A file or folder that ops of the model may read; may be repeated. Its own "
-                 "folder is open to it."),
-    click.option("--allow-write", metavar="PATH", multiple=True,
-                 help="A file or folder that ops of the model may write; may be repeated."),
+_fetch_options = _options(
+    click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
+                 help="A tensor instead of the signature's outputs; may be repeated."),
 )  # fmt: skip
 
-input_options = _options(
+_input_options = _options(
     click.option("--inputs", type=AnyPath(dir_okay=False), metavar="FILE",
                  help="Values by signature input name or tensor name: .npz, or JSON (.json)."),
     click.option("--input", "given", multiple=True, metavar="NAME=VALUE",
@@ -57,9 +57,149 @@ input_options = _options(
     click.option("--signature", metavar="NAME", help="Which signature; default serving_default."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                  help="Seed of made-up inputs."),
+    click.option("--batch", type=click.IntRange(min=0), metavar="N",
+                 help="Size of made-up inputs where their first dimension is open; default 1."),
     click.option("--shape", "shapes", multiple=True, metavar="NAME=SIZES",
                  help="Sizes of a made-up input, as in --shape image=1,224,224,3."),
 )  # fmt: skip
+
+_running_options = _options(
+    click.option("--threads", type=click.IntRange(min=0), metavar="N",
+                 help="How many threads kernels may use; default one per core."),
+    click.option("--precision", type=click.Choice(PRECISIONS),
+                 help="The least precise type that layers may be computed in."),
+    click.option("--backend", metavar="NAMES",
+                 help="Backends that run regions of the graph, with commas between, or off; "
+                 "default $DRYSTONE_SUBGRAPH_BACKEND."),
+)  # fmt: skip
+
+_access_options = _options(
+    click.option("--allow-read", metavar="PATH", multiple=True,
+                 help="A file or folder that ops of the model may read; may be repeated. Its own "
+                 "folder is open to it."),
+    click.option("--allow-write", metavar="PATH", multiple=True,
+                 help="A file or folder that ops of the model may write; may be repeated."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a model is to be loaded, fed and run: the options that commands which run one share."""
+
+    inputs: Path | None = None
+    given: tuple[str, ...] = ()
+    signature: str | None = None
+    seed: int = 0
+    batch: int | None = None
+    shapes: tuple[str, ...] = ()
+    fetches: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    checkpoint: Path | None = None
+    threads: int | None = None
+    precision: str | None = None
+    backend: str | None = None
+    allow_read: tuple[str, ...] = ()
+    allow_write: tuple[str, ...] = ()
+
+    def load(self, path: Path, needed: tuple[str, ...] | None = None) -> Model:
+        """Load and initialise a model; what comes from a store is counted while it is shown.
+
+        Variables that none of the tensors and signatures ``needed`` reaches are not read.
+        """
+        from drystone_base.model import load as load_model
+        from drystone_base.policy import Access
+        from drystone_base.session import SessionConfig
+
+        access = Access().with_read(*self.allow_read).with_write(*self.allow_write)
+        with moving(f"loading {path}", path, self.checkpoint):
+            return load_model(
+                path,
+                tags=list(self.tags) or None,
+                checkpoint=self.checkpoint,
+                config=SessionConfig(access=access, subgraphs=self.backend),
+                needed=needed,
+                threads=self.threads,
+                precision=self.precision,
+            )
+
+    def request(self, loaded: LoadedModel, made_up: Mapping[str, Array] | None = None) -> Request:
+        """What to run of ``loaded``.
+
+        Where nothing is given, every input of the signature is taken from ``made_up`` or made up.
+        Raises ``BadRequest``: ``unknown-signature``, ``unknown-input``, ...
+        """
+        wanted = {text: text for text in self.fetches}
+        chosen = _signature(loaded, self.signature, needed=not wanted)
+        outputs = {name: spec.tensor for name, spec in chosen.outputs.items()} if chosen else {}
+        found = Request({}, wanted or outputs)
+        values = self._given_values()
+        if values is not None:
+            self._makes_up_nothing()
+            found.feeds = _bind(loaded, chosen, values, complete=not wanted)
+        elif chosen is not None:
+            known = made_up or {}
+            if not all(name in known for name in chosen.inputs):
+                known = self._make_up(chosen)
+            found.made_up = {name: known[name] for name in chosen.inputs}
+            found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
+        return found
+
+    def _given_values(self) -> dict[str, Any] | None:
+        """Values by name out of a file and of texts; None where there is neither."""
+        if self.inputs is None and not self.given:
+            return None
+        from drystone_base.cli._given import parse_inputs, read_inputs
+
+        of_file = {} if self.inputs is None else read_inputs(self.inputs)
+        of_texts = parse_inputs(self.given)
+        for name in of_file.keys() & of_texts.keys():
+            raise click.BadParameter(f"{name!r} is in --inputs, too", param_hint="--input")
+        return of_file | of_texts
+
+    def _makes_up_nothing(self) -> None:
+        """Raise ``click.BadParameter`` for options that say of which sizes inputs are made up."""
+        for option, given in (("--batch", self.batch is not None), ("--shape", self.shapes)):
+            if given:
+                raise click.BadParameter(
+                    "the inputs are given, so none is made up: leave one of both out",
+                    param_hint=option,
+                )
+
+    def _make_up(self, signature: Signature) -> dict[str, Array]:
+        import numpy as np
+
+        from drystone_base.cli._values import made_up
+
+        if signature.inputs:
+            note(f"inputs made up with --seed {self.seed}:")
+        sizes = _batched(signature, self.batch) | _sizes(self.shapes, signature)
+        rng = np.random.default_rng(self.seed)
+        made = {}
+        for name, spec in signature.inputs.items():
+            array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
+            unknown = spec.shape is None or any(d < 0 for d in spec.shape)
+            reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
+            note(f"  {name}: {spec.dtype} {list(array.shape)}{reason}")
+        return made
+
+
+def asks(*, fetches: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that say how a model is run; it gets them as one ``asked``."""
+    names = {f.name for f in fields(Asked)}
+    blocks = (_input_options, load_options, _running_options, _access_options)
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def collected(**values: Any) -> Any:
+            own = {name: values.pop(name) for name in names & values.keys()}
+            return command(asked=Asked(**own), **values)
+
+        decorated = collected
+        for block in reversed((_fetch_options, *blocks) if fetches else blocks):
+            decorated = block(decorated)
+        return decorated
+
+    return decorate
 
 
 @dataclass
@@ -74,74 +214,6 @@ class Request:
         """The fetched values by their names."""
         result: dict[str, Array] = model.run(self.fetches, self.feeds)
         return result
-
-
-def load(
-    path: Path,
-    tags: tuple[str, ...],
-    checkpoint: Path | None,
-    allow_read: tuple[str, ...],
-    allow_write: tuple[str, ...],
-    needed: tuple[str, ...] | None = None,
-) -> Model:
-    """Load and initialise a model; what comes from a store is counted while it is shown.
-
-    Variables that none of the tensors and signatures ``needed`` reaches are not read.
-    """
-    from drystone_base.model import load as load_model
-    from drystone_base.policy import Access
-    from drystone_base.session import SessionConfig
-
-    config = SessionConfig(access=Access().with_read(*allow_read).with_write(*allow_write))
-    with moving(f"loading {path}", path, checkpoint):
-        return load_model(
-            path, tags=list(tags) or None, checkpoint=checkpoint, config=config, needed=needed
-        )
-
-
-def request(
-    loaded: LoadedModel,
-    *,
-    inputs: Path | None,
-    given: Iterable[str] = (),
-    signature: str | None,
-    fetches: Iterable[str] = (),
-    seed: int = 0,
-    shapes: Iterable[str] = (),
-    made_up: Mapping[str, Array] | None = None,
-) -> Request:
-    """What the options of a command ask for.
-
-    Where nothing is given, every input of the signature is taken from ``made_up`` or made up from
-    ``seed``. Raises ``BadRequest``: ``unknown-signature``, ``unknown-input``, ...
-    """
-    wanted = {text: text for text in fetches}
-    chosen = _signature(loaded, signature, needed=not wanted)
-    outputs = {name: spec.tensor for name, spec in chosen.outputs.items()} if chosen else {}
-    found = Request({}, wanted or outputs)
-    values = _given_values(inputs, tuple(given))
-    if values is not None:
-        found.feeds = _bind(loaded, chosen, values, complete=not wanted)
-    elif chosen is not None:
-        known = made_up or {}
-        if not all(name in known for name in chosen.inputs):
-            known = _make_up(chosen, seed, _sizes(shapes, chosen))
-        found.made_up = {name: known[name] for name in chosen.inputs}
-        found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
-    return found
-
-
-def _given_values(inputs: Path | None, given: tuple[str, ...]) -> dict[str, Any] | None:
-    """Values by name out of a file and of texts; None where there is neither."""
-    if inputs is None and not given:
-        return None
-    from drystone_base.cli._given import parse_inputs, read_inputs
-
-    of_file = {} if inputs is None else read_inputs(inputs)
-    of_texts = parse_inputs(given)
-    for name in of_file.keys() & of_texts.keys():
-        raise click.BadParameter(f"{name!r} is in --inputs, too", param_hint="--input")
-    return of_file | of_texts
 
 
 def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signature | None:
@@ -228,32 +300,6 @@ def _full(tensor: str) -> str:
     return tensor if ":" in tensor else tensor + ":0"
 
 
-def _make_up(
-    signature: Signature, seed: int, sizes: Mapping[str, tuple[int, ...]]
-) -> dict[str, Array]:
-    import numpy as np
-
-    from drystone_base.cli._values import made_up
-
-    if signature.inputs:
-        note(f"inputs made up with --seed {seed}:")
-    rng = np.random.default_rng(seed)
-    made = {}
-    for name, spec in signature.inputs.items():
-        array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
-        unknown = spec.shape is None or any(d < 0 for d in spec.shape)
-        reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
-        note(f"  {name}: {spec.dtype} {list(array.shape)}{reason}")
-    return made
-
-
-def shape_text(shape: Iterable[int] | None) -> str:
-    """A shape for people: ``[1, ?, 3]``, or ``any rank``."""
-    if shape is None:
-        return "any rank"
-    return "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
-
-
 def _sizes(texts: Iterable[str], signature: Signature) -> dict[str, tuple[int, ...]]:
     sizes = {}
     for text in texts:
@@ -265,4 +311,20 @@ def _sizes(texts: Iterable[str], signature: Signature) -> dict[str, tuple[int, .
                 param_hint="--shape",
             )
         sizes[name] = tuple(map(int, parts))
+    return sizes
+
+
+def _batched(signature: Signature, batch: int | None) -> dict[str, tuple[int, ...]]:
+    """Shapes with ``batch`` as their first size, of the inputs where the model leaves it open."""
+    if batch is None:
+        return {}
+    stated = {name: spec.shape for name, spec in signature.inputs.items()}
+    sizes = {n: (batch, *s[1:]) for n, s in stated.items() if s and s[0] < 0}
+    if not sizes:
+        shapes = ", ".join(f"{name} {shape_text(shape)}" for name, shape in stated.items())
+        raise click.BadParameter(
+            f"no input has an open first dimension ({shapes or 'there are no inputs'}); "
+            "--shape NAME=SIZES states all sizes of one",
+            param_hint="--batch",
+        )
     return sizes

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import (
-    Request,
-    access_options,
-    input_options,
-    load,
-    load_options,
-    request,
-)
+from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
     common_options,
     duration,
@@ -44,34 +37,21 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("model", type=AnyPath())
-@input_options
-@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
-              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
+@asks()
 @click.option("--repeat", default=20, show_default=True, type=click.IntRange(min=1),
               help="Runs that are timed.")  # fmt: skip
 @click.option("--warmup", default=2, show_default=True, type=click.IntRange(min=0),
               help="Runs after the first that are not timed.")  # fmt: skip
 @profile_options
-@load_options
-@access_options
 @common_options
 def bench(
     model: Path,
-    inputs: Path | None,
-    given: tuple[str, ...],
-    signature: str | None,
-    seed: int,
-    shapes: tuple[str, ...],
-    fetches: tuple[str, ...],
+    asked: Asked,
     repeat: int,
     warmup: int,
     wants_profile: bool,
     trace: Path | None,
     events: Path | None,
-    tags: tuple[str, ...],
-    checkpoint: Path | None,
-    allow_read: tuple[str, ...],
-    allow_write: tuple[str, ...],
 ) -> None:
     """Time MODEL: its loading, its first run, and the runs after.
 
@@ -79,19 +59,11 @@ def bench(
     run. For --profile, --trace and --events it runs once more.
     """
     if trace is not None:
-        check_output(trace, "--trace", model, inputs)
+        check_output(trace, "--trace", model, asked.inputs)
     start = time.perf_counter()
-    loaded = load(model, tags, checkpoint, allow_read, allow_write)
+    loaded = asked.load(model)
     times: dict[str, Any] = {"load": time.perf_counter() - start}
-    wanted = request(
-        loaded.loaded,
-        inputs=inputs,
-        given=given,
-        signature=signature,
-        fetches=fetches,
-        seed=seed,
-        shapes=shapes,
-    )
+    wanted = asked.request(loaded.loaded)
     times["first"] = _seconds(loaded, wanted)
     for _ in range(warmup):
         wanted.run(loaded)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import access_options, input_options, load, load_options, request
+from drystone_base.cli._inputs import Asked, asks
 from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
 from drystone_base.cli._paths import AnyPath
 
@@ -28,29 +28,19 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("first", type=AnyPath())
 @click.argument("second", type=AnyPath())
-@input_options
+@asks(fetches=False)
 @click.option("--tolerance", default=1e-4, show_default=True, type=click.FloatRange(min=0),
               help="Largest |a-b| / (|a| + std a) of an output that counts as equal.")  # fmt: skip
 @click.option("--no-run", is_flag=True, help="Compare the graphs only.")
 @click.option("--limit", default=20, show_default=True, help="Rows to show of each kind.")
-@load_options
-@access_options
 @common_options
 def diff(
     first: Path,
     second: Path,
-    inputs: Path | None,
-    given: tuple[str, ...],
-    signature: str | None,
-    seed: int,
-    shapes: tuple[str, ...],
+    asked: Asked,
     tolerance: float,
     no_run: bool,
     limit: int,
-    tags: tuple[str, ...],
-    checkpoint: Path | None,
-    allow_read: tuple[str, ...],
-    allow_write: tuple[str, ...],
 ) -> None:
     """Compare two models, or two .npz files.
 
@@ -66,17 +56,10 @@ def diff(
         rows = _compare.outputs(read_npz(first), read_npz(second))
         report: dict[str, Any] = {"outputs": rows}
     else:
-        a, b = (load(m, tags, checkpoint, allow_read, allow_write) for m in (first, second))
+        a, b = (asked.load(m) for m in (first, second))
         report = {"graph": _compare.graphs(a.graph, b.graph)}
         if not no_run:
-            options = {
-                "inputs": inputs,
-                "given": given,
-                "signature": signature,
-                "seed": seed,
-                "shapes": shapes,
-            }
-            report["outputs"] = _compare.outputs(*_run_both(a, b, options))
+            report["outputs"] = _compare.outputs(*_run_both(a, b, asked))
     differ = _differ(report, tolerance)
     if wants_json():
         print_json(report | {"differ": differ, "tolerance": tolerance})
@@ -87,12 +70,10 @@ def diff(
         raise click.exceptions.Exit(1)
 
 
-def _run_both(
-    a: Model, b: Model, options: dict[str, Any]
-) -> tuple[dict[str, Array], dict[str, Array]]:
+def _run_both(a: Model, b: Model, asked: Asked) -> tuple[dict[str, Array], dict[str, Array]]:
     """Outputs of both: on the given inputs, or on inputs made up for the first."""
-    wanted = request(a.loaded, **options)
-    other = request(b.loaded, **options, made_up=wanted.made_up)
+    wanted = asked.request(a.loaded)
+    other = asked.request(b.loaded, wanted.made_up)
     return wanted.run(a), other.run(b)
 
 

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import (
-    Request,
-    access_options,
-    input_options,
-    load,
-    load_options,
-    request,
-)
+from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
     common_options,
     note,
@@ -48,9 +41,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("model", type=AnyPath())
-@input_options
-@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
-              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
+@asks()
 @click.option("--nodes", is_flag=True, help="Run it; list all nodes, with their bytes.")
 @click.option("--placement", is_flag=True, help="Show the device of every node, and why.")
 @click.option("--cpus", default=1, show_default=True, type=click.IntRange(min=1),
@@ -58,25 +49,14 @@ Examples:
 @click.option("--plan", "output", metavar="OUT.PLAN",
               type=AnyPath(dir_okay=False),
               help="Save the plan for a program without Python (drystone/session.h).")  # fmt: skip
-@load_options
-@access_options
 @common_options
 def explain(
     model: Path,
-    inputs: Path | None,
-    given: tuple[str, ...],
-    signature: str | None,
-    seed: int,
-    shapes: tuple[str, ...],
-    fetches: tuple[str, ...],
+    asked: Asked,
     nodes: bool,
     placement: bool,
     cpus: int,
     output: Path | None,
-    tags: tuple[str, ...],
-    checkpoint: Path | None,
-    allow_read: tuple[str, ...],
-    allow_write: tuple[str, ...],
 ) -> None:
     """Show the plan of MODEL: blocks, instructions, and whose kernels they run.
 
@@ -87,17 +67,9 @@ def explain(
     memory, of the arenas in which compiled regions keep what they compute, and of the peak.
     """
     if output is not None:
-        check_output(output, "--plan", model, inputs)
-    loaded = load(model, tags, checkpoint, allow_read, allow_write)
-    wanted = request(
-        loaded.loaded,
-        inputs=inputs,
-        given=given,
-        signature=signature,
-        fetches=fetches,
-        seed=seed,
-        shapes=shapes,
-    )
+        check_output(output, "--plan", model, asked.inputs)
+    loaded = asked.load(model)
+    wanted = asked.request(loaded.loaded)
     names, feeds = list(wanted.fetches.values()), list(wanted.feeds)
     if placement:
         _placement(loaded.session, names, feeds, cpus)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import load_options, shape_text
+from drystone_base.cli._inputs import load_options
 from drystone_base.cli._output import (
     common_options,
     note,
@@ -20,6 +20,7 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._transfers import moving
 from drystone_base.policy import OUTSIDE
+from drystone_base.shown import shape_text
 
 if TYPE_CHECKING:
     from drystone_base.cli._analysis import Analysis

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._inputs import (
-    Request,
-    access_options,
-    input_options,
-    load,
-    load_options,
-    request,
-)
+from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
     common_options,
     duration,
@@ -51,34 +44,21 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("model", type=AnyPath())
-@input_options
+@asks()
 @click.option("--outputs", type=AnyPath(dir_okay=False), metavar="OUT.NPZ",
               help="Where to save the results.")  # fmt: skip
-@click.option("--fetch", "fetches", multiple=True, metavar="TENSOR",
-              help="A tensor instead of the signature's outputs; may be repeated.")  # fmt: skip
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1),
               help="How often to run; state is kept from run to run.")  # fmt: skip
 @profile_options
-@load_options
-@access_options
 @common_options
 def run(
     model: Path,
-    inputs: Path | None,
-    given: tuple[str, ...],
-    signature: str | None,
-    seed: int,
-    shapes: tuple[str, ...],
+    asked: Asked,
     outputs: Path | None,
-    fetches: tuple[str, ...],
     repeat: int,
     wants_profile: bool,
     trace: Path | None,
     events: Path | None,
-    tags: tuple[str, ...],
-    checkpoint: Path | None,
-    allow_read: tuple[str, ...],
-    allow_write: tuple[str, ...],
 ) -> None:
     """Run MODEL and say what comes out.
 
@@ -88,25 +68,17 @@ def run(
     Values of --inputs and --input are named after the signature's inputs, or after tensors (x:0).
     In JSON, {"b64": "..."} is a string of any bytes. Results are saved under the names of the
     signature's outputs, or under the text of each --fetch. Without values, inputs are made up from
-    the signature's shapes and the seed. --profile, --trace and
-    --events record the last run, which makes it slower.
+    the signature's shapes, --batch and the seed. --profile, --trace and --events record the last
+    run, which makes it slower.
     """
     for path, option in ((outputs, "--outputs"), (trace, "--trace")):
         if path is not None:
-            check_output(path, option, model, inputs)
+            check_output(path, option, model, asked.inputs)
     start = time.perf_counter()
-    needed = fetches or (signature or "serving_default",)
-    loaded = load(model, tags, checkpoint, allow_read, allow_write, needed)
+    needed = asked.fetches or (asked.signature or "serving_default",)
+    loaded = asked.load(model, needed)
     load_seconds = time.perf_counter() - start
-    wanted = request(
-        loaded.loaded,
-        inputs=inputs,
-        given=given,
-        signature=signature,
-        fetches=fetches,
-        seed=seed,
-        shapes=shapes,
-    )
+    wanted = asked.request(loaded.loaded)
     wants_record = wants_profile or trace is not None or events is not None
     results, seconds, record = _timed(loaded, wanted, repeat, wants_record)
     values = {name: value for name, value in results.items() if value is not None}
@@ -115,7 +87,7 @@ def run(
 
         write_npz(outputs, values)
     profile = record if wants_profile else None
-    _report(values, load_seconds, seconds, seed if wanted.made_up else None, outputs, profile)
+    _report(values, load_seconds, seconds, asked.seed if wanted.made_up else None, outputs, profile)
     if record is not None:
         save_record(record, loaded, trace, events)
 

@@ -49,6 +49,14 @@ class Graph:
         self._rest = GraphDef(versions=VersionDef(producer=_PRODUCER, min_consumer=_MIN_CONSUMER))
         self.functions = FunctionLibrary()
 
+    def __repr__(self) -> str:
+        return f"<Graph: {len(self._nodes)} nodes, {len(self.functions)} functions>"
+
+    def _repr_html_(self) -> str:
+        from drystone_base.graph.notebook import graph_html
+
+        return graph_html(self)
+
     # ---- reading -------------------------------------------------------------------------------
 
     @classmethod

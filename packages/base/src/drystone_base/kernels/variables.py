@@ -10,12 +10,11 @@ import numpy as np
 from drystone_base.dtypes import DType
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.state import ResourceHandle, Variable, handle_array, resource_of
+from drystone_base.state import VARIABLE_KIND, ResourceHandle, Variable, handle_array, resource_of
 
 if TYPE_CHECKING:
     from drystone_base.ops.attrs import Shape
 
-KIND: Final = "variable"
 _ANONYMOUS: Final = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # TensorFlow's mark for "no shared name"
 _serial: Final = itertools.count()
 
@@ -23,7 +22,7 @@ _serial: Final = itertools.count()
 def _lookup(call: Call, name: str, container: str, dtype: DType, shape: Shape) -> Variable:
     """The session's variable of that name, created without a value when there is none."""
     return call.runtime.resources.get_or_create(
-        container, KIND, name, lambda: Variable(name, dtype, shape)
+        container, VARIABLE_KIND, name, lambda: Variable(name, dtype, shape)
     )
 
 
@@ -158,10 +157,12 @@ def resource_count_up_to(call: Call, resource: Array) -> Array:
 def _handle(call: Call, name: str, container: str, dtype: DType, shape: Shape) -> Array:
     if name == _ANONYMOUS:
         unique = f"{call.node}_{next(_serial)}"
-        return handle_array(ResourceHandle(KIND, unique, "", Variable(unique, dtype, shape)))
+        return handle_array(
+            ResourceHandle(VARIABLE_KIND, unique, "", Variable(unique, dtype, shape))
+        )
     name = name or call.node
     target = _lookup(call, name, container, dtype, shape)
-    return handle_array(ResourceHandle(KIND, name, container, target))
+    return handle_array(ResourceHandle(VARIABLE_KIND, name, container, target))
 
 
 @kernel("VarHandleOp")

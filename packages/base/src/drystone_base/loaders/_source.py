@@ -44,7 +44,13 @@ class GraphSource:
         cls, graph: Graph, file: GraphFile | None = None, data: memoryview | None = None
     ) -> GraphSource:
         """The source of a graph that is there."""
-        return cls(lambda: graph, file, data)
+        source = cls(lambda: graph, file, data)
+        if data is None:
+            source._graph = graph
+        return source
+
+    def __repr__(self) -> str:
+        return "a graph not read yet" if self._graph is None else repr(self._graph)
 
     @property
     def file(self) -> GraphFile | None:

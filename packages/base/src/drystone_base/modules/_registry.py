@@ -62,9 +62,10 @@ class Module:
     after it, which makes of the rest what only the host executor knows; a module without them
     optimizes before. ``{"lasting": f}`` with ``f(config) -> bool``: whether optimizing gives the
     same for the same graph in every process, so that plans may be kept (a module without it says
-    no). ``{"listed": f}`` with ``f()`` giving what ``drystone plugins list`` shows beside
-    libraries: dicts with ``name``, ``version``, ``state`` (``loaded`` or ``failed``), ``text`` and
-    ``path``.
+    no). ``{"precision": f}`` with ``f(config, "bfloat16")``, or ``"float16"``, giving what
+    ``SessionConfig.optimizer`` must be for layers to be computed in that type. ``{"listed": f}``
+    with ``f()`` giving what ``drystone plugins list`` shows beside libraries: dicts with ``name``,
+    ``version``, ``state`` (``loaded`` or ``failed``), ``text`` and ``path``.
     """
 
     name: str

@@ -1,0 +1,46 @@
+"""Names, shapes and sizes as people read them, in terminals and in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+__all__ = ["plain", "shape_text", "size_text", "table"]
+
+
+def plain(text: str) -> str:
+    """The text with whatever a terminal or a page would act on (controls, bidi) as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shape_text(shape: Iterable[int | None] | None) -> str:
+    """A shape for people: ``[1, ?, 3]``, or ``any rank``."""
+    if shape is None:
+        return "any rank"
+    return "[" + ", ".join("?" if d is None or d < 0 else str(d) for d in shape) + "]"
+
+
+def size_text(count: int) -> str:
+    """Bytes as text with a fitting unit."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} B"
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """An HTML table, everything in it escaped."""
+    held = [[f"<td style='text-align:left'>{_cell(cell)}</td>" for cell in row] for row in rows]
+    heads = "".join(f"<th style='text-align:left'>{_cell(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in held)
+    return (
+        f"<div><strong>{_cell(title)}</strong>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(value: Any) -> str:
+    return escape(plain(str(value)))
