@@ -28,9 +28,9 @@ _WORDS: Final = (
     "missing", "model.json", "saved_model.pb", ".", "", "-", "--", "\udcff", "\x1b[31m", "a\nb",
     "a" * 5000, "no://such/place", "--json", "--verbose", "--help", "--seed", "--shape", "x=3",
     "x=99999999999999", "x=-1", "x=", "=", "--inputs", "junk.npz", "--outputs", "out.npz",
-    "--fetch", "y:0", "y:7", "^y", "--signature", "nobody", "--repeat", "0", "-1", "3", "1e9", "nan",
-    "--tag", "--checkpoint", "--graph", "g.svg", "g.html", "g.png", "--allow-read", "--device",
-    "--optimizer", "--pass", "list", "explain", "check", "sign", "keygen", "trust",
+    "--fetch", "y:0", "y:7", "^y", "--signature", "nobody", "--repeat", "0", "-1", "3", "1e9",
+    "nan", "--tag", "--checkpoint", "--graph", "g.svg", "g.html", "g.png", "--allow-read",
+    "--device", "--optimizer", "--pass", "list", "explain", "check", "sign", "keygen", "trust",
     "--no-such-option",
 )  # fmt: skip
 _VARIABLES: Final = (
