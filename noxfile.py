@@ -403,3 +403,10 @@ def tf_parity(session: nox.Session) -> None:
     session.env.update(TF_ENABLE_ONEDNN_OPTS="0", TF_CPP_MIN_LOG_LEVEL="3")  # plain kernels
     pytest(session, "tf_parity", *folders("tests/tf_parity"))
     session.run("python", "-m", "bench.grappler", "--chains", "2000", *session.posargs)
+
+
+@nox.session
+def extremes(session: nox.Session) -> None:
+    """NaN, infinities, empties and extreme integers in every op beside TensorFlow; `-- --help`."""
+    install_wheels(session, "test", "tf_parity")
+    session.run("python", "-m", "ci.scripts.extremes", *session.posargs)

@@ -29,7 +29,6 @@ equal. **r** counts cases that both refuse, **d** those under a documented diffe
 DIFFERENCES = """### Documented differences
 
 Where we answer otherwise on purpose. A case that falls under one of these is counted, not failed.
-TensorFlow's CPU kernels also take subnormal numbers for zero; the cases hold none.
 """
 NONE = """### Without random cases
 

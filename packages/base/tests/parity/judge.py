@@ -14,7 +14,9 @@ from parity.differences import known_difference
 from parity.digest import Digest
 from parity.rules import rule_of
 
-__all__ = ["Verdict", "case_dtype", "judge", "tolerance"]
+__all__ = ["WAYS", "Verdict", "case_dtype", "judge", "tolerance"]
+
+WAYS = ("values", "we refuse", "TensorFlow refuses", "status", "shapes")
 
 TOLERANCE = {
     "float16": 1e-2,
@@ -34,12 +36,13 @@ class Verdict:
     """``kind`` is equal, refused, known (a documented difference), skipped or differs.
 
     ``worst`` is the largest difference among outputs that agree; ``text`` tells what differs, or
-    why the case was skipped.
+    why the case was skipped. ``way`` is how it differs: one of ``WAYS``, or ``"raises"``.
     """
 
     kind: str
     worst: float = 0.0
     text: str = ""
+    way: str = ""
 
 
 def case_dtype(item: Case) -> str:
@@ -72,7 +75,7 @@ def judge(item: Case, want: list[Any] | str, slack: float = 1.0) -> Verdict:
         return Verdict("skipped", text=want)
     found = _compare(item, want, slack)
     if found.kind == "differs" and known_difference(item, want):
-        return Verdict("known", text=found.text)
+        return Verdict("known", text=found.text, way=found.way)
     return found
 
 
@@ -83,38 +86,42 @@ def _compare(item: Case, want: list[Any] | str, slack: float) -> Verdict:
     except MemoryError:
         return Verdict("skipped", text="skip: too large for the process of these tests")
     except Exception as error:  # a kernel may raise anything; it should not
-        return Verdict("differs", text=f"raised {type(error).__name__}: {error}"[:200])
+        text = f"raised {type(error).__name__}: {error}"[:200]
+        return Verdict("differs", text=text, way="raises")
     if want == "UnimplementedError" and got != "UNIMPLEMENTED":
         return Verdict("skipped", text="skip: TensorFlow has not implemented this")
     if isinstance(got, str) and isinstance(want, str):
         status = oracle._STATUS.get(want, want)
         alike = got == status or status == "INTERNAL"
-        return Verdict(
-            "refused" if alike else "differs", text=f"got {got}, want {status}: {_said(want)}"
-        )
+        kind, text = "refused" if alike else "differs", f"got {got}, want {status}: {_said(want)}"
+        return Verdict(kind, text=text, way="" if alike else "status")
     if isinstance(got, str):
-        return Verdict("differs", text=f"got {got}, want outputs: {_refused(item)}")
+        text = f"got {got}, want outputs: {_refused(item)}"
+        return Verdict("differs", text=text, way="we refuse")
     if isinstance(want, str):
-        return Verdict("differs", text=f"got outputs, want {want}: {_said(want)}")
+        text = f"got outputs, want {want}: {_said(want)}"
+        return Verdict("differs", text=text, way="TensorFlow refuses")
     return _compare_values(item, got, want, slack)
 
 
 def _compare_values(item: Case, got: list[Any], want: list[Any], slack: float) -> Verdict:
     if len(got) != len(want):
-        return Verdict("differs", text=f"got {len(got)} outputs, want {len(want)}")
+        return Verdict("differs", text=f"got {len(got)} outputs, want {len(want)}", way="values")
     worst = 0.0
     for k, (a, b) in enumerate(zip(got[: item.compared], want, strict=False)):
         a = np.asarray(a)
         found = difference(a, b)
         if found > tolerance(item.op, b.dtype) * slack:
             text = f"output {k} differs by {found:.2g}: got {_brief(a)}, want {_brief(b)}"
-            return Verdict("differs", found, text)
+            return Verdict("differs", found, text, way="values")
         worst = max(worst, found)
     try:
         shapes = None if oracle._held(item) else oracle._shape_disagreement(item, want)
     except DrystoneError as error:
         shapes = f"shape function refuses: {str(error).splitlines()[0]}"
-    return Verdict("differs", text=shapes) if shapes else Verdict("equal", worst)
+    if shapes:
+        return Verdict("differs", text=shapes, way="shapes")
+    return Verdict("equal", worst)
 
 
 def difference(got: Any, want: Any) -> float:

@@ -21,7 +21,7 @@ from oracle import Case
 from parity.draft import draw_case
 from parity.judge import Verdict, judge
 
-__all__ = ["Task", "answers"]
+__all__ = ["Task", "answer_to", "answers"]
 
 Task: TypeAlias = tuple[str, int]
 Answer: TypeAlias = list[Any] | str
@@ -106,7 +106,7 @@ def _serve(out: BinaryIO) -> None:
             _send(out, ("skip: " + text, Verdict("broken", text=text)))
             continue
         _send(out, "theirs")
-        want = _theirs(item)
+        want = answer_to(item)
         _send(out, "ours")
         verdict = judge(item, want)
         if verdict.kind == "differs" and not isinstance(want, str) and _only_in_graph(item):
@@ -130,7 +130,7 @@ def _send(out: BinaryIO, frame: Any) -> None:
     out.flush()
 
 
-def _theirs(item: Case) -> Answer:
+def answer_to(item: Case) -> Answer:
     """As :func:`oracle.theirs`; cases that never reach a kernel of TensorFlow are skipped."""
     import oracle
 
