@@ -7,6 +7,7 @@ that `objects` makes. What no object is known for is told, so that nobody takes 
 from __future__ import annotations
 
 import inspect
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -74,7 +75,7 @@ def _of_module(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, Any]]:
         seen.add(id(value))
         if inspect.ismodule(value):
             yield from _of_module(value, seen)
-        elif callable(value):
+        elif inspect.isclass(value) or inspect.isroutine(value):
             yield f"{module.__name__}.{name}", value
 
 
@@ -136,8 +137,14 @@ def objects(folder: Path) -> dict[type, Callable[[], Any]]:
     from drystone_subgraph import PartitionConfig, PartitionReport, partition_with_report
 
     model = str(folder / "good.pb")
-    if not Path(model).exists():
+
+    def fresh() -> str:
+        """The file of a model as it should be, whatever was written there."""
+        if Path(model).is_dir():
+            shutil.rmtree(model)
+        Path(model).unlink(missing_ok=True)
         ds.write_graph(small_graph(), model)
+        return model
 
     def record() -> Any:
         session = ds.Session(small_graph())
@@ -153,7 +160,7 @@ def objects(folder: Path) -> dict[type, Callable[[], Any]]:
         ds.BadModelFile: lambda: ds.BadModelFile("the graph"),
         ds.Graph: small_graph,
         ds.Inference: lambda: ds.infer(small_graph()),
-        ds.Model: lambda: ds.load(model),
+        ds.Model: lambda: ds.load(fresh()),
         ds.Node: lambda: small_graph()["y"],
         ds.PluginError: lambda: ds.PluginError("what", plugin="p"),
         ds.Record: record,
@@ -166,7 +173,7 @@ def objects(folder: Path) -> dict[type, Callable[[], Any]]:
         PartitionConfig: PartitionConfig,
         PartitionReport: lambda: partition_with_report(small_graph(), ["y:0"], ["x:0"])[1],
         DrystoneFileSystem: DrystoneFileSystem,
-        gfile.GFile: lambda: gfile.GFile(model, "rb"),
+        gfile.GFile: lambda: gfile.GFile(fresh(), "rb"),
         ds.modules.Registry: lambda: ds.modules.Registry("thing"),
     }
     return found

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
+from drystone_base.arguments import explained
 from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["EntryPoint", "declared", "declaring", "points"]
@@ -46,6 +47,7 @@ class EntryPoint:
         return found
 
 
+@explained
 @cache
 def declared(group: str) -> bool:
     """Whether the metadata of some package on ``sys.path`` has a section of that name."""
@@ -62,6 +64,7 @@ def declaring() -> list[tuple[str, str, str]]:
     )
 
 
+@explained
 def points(group: str) -> list[EntryPoint]:
     """The entry points of a group, sorted; of a package that is there twice the first counts."""
     header = f"[{group}]"

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.arguments import explaining
 from drystone_base.errors import GraphError
+from drystone_base.printable import described
 
 __all__ = ["DType", "as_dtype", "from_number", "from_numpy"]
 
@@ -22,6 +24,7 @@ _LATE: Final = object()
 """Stands for the type of the same name in ``ml_dtypes``."""
 
 
+@explaining("__init__")
 class DType:
     """One element type. Instances are unique: compare with ``is`` or ``==``.
 
@@ -192,11 +195,26 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
 
 
 def as_dtype(value: DType | str | int | np.dtype[Any] | type[Any]) -> DType:
-    """The type that a label, a number, a NumPy dtype or a DType names."""
+    """The type that a label, a number, a NumPy dtype or a DType names.
+
+    Raises ``GraphError`` (``bad-dtype``).
+    """
     if isinstance(value, DType):
         return value
     if isinstance(value, int):
         return from_number(value)
     if isinstance(value, str) and value.removeprefix("DT_").lower() in _BY_LABEL:
         return _BY_LABEL[value.removeprefix("DT_").lower()]
-    return from_numpy(np.dtype(value))
+    if isinstance(value, str | np.dtype | type):
+        try:
+            return from_numpy(np.dtype(value))
+        except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "i4,f8", too
+            pass
+    raise GraphError(
+        f"there is no dtype {described(value, 100)}",
+        check="a dtype must be a TensorFlow name or number, or a NumPy dtype",
+        found=f"{type(value).__name__}: {described(value, 100)}",
+        needed=", ".join(sorted(d.label for d in _BASE)),
+        remedy='give a name such as "float32", or numpy.float32',
+        code="bad-dtype",
+    )

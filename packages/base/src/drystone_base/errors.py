@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 from drystone_base.masking import masked
+from drystone_base.printable import described, plain_lines
 
 __all__ = [
     "BadModelFile",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _COMPARED: Final = 5000
+_INDENT: Final = "    "
 _CALLS_SHOWN: Final = 10
 _CALL: Final = r"(?m)^  in function '(.*)', called by node '(.*)'$"
 
@@ -50,6 +52,16 @@ _REMEDIES: Final = {
 def remedy_for(status: str, otherwise: str = _FEEDS) -> str:
     """What helps with most failures of a status; for those of no other: about a node's inputs."""
     return _REMEDIES.get(status, otherwise)
+
+
+def _text(part: object) -> str:
+    """A part of an error as text, without secrets; of what cannot be told, its type."""
+    if isinstance(part, str):
+        return masked(part)
+    try:
+        return masked(str(part))
+    except Exception:
+        return described(part)
 
 
 class DrystoneError(Exception):
@@ -75,47 +87,48 @@ class DrystoneError(Exception):
         status: str | None = None,
         inner: BaseException | None = None,
     ) -> None:
-        self.what = masked(what)
-        self.check = check
-        self.found = masked(str(found))
-        self.needed = masked(str(needed))
-        self.remedy = remedy
-        self.code = code or self.default_code
-        self.status = status or self.default_status
+        self.what = _text(what)
+        self.check = _text(check)
+        self.found = _text(found)
+        self.needed = _text(needed)
+        self.remedy = _text(remedy)
+        self.code = code if isinstance(code, str) and code else self.default_code
+        self.status = status if isinstance(status, str) and status else self.default_status
         self.inner = inner
         self.calls: list[tuple[str, str]] = []
         super().__init__(self.render())
 
     def add_calls(self, text: str) -> None:
         """Take over the lines of a text that say through which functions a node was reached."""
-        self.calls += re.findall(_CALL, text)
+        self.calls += re.findall(_CALL, _text(text))
         self.args = (self.render(),)
 
     def passes(self, *, function: str = "", node: str = "") -> None:
         """The error leaves a function, then the node that called it, on its way out."""
-        if function:
-            self.calls.append((function, ""))
+        if function != "":
+            self.calls.append((_text(function), ""))
         elif self.calls and not self.calls[-1][1]:
-            self.calls[-1] = (self.calls[-1][0], node)
+            self.calls[-1] = (self.calls[-1][0], _text(node))
             self.args = (self.render(),)
 
     def render(self) -> str:
         """The full text: one line for what failed, then one line for each part that is known."""
-        lines = [f"{self.what} [{self.code}]"]
+        lines = [f"{plain_lines(self.what, _INDENT)} [{self.code}]"]
         parts = (
             ("check", self.check),
             ("found", self.found),
             ("needed", self.needed),
             ("remedy", self.remedy),
         )
-        lines += [f"  {label}: {text}" for label, text in parts if text]
+        lines += [f"  {label}: {plain_lines(text, _INDENT)}" for label, text in parts if text]
         calls = [f"  in function {name!r}, called by node {node!r}" for name, node in self.calls]
         if len(calls) > _CALLS_SHOWN:
             left_out = len(calls) - _CALLS_SHOWN
             calls[_CALLS_SHOWN - 1 : -1] = [f"  ... and {left_out} functions more"]
         lines += calls
         if self.inner is not None:
-            lines.append(f"  caused by: {type(self.inner).__name__}: {self.inner}")
+            inner = plain_lines(_text(self.inner), _INDENT)
+            lines.append(f"  caused by: {type(self.inner).__name__}: {inner}")
         return "\n".join(lines)
 
     def fields(self) -> dict[str, str]:
@@ -132,7 +145,7 @@ class BadModelFile(DrystoneError):
 
     def name_file(self, name: str) -> None:
         """Say which file it was, where the text has only "the graph"."""
-        self.what = re.sub(r"^the graph\b", lambda _: name, self.what)
+        self.what = re.sub(r"^the graph\b", lambda _: _text(name), self.what)
         self.args = (self.render(),)
 
 
@@ -201,9 +214,9 @@ class PluginError(DrystoneError):
         version: str = "",
         **parts: Any,
     ) -> None:
-        self.plugin = plugin
-        self.path = str(path)
-        self.version = version
+        self.plugin = _text(plugin)
+        self.path = _text(path)
+        self.version = _text(version)
         super().__init__(what, **parts)
 
     def fields(self) -> dict[str, str]:
@@ -215,11 +228,13 @@ class PluginError(DrystoneError):
         }
 
 
-def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+def near_matches(name: object, known: Iterable[str], limit: int = 3) -> list[str]:
     """The names in ``known`` that are most like ``name``, best first.
 
     Among many names only those of similar length that share a beginning or an end are compared.
     """
+    if not isinstance(name, str):
+        return []
     names = list(known)
     if len(names) > _COMPARED:
         near = (n for n in names if abs(len(n) - len(name)) <= 3)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from drystone_base.arguments import checked
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders import LoadedModel, Signature, TensorSpec, load_model
 from drystone_base.policy import Access, checkpoint_files
+from drystone_base.printable import plain
 from drystone_base.session import Session, SessionConfig
-from drystone_base.shown import plain
 from drystone_base.state import Variable
 from drystone_base.tuning import tuned
 from drystone_base.uris import local_text
@@ -118,6 +119,7 @@ class Model:
     (or copied), with the state that its files have. ``with load(path) as model:`` closes it.
     """
 
+    @checked
     def __init__(
         self,
         loaded: LoadedModel,
@@ -256,6 +258,7 @@ class Model:
         return self.session.run(fetches, feeds, cancellation=cancellation)
 
 
+@checked
 def load(
     path: str | os.PathLike[str],
     *,

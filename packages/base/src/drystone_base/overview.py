@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.shown import plain, shape_text, size_text, table
+from drystone_base.printable import plain
+from drystone_base.shown import shape_text, size_text, table
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, TensorSpec

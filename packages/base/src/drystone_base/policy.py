@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
+from drystone_base.arguments import explaining
 from drystone_base.errors import KernelError
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.uris import as_path, local_text, uri_of
@@ -53,6 +54,10 @@ OUTSIDE: Final = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops
 """Ops that reach outside the graph, with what they do; PrintV2 does so to ``file://`` only."""
 
 
+@explaining(
+    "with_read", "with_write", "may_read", "may_read_checkpoint", "check_read", "check_write",
+    "check_python",
+)  # fmt: skip
 @dataclass(frozen=True)
 class Access:
     """What the ops of a graph may reach outside of it; nothing unless stated.

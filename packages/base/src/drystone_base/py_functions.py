@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from drystone_base.arguments import checked
+
 __all__ = ["py_func", "register_py_func"]
 
 _functions: Final[dict[str, Callable[..., Any]]] = {}
 
 
+@checked
 def register_py_func(token: str, function: Callable[..., Any]) -> None:
     """Let nodes with this ``token`` call ``function``, in every session that opens Python.
 

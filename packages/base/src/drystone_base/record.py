@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from drystone_base.arguments import explaining
 from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class NodeRun(NamedTuple):
         return (self.end - self.start) / 1e9
 
 
+@explaining("write_chrome_trace", "write_events", "kernel", "add_native")
 class Record:
     """What runs of a session did; :meth:`Session.record` makes one.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from drystone_abi.protos import MetaGraphDef, SaverDef
+from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph, parse_tensor_name, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
@@ -38,6 +39,7 @@ Names: TypeAlias = Mapping[str, str]
 """Tensors (``node:k``) by the name of an argument or result."""
 
 
+@checked
 def save_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> None:
     """Write the values of all variables and changeable tables as a checkpoint (V2).
 
@@ -51,6 +53,7 @@ def save_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> 
     state_latest(prefix)
 
 
+@checked
 def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> None:
     """Give all variables and changeable tables the values of a checkpoint.
 
@@ -64,6 +67,7 @@ def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) 
     session.run(saver.restore_op_name, {saver.filename_tensor_name: path_tensor(as_path(prefix))})
 
 
+@checked
 def save(
     source: Model | Session | Graph,
     path: str | os.PathLike[str],

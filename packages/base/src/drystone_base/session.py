@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from drystone_base._fetches import Fetches, check_feeds, flatten
 from drystone_base._prepared import Prepared, Split
+from drystone_base.arguments import blame, checked, explained
 from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
 from drystone_base.errors import BadRequest, DrystoneError
@@ -42,6 +43,7 @@ class Session:
     Safe to use from several threads. The graph must not be edited while a session uses it.
     """
 
+    @checked
     def __init__(self, graph: Graph | GraphSource, config: SessionConfig | None = None) -> None:
         ensure_loaded()
         self.source = graph if isinstance(graph, GraphSource) else GraphSource.of(graph)
@@ -125,22 +127,26 @@ class Session:
         kernel, with the codes ``deadline-exceeded`` and ``run-cancelled`` for a run that was
         stopped.
         """
-        given = feeds or {}
-        if type(fetches) is str and cancellation is None:
-            quick = self._quick.get((fetches, *given))
-            if quick is not None and self._is_plain():
-                found = quick(tuple(given.values()), True)
-                if found is not NotImplemented:
-                    return found
-        names: list[str] = []
-        rebuild = flatten(fetches, names)
-        prepared = self._prepare(names, list(given))
-        if type(fetches) is str and prepared.quick is not None:
-            self._quick[fetches, *given] = prepared.quick
-            if self._closed:  # meanwhile
-                self._let_go()
-        values = self._execute(prepared, tuple(given.values()), cancellation)
-        return rebuild(iter(values))
+        try:
+            given = feeds or {}
+            if type(fetches) is str and cancellation is None:
+                quick = self._quick.get((fetches, *given))
+                if quick is not None and self._is_plain():
+                    found = quick(tuple(given.values()), True)
+                    if found is not NotImplemented:
+                        return found
+            names: list[str] = []
+            rebuild = flatten(fetches, names)
+            prepared = self._prepare(names, list(given))
+            if type(fetches) is str and prepared.quick is not None:
+                self._quick[fetches, *given] = prepared.quick
+                if self._closed:  # meanwhile
+                    self._let_go()
+            return rebuild(iter(self._execute(prepared, tuple(given.values()), cancellation)))
+        except DrystoneError:
+            raise
+        except Exception as error:
+            blame(Session.run, error, self, fetches, feeds, cancellation=cancellation)
 
     @contextmanager
     def record(self) -> Iterator[Record]:
@@ -160,6 +166,7 @@ class Session:
         finally:
             self._record = None
 
+    @checked
     def make_callable(
         self,
         fetches: Fetches,
@@ -191,6 +198,7 @@ class Session:
 
         return call
 
+    @checked
     def plan(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> bytes:
         """A serialized PlanDef for programs without Python, of ``fetches`` from ``feeds``.
 
@@ -201,12 +209,14 @@ class Session:
 
         return Preparing(self).standalone(fetches, feeds)
 
+    @checked
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
         """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
         from drystone_base._preparing import Preparing
 
         return Preparing(self).placement(fetches, feeds)
 
+    @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
         """What the native executor runs for ``fetches``: blocks of instructions and their kernels.
 
@@ -269,6 +279,7 @@ class Session:
         feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in kept.feeds]
         return self.loaded(feeds, kept.has_value, kept.program, None, copies=kept.copies)
 
+    @explained
     def loaded(
         self,
         feeds: list[Feed],

@@ -6,14 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["plain", "shape_text", "size_text", "table"]
+from drystone_base.printable import plain
 
-
-def plain(text: str) -> str:
-    """The text with whatever a terminal or a page would act on (controls, bidi) as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+__all__ = ["shape_text", "size_text", "table"]
 
 
 def shape_text(shape: Iterable[int | None] | None) -> str:

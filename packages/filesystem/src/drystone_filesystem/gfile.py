@@ -11,6 +11,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
+from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
@@ -129,52 +130,62 @@ class GFile:
         self._file.close()
 
 
+@checked
 def open(name: Path, mode: str = "r") -> GFile:
     """A :class:`GFile`."""
     return GFile(name, mode)
 
 
+@checked
 def exists(path: Path) -> bool:
     """Whether there is a file or a directory."""
     return host.exists(path)
 
 
+@checked
 def isdir(path: Path) -> bool:
     """Whether there is a directory."""
     return host.is_directory(path)
 
 
+@checked
 def listdir(path: Path) -> list[str]:
     """The names in a directory, sorted."""
     return host.list_directory(path)
 
 
+@checked
 def glob(pattern: str | Iterable[str]) -> list[str]:
     """The paths that match one of the patterns (``*``, ``?``, ``[a-z]`` within a part), sorted."""
     patterns = [pattern] if isinstance(pattern, str) else list(pattern)
     return sorted({path for one in patterns for path in host.glob(one)})
 
 
+@checked
 def stat(path: Path) -> FileStatistics:
     """Bytes, time in nanoseconds since 1970, and whether it is a directory."""
     return host.stat(path)
 
 
+@checked
 def mkdir(path: Path) -> None:
     """Make one directory, whose parent exists."""
     host.create_directory(path)
 
 
+@checked
 def makedirs(path: Path) -> None:
     """Make a directory and all above it; it may exist."""
     host.create_directory(path, parents=True)
 
 
+@checked
 def remove(path: Path) -> None:
     """Delete a file."""
     host.delete(path)
 
 
+@checked
 def rmtree(path: Path) -> None:
     """Delete a directory and all in it; raises ``HostError`` where something is left."""
     left = host.delete_tree(path)
@@ -189,12 +200,14 @@ def rmtree(path: Path) -> None:
         )
 
 
+@checked
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Move a file, or a directory where the filesystem can; over a file only if told so."""
     _free(dst, overwrite=overwrite)
     host.rename(src, dst)
 
 
+@checked
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Copy a file; over one that exists only if told so. The paths may have different schemes."""
     _free(dst, overwrite=overwrite)
@@ -213,6 +226,7 @@ def _free(path: Path, *, overwrite: bool) -> None:
         )
 
 
+@checked
 def walk(
     top: Path, topdown: bool = True, onerror: Any = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -237,6 +251,7 @@ def walk(
         yield here, directories, files
 
 
+@checked
 def join(path: Path, *paths: Path) -> str:
     """Parts of a path as one; a part with a scheme or a slash before it starts anew."""
     joined = os.fspath(path)

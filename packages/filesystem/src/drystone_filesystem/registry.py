@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.modules import points
 from drystone_filesystem.store import Store
@@ -34,6 +35,7 @@ _given: Final[dict[str, tuple[Any, str]]] = {}
 _selected: Final[dict[str, str]] = {}
 
 
+@checked
 def register(scheme: str, filesystem: Source, origin: str = "the program") -> None:
     """Have ``filesystem`` serve ``scheme://`` from now on.
 
@@ -58,6 +60,7 @@ def register(scheme: str, filesystem: Source, origin: str = "the program") -> No
         _given[scheme] = (filesystem, origin)
 
 
+@checked
 def select(scheme: str, where: str) -> None:
     """Choose who serves a scheme: the path of a plugin library, a package's name, or ``fsspec``.
 

@@ -14,6 +14,7 @@ import fsspec
 from fsspec.spec import AbstractFileSystem
 from fsspec.utils import stringify_path
 
+from drystone_base.arguments import checked
 from drystone_base.host import filesystem as host
 from drystone_base.host.streams import RawReader
 from drystone_filesystem._fsspec_files import Aside, Reading, Writing, told
@@ -241,6 +242,7 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         host.flush_caches(self._scheme)
 
 
+@checked
 def offer_to_fsspec(scheme: str) -> type[DrystoneFileSystem]:
     """Make ``scheme://`` known to fsspec, in place of what it may have had; the class that it is.
 

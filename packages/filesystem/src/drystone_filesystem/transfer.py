@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from drystone_base.arguments import checked
 from drystone_filesystem._failures import StoreFailure, status_of
 from drystone_filesystem.cache import Blocks, blocks
 from drystone_filesystem.spans import Fetch, Span
@@ -61,6 +62,7 @@ def plan() -> Plan:
     )
 
 
+@checked
 @contextmanager
 def progress(watcher: Progress) -> Iterator[None]:
     """Have ``watcher(path, bytes, size)`` called for each part that arrives or is uploaded.

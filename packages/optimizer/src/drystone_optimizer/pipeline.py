@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.plugins import ensure_loaded
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["optimize", "optimize_with_report"]
 
 
+@checked
 def optimize(
     graph: Graph,
     fetches: Sequence[str],
@@ -40,6 +42,7 @@ def optimize(
     return optimize_with_report(graph, fetches, feeds, config)[0]
 
 
+@checked
 def optimize_with_report(
     graph: Graph,
     fetches: Sequence[str],

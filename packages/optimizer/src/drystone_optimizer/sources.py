@@ -19,6 +19,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from drystone_base.arguments import checked
 from drystone_base.errors import PluginError
 from drystone_base.graph import Graph
 from drystone_base.late_dataclasses import dataclass
@@ -93,6 +94,7 @@ _at_the_end: Final[set[str]] = set()
 _scanned = False
 
 
+@checked
 def optimizers(*, load: bool = True) -> list[Optimizer]:
     """Every optimizer, sorted by device type and name, C plugins before Python ones.
 
@@ -165,6 +167,7 @@ def _known_phase(plugin: OptimizerPlugin) -> str:
     return plugin.phase
 
 
+@checked
 def register(
     function: Callable[..., Any], *, name: str = "", version: str = "", origin: str = ""
 ) -> Optimizer:
@@ -212,6 +215,7 @@ def register(
     return made
 
 
+@checked
 def graph_optimizer(
     *,
     name: str = "",

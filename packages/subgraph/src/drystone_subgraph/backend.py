@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.arguments import checked
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
@@ -190,6 +191,7 @@ def _add(point: Any) -> None:
         )
 
 
+@checked
 def find_backend(name: str) -> SubgraphBackend:
     """The backend of that name; raises ``BadRequest`` (``unknown-subgraph-backend``)."""
     known = backends()

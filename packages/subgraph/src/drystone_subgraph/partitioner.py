@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from drystone_abi.protos import FunctionDef
+from drystone_base.arguments import checked
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Body, Graph, Node, Output, topological_order
@@ -41,6 +42,7 @@ _OFFERS: Final = 8
 """How often a region is offered that a creator makes smaller each time."""
 
 
+@checked
 def partition(
     graph: Graph,
     fetches: Sequence[str],
@@ -61,6 +63,7 @@ def partition(
     return partition_with_report(graph, fetches, feeds, config, placed=placed)[0]
 
 
+@checked
 def partition_with_report(
     graph: Graph,
     fetches: Sequence[str],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from drystone_base.arguments import checked
 from drystone_base.graph import Node
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import SubgraphSelector
@@ -67,6 +68,7 @@ class Pattern:
         )
 
 
+@checked
 def chain(name: str, *ops: str, check: Callable[[Sequence[Node]], bool] | None = None) -> Pattern:
     """The pattern of ops that each read the one before as their first input: the first one first.
 
@@ -78,6 +80,7 @@ def chain(name: str, *ops: str, check: Callable[[Sequence[Node]], bool] | None =
     return Pattern(ops[-1], () if found is None else (found,), name, check)
 
 
+@checked
 def pattern_properties(table: Iterable[Pattern]) -> list[SubgraphProperty]:
     """A property for each pattern of a table, the one of highest priority first.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
 from drystone_base.errors import GraphError, near_matches
@@ -75,3 +75,17 @@ def foreign(node: Node) -> NoReturn:
         remedy="add the node to this graph first",
         code="foreign-node",
     )
+
+
+def unknown(name: object, names: Collection[str]) -> NoReturn:
+    """A name that no node has."""
+    near = near_matches(name, names)
+    raise GraphError(
+        f"there is no node {name!r}",
+        check="the name must be a node of the graph",
+        found=name,
+        needed=f"one of {len(names)} nodes",
+        remedy=f"did you mean {', '.join(near)}?" if near else "list names with `drystone inspect`",
+        code="unknown-node",
+        status="NOT_FOUND",
+    ) from None

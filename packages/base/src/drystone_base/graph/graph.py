@@ -7,14 +7,16 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
+from drystone_base.arguments import blame, explaining
 from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import BadModelFile, GraphError, near_matches
+from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph._failures import (
     bad_input,
     bad_name,
     duplicate,
     foreign,
     missing_input,
+    unknown,
 )
 from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
@@ -34,6 +36,12 @@ def parse_tensor_name(text: str) -> tuple[str, int]:
     return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
 
 
+@explaining(
+    "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
+    "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
+    "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "get", "output",
+    "consumers", "control_consumers", "__contains__",
+)  # fmt: skip
 class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
 
@@ -151,19 +159,10 @@ class Graph:
         """The node of that name; raises ``GraphError`` (``unknown-node``) with near matches."""
         try:
             return self._nodes[name]
+        except TypeError as error:
+            blame(Graph.__getitem__, error, self, name)
         except KeyError:
-            near = near_matches(name, self._nodes)
-            raise GraphError(
-                f"there is no node {name!r}",
-                check="the name must be a node of the graph",
-                found=name,
-                needed=f"one of {len(self._nodes)} nodes",
-                remedy=f"did you mean {', '.join(near)}?"
-                if near
-                else "list names with `drystone inspect`",
-                code="unknown-node",
-                status="NOT_FOUND",
-            ) from None
+            unknown(name, self._nodes)
 
     def get(self, name: str) -> Node | None:
         """The node of that name, or None."""
@@ -197,18 +196,19 @@ class Graph:
     def users(self, node: Node) -> Iterable[Node]:
         """Every node that reads or waits for ``node``, once; for looking, not while editing."""
         index = self._fan_out  # rather than by way of the method below: asked very often
-        return (self._fan_out_index() if index is None else index).get(node, ())
+        try:
+            return (self._fan_out_index() if index is None else index).get(node, ())
+        except TypeError as error:
+            blame(Graph.users, error, self, node)
 
     def has_users(self, node: Node) -> bool:
         """Whether some node reads or waits for ``node``."""
-        index = self._fan_out
-        return bool((self._fan_out_index() if index is None else index).get(node))
+        return bool(self.users(node))
 
     def only_user(self, node: Node) -> Node | None:
         """The node that alone reads or waits for ``node``; None where there are more, or none."""
-        index = self._fan_out
-        users = (self._fan_out_index() if index is None else index).get(node, {})
-        return next(iter(users)) if len(users) == 1 else None
+        users = list(self.users(node))
+        return users[0] if len(users) == 1 else None
 
     def _users(self, node: Node) -> list[Node]:
         return list(self._fan_out_index().get(node, ()))

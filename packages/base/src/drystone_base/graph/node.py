@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
+from drystone_base.arguments import blame, explaining
 from drystone_base.dtypes import DType
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
 from drystone_base.ops.defs import find
@@ -20,6 +21,7 @@ Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
 
 
+@explaining("states", "is_as_read", "to_proto")
 class Node:
     """A node. Read its fields freely; change them only through the graph's editing methods.
 
@@ -71,8 +73,11 @@ class Node:
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute's value: the node's own, else the op's default, else ``default``."""
         own = self.attrs
-        if name in own:
-            return own[name]
+        try:
+            if name in own:
+                return own[name]
+        except TypeError as error:
+            blame(Node.attr, error, self, name)
         definition = find(self.op)
         declared = definition.attrs.get(name) if definition else None
         return declared.default if declared is not None and declared.has_default else default

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
+from drystone_base.arguments import explained
 from drystone_base.collector import no_cycle_collection
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, GraphError
@@ -174,6 +175,7 @@ def _outputs(node: Node, signatures: Signatures) -> list[DType] | None:
     return signature.outputs if signature else None
 
 
+@explained
 def validate(graph: Graph, nodes: Iterable[Node] | None = None) -> None:
     """Check nodes (all by default) against their op definitions; unknown ops are passed over.
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from ctypes import c_char_p, c_int, c_void_p
 from typing import Any, Final, NamedTuple
 
+from drystone_base.arguments import checked
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
@@ -74,6 +75,7 @@ def _option(found: Mapping[str, Any]) -> Option:
     return Option(found["name"], found["description"], found["per_file"], tuple(found["values"]))
 
 
+@checked
 def options(scheme: str) -> list[Option]:
     """All options of a scheme's filesystem."""
     raw = _scheme(scheme)
@@ -81,6 +83,7 @@ def options(scheme: str) -> list[Option]:
     return [_option(found) for found in json.loads(text)]
 
 
+@checked
 def option_names(scheme: str) -> list[str]:
     """The names of them."""
     raw = _scheme(scheme)
@@ -90,6 +93,7 @@ def option_names(scheme: str) -> list[str]:
     return names
 
 
+@checked
 def get_option(scheme: str, name: str) -> Option:
     """One option; ``NOT_FOUND`` for a name that there is not."""
     raw, key = _scheme(scheme), name.encode()
@@ -114,6 +118,7 @@ def _filled(name: str, value: Value | list[Value]) -> OptionStruct:
     return OptionStruct(name.encode(), b"", 0, ctypes.pointer(values))
 
 
+@checked
 def set_option(scheme: str, name: str, value: Value | list[Value]) -> None:
     """Set one option to a value, or to a list of values of one type."""
     raw, option = _scheme(scheme), _filled(name, value)
@@ -121,6 +126,7 @@ def set_option(scheme: str, name: str, value: Value | list[Value]) -> None:
         _set_one(raw, ctypes.byref(option), status.pointer)
 
 
+@checked
 def set_options(scheme: str, values: Mapping[str, Value | list[Value]]) -> None:
     """Set several; all or none."""
     raw = _scheme(scheme)
@@ -166,6 +172,7 @@ class Transaction:
         set_option(self.scheme, ABANDON, int(number[0]) if number else 0)
 
 
+@checked
 def transaction_of(path: str | os.PathLike[str], *, start: bool = False) -> Transaction:
     """The transaction that a path is part of; with ``start`` a new one where there is none."""
     raw = checked_uri(path)
@@ -175,6 +182,7 @@ def transaction_of(path: str | os.PathLike[str], *, start: bool = False) -> Tran
     return Transaction(scheme, token)
 
 
+@checked
 @contextmanager
 def transaction(*paths: str | os.PathLike[str]) -> Iterator[Transaction]:
     """Have what a block writes to these paths, and below them, show when it ends, all of it then.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from drystone_base.arguments import checked
 from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import foreign_format, is_text, map_file
 from drystone_base.loaders._graph_file import GraphFile
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
 
 
+@checked
 def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
     """A graph from a GraphDef file or its bytes; binary or text is told by the content.
 
@@ -79,6 +81,7 @@ def refuse_foreign(data: memoryview, path: str | Path) -> None:
     )
 
 
+@checked
 def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write a graph as a GraphDef: text when the name ends in ``.pbtxt``, binary otherwise.
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from drystone_base._entry_points import EntryPoint, points
+from drystone_base.arguments import explained, explaining
 from drystone_base.errors import PluginError, near_matches
 from drystone_base.late_dataclasses import dataclass
 
@@ -76,6 +77,7 @@ class Module:
     commands: Mapping[str, str] = field(default_factory=dict)
 
 
+@explaining("__contains__", "register", "find", "get")
 class Registry(Generic[T]):
     """What plugins registered with one module, by id: quiet, sorted, read-only from outside.
 
@@ -191,6 +193,7 @@ def _register_all() -> bool:
     return complete
 
 
+@explained
 def register(module: Module, origin: str = "the program") -> None:
     """Add a module; raises ``PluginError`` (``already-registered``) where its name is taken."""
     _scan()
@@ -203,6 +206,7 @@ def modules() -> Mapping[str, Module]:
     return _MODULES.items()
 
 
+@explained
 def find(name: str) -> Module | None:
     """The module of that name, or None."""
     _scan()
@@ -227,6 +231,7 @@ def commands() -> Mapping[str, str]:
     return found
 
 
+@explained
 def stage(name: str, otherwise: str = "") -> list[Callable[..., Any]]:
     """The functions that modules offer for a stage of preparing a run, by module name.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from drystone_base.arguments import checked
 from drystone_base.late_names import late_names
 from drystone_base.plugins._wanted import ensure_loaded, refused_offer
 
@@ -55,6 +56,7 @@ __all__ = [
 __getattr__, __dir__ = late_names(__name__, _HOME, __all__)
 
 
+@checked
 def load_library(
     path: str | os.PathLike[str],
     *,
@@ -86,6 +88,7 @@ def load_library(
     return plugins[-1]
 
 
+@checked
 def check(path: str | os.PathLike[str], *, policy: Policy | None = None) -> Plugin:
     """Run every check on a file, with a fresh trial in a child process; nothing is loaded here."""
     from drystone_base.plugins._manager import check_file

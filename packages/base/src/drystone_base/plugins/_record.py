@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
+from drystone_base.arguments import explaining
 from drystone_base.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
 State = Literal["loaded", "skipped", "failed"]
 
 
+@explaining("from_json")
 @dataclass(frozen=True)
 class StepResult:
     """What one step found. ``reason`` is a stable code, "" where the step passed without remark.

@@ -10,6 +10,7 @@ import threading
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
 
@@ -83,6 +84,7 @@ _overrides: dict[str, Any] = {}
 _lock: Final = threading.Lock()
 
 
+@checked
 def configure(**changes: Any) -> Settings:
     """Set fields of :class:`Settings` for this process; None returns one to the environment."""
     _check_changes(changes)

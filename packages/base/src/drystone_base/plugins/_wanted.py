@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from drystone_base._entry_points import declared
+from drystone_base.arguments import checked
 
 if TYPE_CHECKING:
     from drystone_base.errors import PluginError
@@ -52,6 +53,7 @@ def ensure_loaded() -> None:
     manager.ensure_loaded()
 
 
+@checked
 def refused_offer(kind: Kind, name: str) -> PluginError | None:
     """Why the plugin that offers ``name`` is not there; None where no known plugin offers it.
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.arguments import explained, explaining
 from drystone_base.collector import no_cycle_collection
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, ShapeError
@@ -58,6 +59,7 @@ class Known:
     handles: list[Handle | None]
 
 
+@explaining("shape", "value")
 @dataclass
 class Inference:
     """The result: what is known of every node, and the nodes whose inputs contradict their op."""
@@ -77,6 +79,7 @@ class Inference:
         return value if isinstance(value, np.ndarray) else None
 
 
+@explained
 def infer(
     graph: Graph,
     nodes: Iterable[Node] | None = None,

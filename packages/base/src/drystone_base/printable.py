@@ -1,0 +1,57 @@
+"""Text of others where people read it: a terminal, a page, a log.
+
+Names come from files. One that holds an escape sequence would colour a terminal or rename its
+window, one with a bidirectional override would show another name than it is, one with a line break
+would add a line to a report. What does not print is shown as Python would write it, ``\\x1b``.
+"""
+
+from __future__ import annotations
+
+__all__ = ["described", "plain", "plain_json", "plain_lines"]
+
+_MOST: int = 500
+
+
+def plain(text: str) -> str:
+    """The text in one line: what does not print (controls, formats, surrogates) is escaped.
+
+    Unicode's categories Cc, Cf, Cs, Co, Cn, Zl, Zp and spaces that are not the plain one.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def plain_lines(text: str, indent: str = "") -> str:
+    """As :func:`plain`, with line breaks and tabs left; ``indent`` goes before further lines."""
+    if text.isprintable():
+        return text
+    return f"\n{indent}".join("\t".join(map(plain, line.split("\t"))) for line in text.split("\n"))
+
+
+def plain_json(document: str) -> str:
+    """A JSON document whose strings show nothing that does not print: it stays the same value."""
+    if document.isprintable():
+        return document
+    return "".join(c if c.isprintable() or c in "\n\t" else _json_escaped(c) for c in document)
+
+
+def described(value: object, most: int = _MOST) -> str:
+    """Any value as text of bounded length, also one whose ``repr`` fails."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    if len(text) > most:
+        text = f"{text[:most]}... ({len(text)} characters)"
+    return plain(text)
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _json_escaped(letter: str) -> str:
+    """As JSON has it: beyond the first plane, two surrogates."""
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[k]:02x}{units[k + 1]:02x}" for k in range(0, len(units), 2))

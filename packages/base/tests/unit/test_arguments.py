@@ -1,0 +1,135 @@
+"""Arguments of other types than a function states are told as such."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import drystone_base as ds
+from drystone_base.arguments import checked, explained, fits
+from drystone_base.dtypes import FLOAT32
+
+
+def graph() -> ds.Graph:
+    made = ds.Graph()
+    made.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (3,)})
+    made.add("Identity", "y", [(made["x"], 0)], attrs={"T": FLOAT32})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (1, int, True),
+        (np.int64(1), int, True),
+        (True, int, False),
+        (1, float, True),
+        (np.float32(1), float, True),
+        ("1", float, False),
+        (np.True_, bool, True),
+        (1, bool, False),
+        (None, str | None, True),
+        (b"x", str | None, False),
+        ("x", Sequence[str], False),
+        (["x"], Sequence[str], True),
+        (["x", 1], Sequence[str], False),
+        (("x", 1), tuple[str, int], True),
+        (("x",), tuple[str, int], False),
+        (("x", "y"), tuple[str, ...], True),
+        ({"x": 1}, Mapping[str, int], True),
+        ({1: 1}, Mapping[str, int], False),
+        (iter("ab"), Iterable[str], True),
+        (len, Callable[..., Any], True),
+        (3, Callable[..., Any], False),
+        ("a", Literal["a", "b"], True),
+        ("c", Literal["a", "b"], False),
+        (True, Literal[1], False),
+        (Path("x"), Path, True),
+        (object(), Any, True),
+    ],
+)
+def test_what_fits(value: Any, kind: Any, expected: bool) -> None:
+    assert fits(value, kind) is expected
+
+
+class Stubborn:
+    """Nothing of it can be asked."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __str__ = __repr__
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "needed"),
+    [
+        (lambda: ds.load(3), "drystone.load", "str | os.PathLike[str]"),  # type: ignore[arg-type]
+        (lambda: ds.load(b"x"), "path", "str | os.PathLike[str]"),  # type: ignore[arg-type]
+        (lambda: ds.load("x", tags=5), "tags", "Iterable[str]"),  # type: ignore[arg-type]
+        (lambda: ds.Session(3), "drystone.Session", "Graph"),  # type: ignore[arg-type]
+        (lambda: ds.Session(graph()).run("y", 5), "feeds", "Mapping"),  # type: ignore[arg-type]
+        (lambda: ds.Session(graph()).run("y", np.ones(2)), "feeds", "Mapping"),  # type: ignore[arg-type]
+        (lambda: ds.Session(graph()).make_callable("y", "x"), "feeds", "Sequence[str]"),
+        (lambda: graph().users([]), "node", "Node"),  # type: ignore[arg-type]
+        (lambda: graph()[[]], "name", "str"),  # type: ignore[index]
+        (lambda: graph().add(1, "n"), "op", "str"),  # type: ignore[arg-type]
+        (lambda: graph().redirect(Path("x"), Path("y")), "old", "Output"),  # type: ignore[arg-type]
+        (lambda: graph()["x"].attr({}), "name", "str"),  # type: ignore[arg-type]
+        (lambda: ds.save(graph(), "x", assets=Stubborn()), "assets", "Mapping"),  # type: ignore[arg-type]
+        (lambda: ds.read_graph(None), "source", "bytes"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_argument_of_another_type_is_named(
+    call: Callable[[], Any], name: str, needed: str
+) -> None:
+    with pytest.raises(ds.BadRequest) as caught:
+        call()
+    assert caught.value.code == "bad-argument"
+    assert name in caught.value.what
+    assert needed in caught.value.needed
+    assert "help(drystone." in caught.value.remedy
+
+
+def test_a_wrong_number_of_arguments_is_pythons_own() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        ds.load("x", no_such=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing 1 required"):
+        ds.load()  # type: ignore[call-arg]
+
+
+def test_what_fails_with_arguments_that_fit_is_left_as_it_is() -> None:
+    @explained
+    def broken(x: int) -> int:
+        return x // 0
+
+    with pytest.raises(ZeroDivisionError):
+        broken(3)
+    with pytest.raises(ds.BadRequest, match="x"):
+        broken("3")  # type: ignore[arg-type]
+
+
+def test_text_that_cannot_be_encoded_is_refused() -> None:
+    @checked
+    def write(text: str) -> bytes:
+        return text.encode()
+
+    with pytest.raises(ds.BadRequest, match="surrogate") as caught:
+        write("\ud800")
+    assert caught.value.code == "bad-argument"
+
+
+def test_functions_are_pickled_and_documented_as_before() -> None:
+    assert pickle.loads(pickle.dumps(ds.load)) is ds.load
+    assert (ds.load.__doc__ or "").startswith("Load a SavedModel")
+
+
+def test_an_error_is_made_of_anything() -> None:
+    error = ds.BadRequest("what", found=Stubborn(), needed=np.zeros(2), remedy="r")
+    assert "Stubborn" in error.found
+    assert "[0. 0.]" in str(error)
