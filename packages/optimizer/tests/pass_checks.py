@@ -16,6 +16,7 @@ from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
 from drystone_optimizer.config import OWN, PASSES
 
 __all__ = [
+    "DEVICES",
     "Maker",
     "as_lines",
     "assert_same_natively",
@@ -31,6 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 Feeds = Mapping[str, Any]
+DEVICES = ("CPU", "GPU", "TPU", "XPU")
 
 
 class Maker:
@@ -119,8 +121,11 @@ def run_pass(
     twice: bool = True,
     **more: Any,
 ) -> tuple[Graph, Report]:
-    """The graph after one pass, to its end: a second time (``twice``) it finds nothing."""
-    config = only(name, **({"meta_optimizer_iterations": 4} | more))
+    """The graph after one pass, to its end: a second time (``twice``) it finds nothing.
+
+    The machine has every type of device of ``DEVICES``, unless ``devices`` says otherwise.
+    """
+    config = only(name, **({"meta_optimizer_iterations": 4, "devices": DEVICES} | more))
     after, report = optimize_with_report(graph, fetches, feeds, config, available=())
     if after is not graph and twice:
         again, _ = optimize_with_report(after, fetches, feeds, config, available=())

@@ -168,7 +168,8 @@ class OptimizerConfig:
     Of single passes: ``cpu_layout_conversion`` is one of ``CPU_LAYOUTS``, ``memory_mode`` one of
     ``MEMORY_MODES``; nodes below ``memory_optimizer_target_node_name_scope`` (default
     ``"gradients/"``) are those for which others are computed again; ``device_memory`` is the bytes
-    that types of devices have. ``auto_parallel_replicas`` copies train at once (0: one for each
+    that types of devices have. ``devices`` names the types that the graph is to run on, such as
+    ``("CPU", "GPU")``, whatever its nodes ask for (none: those of this process). ``auto_parallel_replicas`` copies train at once (0: one for each
     GPU). ``scoped_allocator_ops`` run together. ``mixed_precision_lists`` changes the lists of ops:
     ``{"allowlist_add": ("Exp",), ...}`` with the names of TensorFlow's environment variables.
 
@@ -221,6 +222,7 @@ class OptimizerConfig:
     memory_mode: str = "default"
     memory_optimizer_target_node_name_scope: str = ""
     device_memory: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
     auto_parallel_replicas: int = 0
     scoped_allocator_ops: tuple[str, ...] = ("CollectiveReduce",)
     mixed_precision_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -251,6 +253,11 @@ class OptimizerConfig:
             if value not in known:
                 _bad_option(name, getattr(self, name), ", ".join(known))
             object.__setattr__(self, name, value)
+        types = self.devices
+        if isinstance(types, str) or not all(
+            isinstance(t, str) and t.isidentifier() for t in types
+        ):
+            _bad_option("devices", types, "names of types, such as ('CPU', 'GPU')")
         self._settle_names()
         for name in self.mixed_precision_lists:
             if name not in _LISTS:

@@ -16,6 +16,7 @@ from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.config import OptimizerConfig
+from drystone_optimizer.devices import DEFAULT_TYPE, device_type, types_there
 from drystone_optimizer.fuel import Fuel
 from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
 from drystone_optimizer.rules import Numeric
@@ -82,6 +83,7 @@ class Context:
         self.rewrites = 0
         self.numeric = Numeric.EXACT
         self._ends, self._ticks, self._refreshed = ends, 0, 0
+        self._devices: frozenset[str] | None = None
         self._noticed: set[Node] | None = None
         self._order: tuple[int, list[Node]] | None = None
         self.learned: list[Node] = []
@@ -177,6 +179,25 @@ class Context:
             self._shapes.forget(node)  # the signature with it
 
     # ---- looking -------------------------------------------------------------------------------
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """The types of devices that there are: those that the config states, else this process's."""
+        if self._devices is None:
+            self._devices = frozenset(self.config.devices) or types_there()
+        return self._devices
+
+    def device_type(self, node: Node) -> str:
+        """The type of device that runs a node: what it asks for if that is there, else the CPU.
+
+        Raises ``GraphError`` (``bad-device``).
+        """
+        asked = device_type(node.device, node.name) if node.device else None
+        return asked if asked is not None and asked in self.devices else DEFAULT_TYPE
+
+    def is_accelerated(self, node: Node) -> bool:
+        """Whether something else than a CPU runs the node; raises as above."""
+        return self.device_type(node) != DEFAULT_TYPE
 
     def kept(self, node: Node) -> bool:
         """Whether the node must stay, under its name, with its outputs."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +11,7 @@ from drystone_base.graph import Graph
 from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.placement.device import parse_device
 
-__all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_accelerator"]
+__all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_missing", "types_there"]
 
 DEFAULT_TYPE: Final = "CPU"
 _CPU: Final = frozenset({DEFAULT_TYPE})
@@ -78,9 +79,31 @@ def device_type(device: str, node: str = "") -> str | None:
     return parse_device(device, node).type
 
 
-def is_accelerator(device: str, node: str = "") -> bool:
-    """Whether a device string asks for something else than a CPU; raises as above."""
-    return device_type(device, node) not in (None, DEFAULT_TYPE)
+def types_there() -> frozenset[str]:
+    """The types of the devices that this process has: the CPU, and what plugins brought.
+
+    What a node asks for says nothing of that: a graph that was frozen on a machine with a GPU asks
+    for one everywhere.
+    """
+    if "drystone_base.host.library" not in sys.modules:
+        return _CPU  # no plugin was opened
+    from drystone_base.host.device import list_platforms
+
+    return _CPU | {str(one["type"]) for one in list_platforms() if one.get("device_count")}
+
+
+def is_missing(kind: str, stated: Collection[str]) -> bool:
+    """Whether it is known that there is no device of a type.
+
+    ``stated`` are the types of the config, if it states any. A type of which nobody registered a
+    platform may be there all the same: an optimizer needs none.
+    """
+    if stated or "drystone_base.host.library" not in sys.modules:
+        return bool(stated) and kind not in stated
+    from drystone_base.host.device import list_platforms
+
+    counts = [one.get("device_count", 0) for one in list_platforms() if one["type"] == kind]
+    return bool(counts) and not any(counts)
 
 
 def host_of(device: str) -> str:

@@ -11,7 +11,7 @@ from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.plugins import ensure_loaded
 from drystone_optimizer.config import OptimizerConfig, Toggle
-from drystone_optimizer.devices import all_device_types, device_types
+from drystone_optimizer.devices import all_device_types, device_types, is_missing
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
 from drystone_optimizer.meta import run_passes
 from drystone_optimizer.module import may_have_plugins
@@ -71,7 +71,7 @@ def optimize_with_report(
     known = _known(config, available)
     named = _named(config, known)
     if config.use_plugin_optimizers is not Toggle.OFF:
-        chosen = _matching(graph, known)
+        chosen = _matching(graph, known, config)
     report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
     warn_of_changes(report.merged)
     watch = watch or Watch()
@@ -123,9 +123,14 @@ def _installed() -> Sequence[Optimizer]:
     return optimizers()
 
 
-def _matching(graph: Graph, known: Sequence[Optimizer]) -> list[Optimizer]:
-    """The optimizers for device types that the graph, or a function of it, uses."""
+def _matching(graph: Graph, known: Sequence[Optimizer], config: OptimizerConfig) -> list[Optimizer]:
+    """The optimizers for device types that the graph, or a function of it, asks for.
+
+    Not those of a type whose devices are not there.
+    """
     if not known:
         return []
     types = all_device_types(graph)
-    return [one for one in known if one.device in types and not one.custom]
+    found = [one for one in known if one.device in types and not one.custom]
+    gone = {kind for kind in {one.device for one in found} if is_missing(kind, config.devices)}
+    return [one for one in found if one.device not in gone]

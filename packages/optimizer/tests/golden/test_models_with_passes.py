@@ -21,8 +21,9 @@ EVERY = ("Abs", "Exp", "Identity", "Neg", "Relu", "Rsqrt", "Sigmoid", "Sqrt", "S
 # By name: options, whether all nodes ask for a GPU, and, where precision is given up, how much
 # noise there may be.
 CHOICES: dict[str, tuple[dict[str, Any], bool, float]] = {
-    "pin_to_host": ({"pin_to_host_optimization": True}, True, 0),
-    "layout_gpu": ({}, True, 0),
+    "pin_to_host": ({"pin_to_host_optimization": True, "devices": ("CPU", "GPU")}, True, 0),
+    "layout_gpu": ({"devices": ("CPU", "GPU")}, True, 0),
+    "layout_asked": ({}, True, 0),
     "layout_cpu": ({"cpu_layout_conversion": "nhwc_to_nchw"}, False, 0),
     "memory": (
         {"memory_mode": "heuristics", "device_memory": {"CPU": 1 << 16},
@@ -31,7 +32,7 @@ CHOICES: dict[str, tuple[dict[str, Any], bool, float]] = {
     "scoped_allocator": (
         {"scoped_allocator_optimization": True, "scoped_allocator_ops": EVERY}, False, 0,
     ),
-    "float16": ({"auto_mixed_precision": True}, True, 0.05),
+    "float16": ({"auto_mixed_precision": True, "devices": ("CPU", "GPU")}, True, 0.05),
     "float16_cpu": ({"auto_mixed_precision_cpu": True}, False, 0.05),
     "bfloat16": ({"auto_mixed_precision_onednn_bfloat16": True}, False, 0.3),
 }  # fmt: skip

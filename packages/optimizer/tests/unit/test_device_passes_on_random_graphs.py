@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import random_arithmetic
+from pass_checks import DEVICES
 from random_programs import disagreement, draw
 
 from drystone_optimizer import OptimizerConfig, optimize_with_report
@@ -21,7 +22,8 @@ CHOICES: dict[str, dict[str, Any]] = {
 
 
 def config_of(choice: str) -> OptimizerConfig:
-    return OptimizerConfig(**CHOICES[choice], fail_on_optimizer_errors=True, min_graph_nodes=-1)
+    here: dict[str, Any] = {"devices": DEVICES, "fail_on_optimizer_errors": True}
+    return OptimizerConfig(**CHOICES[choice], **here, min_graph_nodes=-1)
 
 
 def prepared(choice: str, seed: int) -> tuple[random_arithmetic.Arithmetic, list[str]]:

@@ -136,7 +136,8 @@ def test_c9_sums_follow_in_bfloat16_only() -> None:
 def test_c8_c9_preconditions(name: str) -> None:
     device = GPU if name == F16 else ""
     report = assert_unchanged(layers(device="/device:XPU:0"), name, ["y:0"], ["x:0"])
-    why = "no node is for a GPU" if name == F16 else "no op that 16 bits are worth for"
+    no_gpu = "no node is for a GPU that is there"
+    why = no_gpu if name == F16 else "no op that 16 bits are worth for"
     assert told(report, name) == why
     report = assert_unchanged(layers(device=device), name, ["y:0"], ["x:0"], numeric="exact")
     assert "is less precise, and the session is to be exact" in told(report, name)

@@ -8,7 +8,7 @@ equal parts; other rules see several smaller gradients.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -16,9 +16,8 @@ import numpy as np
 
 from drystone_base.graph import Node, conditional_nodes, reachable
 from drystone_base.ops.defs import find
-from drystone_base.placement import parse_device
+from drystone_base.placement import Device, parse_device
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import device_type
 from drystone_optimizer.rules import Numeric
 
 __all__ = ["PREFIX", "run"]
@@ -60,7 +59,7 @@ def run(ctx: Context) -> None:
 def _match(ctx: Context) -> _Found | str:
     """What to copy; a text says why nothing."""
     graph = ctx.graph
-    replicas = ctx.config.auto_parallel_replicas or len(_gpus(graph))
+    replicas = ctx.config.auto_parallel_replicas or len(_gpus(ctx))
     applies = [node for node in graph if node.op in _APPLIES]
     if replicas < 2:
         return "there is one replica: no auto_parallel_replicas, and not several GPUs"
@@ -75,8 +74,12 @@ def _match(ctx: Context) -> _Found | str:
     return _objection(ctx, applies, copied) or _Found(applies, copied, replicas)
 
 
-def _gpus(nodes: Iterable[Node]) -> set[str]:
-    return {node.device for node in nodes if device_type(node.device, node.name) == "GPU"}
+def _gpus(ctx: Context) -> set[Device]:
+    """The GPUs that are there and asked for, however they are spelled."""
+    if "GPU" not in ctx.devices:
+        return set()
+    asked = {parse_device(node.device, node.name) for node in ctx.graph}
+    return {one for one in asked if one.type == "GPU"}
 
 
 def _is_shared(ctx: Context, node: Node) -> bool:

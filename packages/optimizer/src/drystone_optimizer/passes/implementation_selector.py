@@ -18,7 +18,7 @@ from drystone_base.graph import Function, FunctionLibrary, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type
+from drystone_optimizer.devices import device_type
 from drystone_optimizer.kernels_there import runs_here
 
 __all__ = ["run"]
@@ -72,7 +72,7 @@ def _match_call(ctx: Context, node: Node, interfaces: _Interfaces) -> Function |
     if present is None or node in ctx.fed_nodes:
         return None
     others = interfaces.get(_text(present, "api_implements"), ())
-    device = device_type(node.device, node.name) or DEFAULT_TYPE
+    device = ctx.device_type(node)
     if not others or _text(present, "api_preferred_device") == device:
         return None
     found = [f for f in others if _text(f, "api_preferred_device") == device]
@@ -142,10 +142,13 @@ def _match_index(ctx: Context, node: Node) -> int | None:
     if not users or any(user.op not in _CASES or k for user, k in users):
         ctx.decline("a DeviceIndex is read by something else than a Case")
         return None
-    types = {device_type(user.device, user.name) for user, _ in users}
-    kind = types.pop() if len(types) == 1 else None
-    if kind is None:
+    if any(device_type(user.device, user.name) is None for user, _ in users):
         ctx.decline("the Case of a DeviceIndex states no device")
         return None
+    types = {ctx.device_type(user) for user, _ in users}
+    if len(types) > 1:
+        ctx.decline("a DeviceIndex is read by Cases on several devices")
+        return None
+    kind = types.pop()
     names = [n.decode() if isinstance(n, bytes) else str(n) for n in node.attr("device_names")]
     return names.index(kind) if kind in names else len(names)

@@ -12,7 +12,7 @@ from typing import Final
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Node, Output, topological_order
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import device_type, host_of, is_accelerator
+from drystone_optimizer.devices import device_type, host_of
 from drystone_optimizer.kernels_there import runs_here
 from drystone_optimizer.purity import is_pure
 
@@ -28,8 +28,8 @@ def run(ctx: Context) -> None:
     if any("TPU" in node.op or device_type(node.device, node.name) == "TPU" for node in ctx.graph):
         ctx.decline("the graph is for a TPU")
         return
-    if not any(is_accelerator(node.device, node.name) for node in ctx.graph):
-        ctx.decline("no node asks for an accelerator")
+    if not any(ctx.is_accelerated(node) for node in ctx.graph):
+        ctx.decline("no node is for an accelerator that is there")
         return
     for node in _match(ctx):
         ctx.graph.set_device(node, host_of(node.device))
@@ -42,7 +42,7 @@ def _match(ctx: Context) -> list[Node]:
     found: dict[Node, None] = {}
     for node in topological_order(ctx.graph):
         ctx.tick()
-        if is_accelerator(node.device) and node.name not in bound and _may_move(ctx, node):
+        if ctx.is_accelerated(node) and node.name not in bound and _may_move(ctx, node):
             found[node] = None
     for node in reversed(list(found)):
         if node.op == "Const" and not _all_leave(ctx, node, found):
@@ -53,7 +53,7 @@ def _match(ctx: Context) -> list[Node]:
 
 def _all_leave(ctx: Context, node: Node, leaving: Iterable[Node]) -> bool:
     return all(
-        user in leaving or not is_accelerator(user.device) for user, _ in ctx.graph.consumers(node)
+        user in leaving or not ctx.is_accelerated(user) for user, _ in ctx.graph.consumers(node)
     )
 
 

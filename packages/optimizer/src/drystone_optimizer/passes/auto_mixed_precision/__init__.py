@@ -17,7 +17,7 @@ from drystone_base.graph import Node
 from drystone_base.ops.defs import find
 from drystone_optimizer.config import Toggle
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type
+from drystone_optimizer.devices import DEFAULT_TYPE
 from drystone_optimizer.kernels_there import as_fast_of
 from drystone_optimizer.merge import logger
 from drystone_optimizer.passes.auto_mixed_precision.casts import convert, emulated
@@ -62,8 +62,8 @@ def _run(ctx: Context, label: str, device: str) -> None:
         ctx.decline(f"{label} is less precise, and the session is to be exact")
         return
     anywhere = device == "GPU" and is_asked("SIMULATE_GPU")
-    if not anywhere and not any(_is_on(node, device) for node in ctx.graph):
-        ctx.decline(f"no node is for a {device}")
+    if not anywhere and not any(ctx.device_type(node) == device for node in ctx.graph):
+        ctx.decline(f"no node is for a {device} that is there")
         return
     force = level() == "UNSAFE_FORCE_ALL"
     if force and label == "bfloat16":
@@ -81,7 +81,7 @@ def _run(ctx: Context, label: str, device: str) -> None:
         return "allow" if force and found in ("infer", "deny") else found
 
     def may_change(node: Node, attr: str) -> bool:
-        if not anywhere and not _is_on(node, device):
+        if not anywhere and ctx.device_type(node) != device:
             return False
         return (any_speed or as_fast_of(node.op, attr, to)) and _may_change(ctx, node, attr, to)
 
@@ -94,10 +94,6 @@ def _run(ctx: Context, label: str, device: str) -> None:
     log.graph(ctx, "preop")
     (emulated if emulate else convert)(ctx, types, painted, to)
     log.graph(ctx, "after")
-
-
-def _is_on(node: Node, device: str) -> bool:
-    return (device_type(node.device, node.name) or DEFAULT_TYPE) == device
 
 
 def _may_change(ctx: Context, node: Node, attr: str, to: DType) -> bool:

@@ -28,7 +28,7 @@ def run(ctx: Context) -> None:
     from drystone_optimizer.passes.layout_optimizer import sensitive
 
     for direction in found:
-        nodes = [node for node in ctx.graph if direction.is_for(node)]
+        nodes = [node for node in ctx.graph if ctx.device_type(node) == direction.device]
         if any(sensitive.match(ctx, node, direction) for node in nodes):
             _convert(ctx, nodes, direction)
 
@@ -41,7 +41,9 @@ def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
     mine = set(nodes)
     for node in topological_order(ctx.graph):
         ctx.tick()
-        if node not in mine or ctx.kept(node) or not ctx.may_rewrite(node):
+        if node not in mine or ctx.graph.get(node.name) is not node:
+            continue
+        if ctx.kept(node) or not ctx.may_rewrite(node):
             continue
         plan = sensitive.match(ctx, node, direction)
         what = "data format"

@@ -8,7 +8,7 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type
+from drystone_optimizer.devices import DEFAULT_TYPE
 
 __all__ = ["Direction", "directions"]
 
@@ -23,10 +23,6 @@ class Direction:
 
     device: str
     to_first: bool
-
-    def is_for(self, node: Node) -> bool:
-        """Whether a node is of that type of device; one that states none is of the CPU."""
-        return (device_type(node.device, node.name) or DEFAULT_TYPE) == self.device
 
     def formats(self, rank: int) -> tuple[str, str]:
         """The format from which, and the one to which, tensors of that rank go."""
@@ -47,13 +43,14 @@ class Direction:
 def directions(ctx: Context) -> list[Direction]:
     """The directions for the graph's devices; why there is none is recorded."""
     found = []
-    kinds = {device_type(device) for device in {node.device for node in ctx.graph}}
-    if "GPU" in kinds:
+    if "GPU" in ctx.devices and any(ctx.device_type(node) == "GPU" for node in ctx.graph):
         found.append(Direction("GPU", not _wants_last(ctx)))
     if ctx.config.cpu_layout_conversion != "no_conversion_on_cpu":
         found.append(Direction("CPU", ctx.config.cpu_layout_conversion == "nhwc_to_nchw"))
     if not found:
-        ctx.decline("no node asks for a GPU, and cpu_layout_conversion leaves the CPU's as it is")
+        ctx.decline(
+            "no node is for a GPU that is there, and cpu_layout_conversion leaves the CPU's as it is"
+        )
     return found
 
 
@@ -62,6 +59,6 @@ def _wants_last(ctx: Context) -> bool:
     types = [
         str(node.attr("T"))
         for node in ctx.graph
-        if node.op.startswith(_CONVOLUTIONS) and device_type(node.device) == "GPU"
+        if node.op.startswith(_CONVOLUTIONS) and ctx.device_type(node) == "GPU"
     ]
     return bool(types) and 2 * sum(one in _SHORT for one in types) >= len(types)

@@ -9,7 +9,6 @@ from typing import Final
 
 from drystone_base.graph import Node, Output, topological_order
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type
 
 __all__ = ["FULL", "Peak", "peaks", "short_devices", "size_of"]
 
@@ -42,7 +41,7 @@ def peaks(ctx: Context) -> dict[str, Peak]:
     found: dict[str, Peak] = {}
     ending: dict[int, list[Output]] = {}
     for at, node in enumerate(order):
-        kind = device_type(node.device, node.name) or DEFAULT_TYPE
+        kind = ctx.device_type(node)
         mine = held.setdefault(kind, {})
         for k in range(_count(ctx, node)):
             size = size_of(ctx, (node, k))
@@ -53,7 +52,7 @@ def peaks(ctx: Context) -> dict[str, Peak]:
         if now.get(kind, 0) > found.setdefault(kind, Peak()).size:
             found[kind] = Peak(now[kind], at, dict(mine))
         for output in ending.pop(at, ()):
-            there = device_type(output[0].device) or DEFAULT_TYPE
+            there = ctx.device_type(output[0])
             now[there] -= held[there].pop(output)
     return found
 

@@ -11,7 +11,6 @@ from typing import Final
 
 from drystone_base.graph import Node, conditional_nodes, topological_order
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type
 from drystone_optimizer.passes.memory_optimization.peak import Peak, size_of
 from drystone_optimizer.rules import Numeric
 
@@ -28,7 +27,7 @@ def run(ctx: Context, short: Mapping[str, Peak]) -> None:
     inside = conditional_nodes(ctx.graph)
     place = {node: k for k, node in enumerate(topological_order(ctx.graph))}
     for node in sums:
-        peak = short.get(device_type(node.device, node.name) or DEFAULT_TYPE)
+        peak = short.get(ctx.device_type(node))
         if peak is None or node in inside or not _match(ctx, node, peak):
             continue
         order = sorted(range(len(node.inputs)), key=lambda k: place[node.inputs[k][0]])

@@ -11,7 +11,7 @@ from typing import Final
 
 from drystone_base.graph import Node, Output, conditional_nodes, topological_order
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, device_type, host_of, is_accelerator
+from drystone_optimizer.devices import DEFAULT_TYPE, host_of
 from drystone_optimizer.passes.memory_optimization import SWAP_HINT
 from drystone_optimizer.passes.memory_optimization.peak import FULL, Peak
 
@@ -62,9 +62,9 @@ def _objection(ctx: Context, node: Node, slot: int, inside: set[Node]) -> str:
     if not 0 <= slot < len(node.inputs):
         return "a hint names an input that is not there"
     source, k = node.inputs[slot]
-    if not is_accelerator(node.device, node.name) or not is_accelerator(source.device):
+    if not ctx.is_accelerated(node) or not ctx.is_accelerated(source):
         return "a value is on the host already"
-    if source.op == "Identity" and not is_accelerator(source.inputs[0][0].device):
+    if source.op == "Identity" and not ctx.is_accelerated(source.inputs[0][0]):
         return "a value has just come from the host"
     dtype = ctx.dtype((source, k))
     if node in inside or source in inside or not ctx.may_rewrite(node):
@@ -107,7 +107,7 @@ def _worth_it(ctx: Context, kind: str, peak: Peak, order: list[Node]) -> list[tu
         later = [(user, at) for user, at in users if place[user] > peak.at]
         if output[0] is order[peak.at] or now or not later:
             continue
-        if all(device_type(user.device) == kind for user, _ in later):
+        if all(ctx.device_type(user) == kind for user, _ in later):
             found += later
             excess -= size
     return found
