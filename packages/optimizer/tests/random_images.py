@@ -25,6 +25,7 @@ class Images(Drawing):
         self.last, self.device = last, device
         self.format = "NHWC" if last else "NCHW"
         self.values: list[tuple[Output, tuple[int, int, int, int]]] = []
+        self.rows: list[Output] = []
 
     def op(self, op: str, *inputs: Any, **attrs: Any) -> Output:
         """A node with a name of its own, on the device."""
@@ -55,17 +56,59 @@ class Images(Drawing):
     def layer(self) -> None:
         """A convolution, often with a bias."""
         data, (n, h, w, c) = self.one_of(self.values[-2:])
-        wide = {"padding": "SAME", "strides": [1] * 4, "data_format": self.format, **F}
-        if self.rng.random() < 0.7:
+        kh, kw = (min(int(self.rng.integers(1, 4)), size) for size in (h, w))
+        (oh, top, sh), (ow, left, sw), padding = self.windows((h, kh), (w, kw))
+        wide = {"padding": padding, "strides": self.placed(1, sh, sw, 1), **F}
+        wide["data_format"] = self.format
+        if padding == "EXPLICIT":
+            frames = self.placed([0, 0], [top, 0], [left, 0], [0, 0])
+            wide["explicit_paddings"] = [k for pair in frames for k in pair]
+        if self.rng.random() < 0.7 or sh != sw:  # a depthwise one has equal strides
             out = int(self.rng.integers(1, 4))
-            made = self.op("Conv2D", data, self.weights(2, 2, c, out), **wide)
+            made = self.op("Conv2D", data, self.weights(kh, kw, c, out), **wide)
         else:
             out = c * 2
             kind = "DepthwiseConv2dNative"
-            made = self.op(kind, data, self.weights(2, 2, c, 2), **wide)
+            made = self.op(kind, data, self.weights(kh, kw, c, 2), **wide)
         if self.rng.random() < 0.5:
             made = self.op("BiasAdd", made, self.weights(out), data_format=self.format, **F)
-        self.keep(made, n, h, w, out)
+        self.keep(made, n, oh, ow, out)
+
+    def windows(self, *sizes: tuple[int, int]) -> tuple[Any, Any, str]:
+        """For a size and a filter each: how many windows, zeros before, stride; the padding."""
+        padding = self.one_of(("SAME", "SAME", "VALID", "EXPLICIT"))
+        found = []
+        for size, kernel in sizes:
+            stride = int(self.rng.integers(1, 3)) if self.rng.random() < 0.3 else 1
+            before = int(self.rng.integers(2)) if padding == "EXPLICIT" else 0
+            count = (
+                -(-size // stride) if padding == "SAME" else (size + before - kernel) // stride + 1
+            )
+            found.append((count, before, stride))
+        return (*found, padding)
+
+    def turn(self) -> None:
+        """A transpose of the user's to the other format, what reads it, and often one back."""
+        data, (n, h, w, c) = self.one_of(self.values[-2:])
+        there = [0, 3, 1, 2] if self.last else [0, 2, 3, 1]
+        back = [0, 2, 3, 1] if self.last else [0, 3, 1, 2]
+        made = self.op("Transpose", data, self.const(there), Tperm=INT32, **F)
+        for _ in range(int(self.rng.integers(3))):
+            made = self.op(self.one_of(_UNARY), made, **F)
+        if self.rng.random() < 0.5:
+            self.keep(self.op("Transpose", made, self.const(back), Tperm=INT32, **F), n, h, w, c)
+        else:
+            rows = self.const([n, -1] if self.rng.random() < 0.5 else [-1, c * w])
+            self.rows.append(self.op("Reshape", made, rows, Tshape=INT32, **F))
+
+    def flat(self) -> None:
+        """A matrix of an image as it lies, and the image again."""
+        data, sizes = self.one_of(self.values[-2:])
+        rows = self.op("Reshape", data, self.const([sizes[0], -1]), Tshape=INT32, **F)
+        self.rows.append(rows)
+        if self.rng.random() < 0.5:
+            again = self.op("Reshape", rows, self.const(self.placed(*sizes)), Tshape=INT32, **F)
+            self.keep(self.op(self.one_of(_UNARY), again, **F), *sizes)
 
     def pool(self) -> None:
         """A pool of windows of two by one."""
@@ -172,8 +215,9 @@ def draw_images(seed: int, last: bool, device: str = "") -> tuple[Images, list[s
     made.image()
     made.layer()
     pieces = [made.layer] * 4 + [made.unary] * 4 + [made.binary] * 4 + [made.join] * 2
-    pieces += [made.cut] * 3 + [made.pool, made.norm, made.reduce, made.size]
+    pieces += [made.cut] * 3 + [made.turn] * 3 + [made.flat]
+    pieces += [made.pool, made.norm, made.reduce, made.size]
     for _ in range(int(made.rng.integers(3, 14))):
         made.one_of(pieces)()
-    chosen = [made.outcome(), made.one_of(made.values)[0]]
+    chosen = [made.outcome(), made.one_of(made.values)[0], *made.rows[-2:]]
     return made, [f"{output[0].name}:0" for output in chosen]

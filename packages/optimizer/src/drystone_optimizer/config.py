@@ -169,8 +169,9 @@ class OptimizerConfig:
     ``MEMORY_MODES``; nodes below ``memory_optimizer_target_node_name_scope`` (default
     ``"gradients/"``) are those for which others are computed again; ``device_memory`` is the bytes
     that types of devices have. ``devices`` names the types that the graph is to run on, such as
-    ``("CPU", "GPU")``, whatever its nodes ask for (none: those of this process). ``auto_parallel_replicas`` copies train at once (0: one for each
-    GPU). ``scoped_allocator_ops`` run together. ``mixed_precision_lists`` changes the lists of ops:
+    ``("CPU", "GPU")``, whatever its nodes ask for (none: those of this process).
+    ``auto_parallel_replicas`` copies train at once (0: one for each GPU). ``scoped_allocator_ops``
+    run together. ``mixed_precision_lists`` changes the lists of ops:
     ``{"allowlist_add": ("Exp",), ...}`` with the names of TensorFlow's environment variables.
 
     Understood, with nothing to do here: ``disable_tfg_optimizer`` and
@@ -253,11 +254,8 @@ class OptimizerConfig:
             if value not in known:
                 _bad_option(name, getattr(self, name), ", ".join(known))
             object.__setattr__(self, name, value)
-        types = self.devices
-        if isinstance(types, str) or not all(
-            isinstance(t, str) and t.isidentifier() for t in types
-        ):
-            _bad_option("devices", types, "names of types, such as ('CPU', 'GPU')")
+        if not _are_types(self.devices):
+            _bad_option("devices", self.devices, "names of types, such as ('CPU', 'GPU')")
         self._settle_names()
         for name in self.mixed_precision_lists:
             if name not in _LISTS:
@@ -333,6 +331,12 @@ class OptimizerConfig:
         from drystone_optimizer.from_proto import options_of
 
         return cls(**options_of(proto, _TOGGLES))
+
+
+def _are_types(value: object) -> bool:
+    """Whether it is a list of names that types of devices may have."""
+    names = value if isinstance(value, tuple | list) else (None,)
+    return all(isinstance(one, str) and one.isidentifier() for one in names)
 
 
 def _toggle(name: str, value: object) -> Toggle:

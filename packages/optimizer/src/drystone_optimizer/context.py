@@ -182,7 +182,7 @@ class Context:
 
     @property
     def devices(self) -> frozenset[str]:
-        """The types of devices that there are: those that the config states, else this process's."""
+        """The types of devices that are there: as the config states, else of this process."""
         if self._devices is None:
             self._devices = frozenset(self.config.devices) or types_there()
         return self._devices

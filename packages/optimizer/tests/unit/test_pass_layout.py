@@ -92,7 +92,7 @@ def test_c12_the_cpu_changes_when_it_is_told_to(last: bool) -> None:
     feeds = X if last else {"x:0": X["x:0"].transpose(0, 3, 1, 2)}
     way = {True: "NHWC_TO_NCHW", False: "NCHW_TO_NHWC"}
     report = assert_unchanged(m, PASS, ["y:0"], ["x:0"])
-    assert "no node asks for a GPU" in told(report, PASS)
+    assert "no node is for a GPU that is there" in told(report, PASS)
     assert_unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[not last])
     after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[last])
     assert after["a"].attrs["data_format"] == ("NCHW" if last else "NHWC")
@@ -248,3 +248,73 @@ def test_c12_off_is_off() -> None:
     config = only("model_pruning")
     after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"], config)
     assert after["a"].attrs["data_format"] == "NHWC"
+
+
+def turned(last: bool, device: str, *more: str) -> Maker:
+    """A convolution, the user's transpose to the other format, and what reads that as rows.
+
+    ``more``: ``"twice"``: a transpose back and forth again between; ``"both"``: something reads the
+    convolution as it is; ``"before"``: a transpose of the user's to its format.
+    """
+    m, form = Maker(), "NHWC" if last else "NCHW"
+    there, back = ([0, 3, 1, 2], [0, 2, 3, 1]) if last else ([0, 2, 3, 1], [0, 3, 1, 2])
+    shared = {"device": device, **F}
+    moves = {"Tperm": INT32, **shared}
+    shape = (2, 5, 6, 3) if last != ("before" in more) else (2, 3, 5, 6)
+    x = m.x(shape=shape)
+    if "before" in more:
+        x = m.op("Transpose", "in", x, m.const("order_in", back), **moves)
+    common = {"strides": [1] * 4, "padding": "VALID", "data_format": form, **shared}
+    y = m.op("Conv2D", "a", x, m.const("w", W), **common)
+    if "twice" in more:
+        y = m.op("Transpose", "t0", y, m.const("order_0", there), **moves)
+        y = m.op("Transpose", "t1", y, m.const("order_1", back), **moves)
+    y = m.op("Transpose", "t", y, m.const("order", there), **moves)
+    m.op("Reshape", "y", y, m.const("rows", [2, -1]), Tshape=INT32, **shared)
+    if "both" in more:
+        m.op("Mul", "other", "a", m.const("two", np.float32(2)), **shared)
+        m.op("Reshape", "z", "other", m.const("row", [-1]), Tshape=INT32, **shared)
+    return m
+
+
+MORE = [(), ("twice",), ("both",), ("before",), ("both", "before", "twice")]
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("more", MORE, ids="-".join)
+def test_c12_a_transpose_of_the_user_is_not_done_twice(last: bool, more: tuple[str, ...]) -> None:
+    m = turned(last, "", *more)
+    fetches = ["y:0", "z:0"] if "both" in more else ["y:0"]
+    way = "nhwc_to_nchw" if last else "nchw_to_nhwc"
+    shape = m.graph["x"].attrs["shape"]
+    feeds = {"x:0": np.random.default_rng(2).normal(size=shape).astype(np.float32)}
+    after, _ = run_pass(m.graph, PASS, fetches, ["x:0"], cpu_layout_conversion=way)
+    assert after["a"].attr("data_format") == ("NCHW" if last else "NHWC")
+    assert_same_values(m.graph, after, fetches, feeds, exact=False)
+    if "twice" not in more:
+        assert after["y"].inputs[0][0].name == "a", "its transpose has become none"
+    for all_passes in (True, False):
+        options = {"cpu_layout_conversion": way} if all_passes else {}
+        config = SessionConfig(optimizer=OptimizerConfig(**options, min_graph_nodes=-1))
+        plain = Session(m.graph, SessionConfig(optimizer="off")).run(fetches, feeds)
+        for one, other in zip(plain, Session(m.graph, config).run(fetches, feeds), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+SPELLINGS = [
+    "/gpu:0", "/GPU:0", "/device:GPU:0", "/device:GPU:*", "/device:GPU", "device:GPU:1",
+    "/job:localhost/replica:0/task:0/device:GPU:0", "/job:worker/task:3/gpu:7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", SPELLINGS)
+def test_c12_a_gpu_that_is_not_there_changes_nothing(device: str) -> None:
+    m = turned(True, device, "both")
+    report = assert_unchanged(m, PASS, ["y:0", "z:0"], ["x:0"], devices=())
+    assert "no node is for a GPU that is there" in told(report, PASS)
+    after, _ = run_pass(m.graph, PASS, ["y:0", "z:0"], ["x:0"])
+    assert after["a"].attr("data_format") == "NCHW", "where there is one, however it is spelled"
+    assert_same_values(m.graph, after, ["y:0", "z:0"], X, exact=False)
+    session = Session(m.graph, SessionConfig(optimizer=OptimizerConfig(min_graph_nodes=-1)))
+    plain = Session(m.graph, SessionConfig(optimizer="off"))
+    np.testing.assert_allclose(plain.run("y:0", X), session.run("y:0", X), rtol=1e-5, atol=1e-5)

@@ -147,21 +147,27 @@ class Conversion:
         )
 
     def _bring_back(self, node: Node, k: int, rank: int) -> None:
-        """Let whoever reads an output read it in the old format."""
+        """Let whoever reads an output read it in the old format.
+
+        A transpose to the new format is passed by: its readers have what they read as it is.
+        """
         there, back = self._order(rank)
         users = self.ctx.users((node, k))
-        for user, at in list(users):
-            if at or user.op != "Transpose" or not self._may_cancel(user):
-                continue
-            if self.ctx.ints(user.inputs[1]) == there:
+        for user, at in users:
+            if self._goes_there(user, at, there):
                 self.graph.redirect((user, 0), (node, k))
                 self.ctx.drop(user)
-        users = self.ctx.users((node, k))
+        users = [(user, at) for user, at in users if self.graph.get(user.name) is user]
         if users:
-            made = self._transpose(
-                node, (node, k), back, f"from_layout_{k}" if k else "from_layout"
-            )
+            stem = f"from_layout_{k}" if k else "from_layout"
+            made = self._transpose(node, (node, k), back, stem)
             self._redirect(users, (made, 0))
+
+    def _goes_there(self, user: Node, at: int, there: list[int]) -> bool:
+        """Whether a node does nothing but bring its first input to the new format."""
+        if at or user.op != "Transpose" or not self._may_cancel(user):
+            return False
+        return self.ctx.ints(user.inputs[1]) == there
 
     def _may_cancel(self, user: Node) -> bool:
         if user.controls or self.ctx.kept(user) or user in self.ctx.fed_nodes:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
-from drystone_base.graph import Node
 from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE
 
 __all__ = ["Direction", "directions"]
 
@@ -49,7 +47,7 @@ def directions(ctx: Context) -> list[Direction]:
         found.append(Direction("CPU", ctx.config.cpu_layout_conversion == "nhwc_to_nchw"))
     if not found:
         ctx.decline(
-            "no node is for a GPU that is there, and cpu_layout_conversion leaves the CPU's as it is"
+            "no node is for a GPU that is there, and cpu_layout_conversion leaves the CPU's alone"
         )
     return found
 
