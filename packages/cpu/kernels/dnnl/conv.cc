@@ -1,7 +1,9 @@
 // Convolutions, with what is fused to them.
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
+#include "dnnl/columns.h"
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/row_product.h"
@@ -14,6 +16,10 @@ namespace {
 struct Plan {
   std::unique_ptr<Primitive> primitive;
   std::unique_ptr<Packing> packing;
+  bool is_reference = false;
+  std::unique_ptr<Columns> columns;  // the primitive is of their rows
+  std::unique_ptr<Plan> rest;        // of the rows that are left
+  std::unique_ptr<Turns> turns;      // the primitive is of channels last, and nothing is fused to it
 };
 
 using Forward = dnnl::convolution_forward::primitive_desc;
@@ -31,30 +37,63 @@ Forward choose(const Describe& describe) {
   return second.next_impl() && is(second, "jit_dw") ? second : first;
 }
 
-std::unique_ptr<Plan> make_plan(const Geometry& g, const Windows& windows, const Fusion& fusion,
-                                bool in_place) {
-  const bool first = windows.channels_first();
-  const Desc x = image(g, g.spatial, g.channels, first);
-  const Desc y = image(g, g.out, g.count, first);
+// How a convolution is to be done, apart from its shapes.
+struct How {
+  bool channels_first;
+  bool is_depthwise;
+  bool in_place;
+  const Fusion* fusion;  // NULL: nothing is fused
+};
+
+std::unique_ptr<Plan> plan_as_it_is(const Geometry& g, const How& how) {
+  const Desc x = image(g, g.spatial, g.channels, how.channels_first);
+  const Desc y = image(g, g.out, g.count, how.channels_first);
   std::vector<std::pair<int, Desc>> operands;
   dnnl::primitive_attr attr = attributes();
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
-  fusion.attach(attr, operands, channel, y, in_place);
-  const Desc bias = fusion.has_own_bias() ? dense({g.count}, g.type) : Desc();
+  if (how.fusion != nullptr) how.fusion->attach(attr, operands, channel, y, how.in_place);
+  const bool has_bias = how.fusion != nullptr && how.fusion->has_own_bias();
+  const Desc bias = has_bias ? dense({g.count}, g.type) : Desc();
   const Forward pd = choose([&] {
     return Forward(engine(), dnnl::prop_kind::forward_inference,
                    dnnl::algorithm::convolution_direct, x, free_filter(g), bias, y, g.strides,
                    g.dilations, g.before, g.after, attr);
   });
-  if (fusion.has_own_bias()) operands.emplace_back(DNNL_ARG_BIAS, bias);
+  if (has_bias) operands.emplace_back(DNNL_ARG_BIAS, bias);
   operands.insert(operands.end(),
                   {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, y}});
   auto plan = std::make_unique<Plan>();
-  plan->packing = std::make_unique<Packing>(filter(g, windows.is_depthwise()), pd.weights_desc());
+  plan->is_reference = is_reference(pd.impl_info_str());
+  plan->packing = std::make_unique<Packing>(filter(g, how.is_depthwise), pd.weights_desc());
   plan->primitive = std::make_unique<Primitive>(dnnl::convolution_forward(pd), std::move(operands),
                                                 pd.scratchpad_desc());
   return plan;
+}
+
+// By rows of windows. NULL where that has only reference code, too.
+std::unique_ptr<Plan> plan_columns(const Geometry& g, How how) {
+  how.is_depthwise = false;  // the filter's order in memory is the same
+  auto columns = std::make_unique<Columns>(g);
+  auto plan = plan_as_it_is(columns->of(columns->at_once()), how);
+  if (plan->is_reference) return nullptr;
+  const std::int64_t left = columns->places() % columns->at_once();
+  if (left != 0) plan->rest = plan_as_it_is(columns->of(left), how);
+  plan->columns = std::move(columns);
+  return plan;
+}
+
+std::unique_ptr<Plan> make_plan(const Geometry& g, const How& how) {
+  auto plan = plan_as_it_is(g, how);
+  if (!plan->is_reference) return plan;
+  if (!how.channels_first) {
+    auto other = plan_columns(g, how);
+    return other != nullptr ? std::move(other) : std::move(plan);
+  }
+  auto other = make_plan(g, {false, how.is_depthwise, false, nullptr});
+  if (other->is_reference) return plan;
+  other->turns = std::make_unique<Turns>(g);
+  return other;
 }
 
 // Each channel `times` times: so that a depthwise convolution has one filter per channel.
@@ -109,8 +148,7 @@ class Convolution {
       return;
     }
     if (is_row(call, x, g)) return run_row(call, x, w, y, more, placed);
-    run(call, x, w, y, g, more);
-    fusion_.finish(call, more, y, placed, fusion_.attached());
+    run(call, x, w, y, g, more, placed);
   }
 
  private:
@@ -132,7 +170,7 @@ class Convolution {
   }
 
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
-           const std::vector<Tensor>& more) {
+           const std::vector<Tensor>& more, const Placed& placed) {
     const bool in_place = is_in_place(y, more);
     Key key;
     key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count())
@@ -147,14 +185,63 @@ class Convolution {
       source = wide;
       g.channels = g.groups = g.count;
     }
+    Geometry lying = g;
+    lying.lie_down();
+    const How how{windows_.channels_first(), windows_.is_depthwise(), in_place, &fusion_};
     plans_.with(
-        key, [&] { return make_plan(g, windows_, fusion_, in_place); },
-        [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, w, *plan.packing);
-          plan.primitive->run(
-              call, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
-              fusion_.operands(call, more, in_place));
-        });
+        key, [&] { return make_plan(lying, how); },
+        [&](const Plan& plan) { run_plan(call, plan, source, w, y, more, placed, in_place); });
+  }
+
+  void run_plan(const Call& call, const Plan& plan, const void* x, const Tensor& w, const Tensor& y,
+                const std::vector<Tensor>& more, const Placed& placed, bool in_place) {
+    if (plan.turns == nullptr) {
+      run_fused(call, plan, x, w, y.write<char>(), &more, in_place);
+      return fusion_.finish(call, more, y, placed, fusion_.attached());
+    }
+    const std::vector<Tensor> kept = in_place ? saved(call, more, y) : more;
+    const Turns& turns = *plan.turns;
+    const void* last = Turns::last(call, turns.x(), x);
+    void* made = Turns::room(call, turns.y());
+    run_fused(call, plan, last, w, static_cast<char*>(made), nullptr, false);
+    Turns::back(call, turns.y_back(), made, y.write<void>());
+    fusion_.finish(call, kept, y, placed, 0);
+  }
+
+  // What is fused, with memory of its own for what the result takes the place of.
+  std::vector<Tensor> saved(const Call& call, std::vector<Tensor> more, const Tensor& y) const {
+    const std::int64_t bytes = y.count() * (is_narrow(y.dtype()) ? 2 : 4);
+    auto* room = call.scratch<char>(bytes);
+    std::memcpy(room, y.data(), static_cast<std::size_t>(bytes));
+    Tensor& added = more[static_cast<std::size_t>(fusion_.first_added(0))];
+    added = added.with(added.dtype(), room);
+    return more;
+  }
+
+  // The primitive, in turn on the rows of some places. Fused is what `more` is given for.
+  void run_fused(const Call& call, const Plan& plan, const void* x, const Tensor& w, char* y,
+                 const std::vector<Tensor>* more, bool in_place) {
+    const Columns* columns = plan.columns.get();
+    if (columns == nullptr) return run_one(call, plan, x, w, y, more, in_place, 0);
+    const std::int64_t size = is_narrow(w.dtype()) ? 2 : 4;
+    const std::int64_t each = columns->at_once();
+    auto* rows = call.scratch<char>(each * columns->width() * size);
+    const std::int64_t channels = columns->of(1).count;
+    for (std::int64_t k = 0; k < columns->places(); k += each) {
+      const std::int64_t now = std::min(each, columns->places() - k);
+      columns->gather(x, k, now, rows);
+      run_one(call, now == each ? plan : *plan.rest, rows, w, y + k * channels * size, more, in_place,
+              k * channels);
+    }
+  }
+
+  void run_one(const Call& call, const Plan& plan, const void* x, const Tensor& w, void* y,
+               const std::vector<Tensor>* more, bool in_place, std::int64_t first) {
+    const Packed weights = weights_.packed(call, 1, w, *plan.packing);
+    plan.primitive->run(
+        call, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y}},
+        more == nullptr ? std::vector<Operand>()
+                        : fusion_.operands(call, *more, in_place, first));
   }
 
   // Whether the result took over the memory of what is added first.

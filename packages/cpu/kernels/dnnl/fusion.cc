@@ -232,7 +232,7 @@ void Fusion::append(dnnl::post_ops& post, const std::string& activation) const {
 }
 
 std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor>& inputs,
-                                      bool in_place) const {
+                                      bool in_place, std::int64_t first) const {
   std::vector<Operand> out;
   int at = 0;
   const auto add = [&](const void* data, int role = DNNL_ARG_SRC_1) {
@@ -255,8 +255,10 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
       add(shift);
     } else {
       const Tensor& side = inputs[step.first];
+      const bool is_whole = step.kind == Kind::add || step.kind == Kind::multiply;
+      const std::int64_t at_byte = is_whole ? first * (is_narrow(side.dtype()) ? 2 : 4) : 0;
       if (step.kind == Kind::slopes) add(as_floats(call, side).data(), DNNL_ARG_WEIGHTS);
-      else add(side.data());
+      else add(static_cast<const char*>(side.data()) + at_byte);
     }
   }
   return out;

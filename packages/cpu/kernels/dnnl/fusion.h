@@ -37,9 +37,9 @@ class Fusion {
   // dims of the result with all but the channels 1; `whole` is the result.
   void attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
               const Shape& channel, const Desc& whole, bool in_place = false) const;
-  // Where those operands are.
+  // Where those operands are, for the result's elements from `first` on.
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs,
-                                bool in_place = false) const;
+                                bool in_place = false, std::int64_t first = 0) const;
 
   // The steps that come after those that are done.
   void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,

@@ -190,7 +190,11 @@ class QuantizedLayer {
     plans_.with(
         key,
         [&] {
-          if (!is_product_) return plan_convolution(g, windows_, x_type, y_type, scaling_, fusion_);
+          if (!is_product_) {
+            Geometry lying = g;
+            lying.lie_down();
+            return plan_convolution(lying, windows_, x_type, y_type, scaling_, fusion_);
+          }
           return plan_product({x.count() / inner, inner, w.dim(1)}, x_type, y_type, scaling_,
                               fusion_);
         },

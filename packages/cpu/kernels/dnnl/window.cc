@@ -24,6 +24,23 @@ Dims Geometry::dims(const Dims& inner, std::int64_t channel, bool channels_first
   return result;
 }
 
+void Geometry::lie_down() {
+  std::size_t to = 0;
+  for (std::size_t k = 0; k < spatial.size(); ++k) {
+    if (spatial[k] != 1 || size[k] != 1 || out[k] != 1 || before[k] + after[k] != 0) continue;
+    strides[k] = 1;
+    dilations[k] = 0;
+    const auto move = [&](auto& values) {
+      std::rotate(values.begin() + static_cast<std::ptrdiff_t>(to),
+                  values.begin() + static_cast<std::ptrdiff_t>(k),
+                  values.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    };
+    move(spatial), move(size), move(out);
+    move(strides), move(dilations), move(before), move(after);
+    ++to;
+  }
+}
+
 Windows::Windows(const Node& node, std::size_t spatial, bool is_depthwise)
     : spatial_(spatial),
       is_depthwise_(is_depthwise),

@@ -24,6 +24,9 @@ struct Geometry {
   Shape before;
   Shape after;
 
+  // Puts axes of size 1, over which nothing moves, before the others. It is the same convolution of the
+  // same memory, but oneDNN's code goes along the last axis.
+  void lie_down();
   // Multiplications and additions of a convolution.
   std::int64_t operations() const {
     return 2 * batch * count * depth * product(out) * product(size);
