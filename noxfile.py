@@ -295,6 +295,13 @@ def random_partitions(session: nox.Session) -> None:
 
 
 @nox.session
+def growth(session: nox.Session) -> None:
+    """Passes, loaders and printers take time in proportion to size; `-- --seconds N --only X`."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.growth", *session.posargs)
+
+
+@nox.session
 def random_graphs(session: nox.Session) -> None:
     """100,000 random graphs with and without passes; `-- --count N --first SEED --jobs N`."""
     install_wheels(session, "test")

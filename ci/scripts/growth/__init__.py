@@ -1,0 +1,1 @@
+"""Whether what is done to graphs and files costs time in proportion to their size."""
