@@ -27,11 +27,11 @@ class SessionConfig:
     """How a session runs.
 
     ``executor``: which executor runs plans: the host library's, or the small one in Python
-    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped (None:
-    never). ``seed``: base of the streams of random ops that state no seed (None:
-    arbitrary). ``access``: which files ops may read and write (None: none; a loaded model may read
-    its own folder in any case). ``optimizer``: what the modules that optimize graphs are told:
-    ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
+    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped, its
+    preparation included (None: never). ``seed``: base of the streams of random ops that state no
+    seed (None: arbitrary). ``access``: which files ops may read and write (None: none; a loaded
+    model may read its own folder in any case). ``optimizer``: what the modules that optimize graphs
+    are told: ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
     ``OptimizerConfig``). ``subgraphs``: which backends run regions of the graph: names with commas
     between, the first has the first choice; ``"off"``; drystone-subgraph's ``PartitionConfig``; or
     None, what ``$DRYSTONE_SUBGRAPH_BACKEND`` says. ``passes``: by name of a registered

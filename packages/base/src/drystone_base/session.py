@@ -19,6 +19,7 @@ from drystone_base.loaders._source import GraphSource
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
 from drystone_base.state import VARIABLE_KIND, ResourceManager, Step
+from drystone_base.time_limits import OutOfTime, until
 
 if TYPE_CHECKING:
     from drystone_base._feeds import Feed
@@ -137,12 +138,13 @@ class Session:
                         return found
             names: list[str] = []
             rebuild = flatten(fetches, names)
-            prepared = self._prepare(names, list(given))
+            ends = self._ends()
+            prepared = self._prepare(names, list(given), ends)
             if type(fetches) is str and prepared.quick is not None:
                 self._quick[fetches, *given] = prepared.quick
                 if self._closed:  # meanwhile
                     self._let_go()
-            return rebuild(iter(self._execute(prepared, tuple(given.values()), cancellation)))
+            return rebuild(iter(self._execute(prepared, tuple(given.values()), cancellation, ends)))
         except DrystoneError:
             raise
         except Exception as error:
@@ -177,7 +179,7 @@ class Session:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
         names: list[str] = []
         rebuild = flatten(fetches, names)
-        prepared = self._prepare(names, list(feeds))
+        prepared = self._prepare(names, list(feeds), self._ends())
         quick = prepared.quick if type(fetches) is str and cancellation is None else None
 
         def call(*values: Any) -> Any:
@@ -194,7 +196,7 @@ class Session:
                     remedy="give the values in the order of the feeds",
                     code="wrong-argument-count",
                 )
-            return rebuild(iter(self._execute(prepared, values, cancellation)))
+            return rebuild(iter(self._execute(prepared, values, cancellation, self._ends())))
 
         return call
 
@@ -207,14 +209,16 @@ class Session:
         """
         from drystone_base._preparing import Preparing
 
-        return Preparing(self).standalone(fetches, feeds)
+        with self._preparing(self._ends()):
+            return Preparing(self).standalone(fetches, feeds)
 
     @checked
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
         """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
         from drystone_base._preparing import Preparing
 
-        return Preparing(self).placement(fetches, feeds)
+        with self._preparing(self._ends()):
+            return Preparing(self).placement(fetches, feeds)
 
     @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -222,7 +226,7 @@ class Session:
 
         Values as ``DS_DescribePlan`` in ``drystone/session.h`` gives them.
         """
-        prepared = self._prepare(list(fetches), list(feeds))
+        prepared = self._prepare(list(fetches), list(feeds), self._ends())
         if isinstance(prepared, Split) or prepared.native is None:
             raise BadRequest(
                 "only the native executor has plans to describe, one for each device",
@@ -237,13 +241,31 @@ class Session:
 
     # ---- preparing -----------------------------------------------------------------------------
 
-    def _prepare(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
+    def _ends(self) -> float | None:
+        """When a run that begins now must be done, its preparation included."""
+        limit = self.config.deadline
+        return None if limit is None else time.monotonic() + limit
+
+    @contextmanager
+    def _preparing(self, ends: float | None) -> Iterator[None]:
+        """What is prepared in the block must be done by then."""
+        try:
+            with no_cycle_collection(), until(ends):
+                yield
+        except OutOfTime:
+            from drystone_base.cancellation import deadline_exceeded
+
+            raise deadline_exceeded("the run was stopped while its plan was made") from None
+
+    def _prepare(
+        self, fetches: list[str], feeds: list[str], ends: float | None
+    ) -> Prepared | Split:
         key = (tuple(fetches), tuple(feeds))
         self.check_open()
         with self._lock:
             found = self._prepared.get(key)
             if found is None:
-                with no_cycle_collection():
+                with self._preparing(ends):
                     found = self._prepared[key] = self._lower(fetches, feeds)
         if self._closed:  # while this was prepared
             self._let_go()
@@ -333,28 +355,33 @@ class Session:
         prepared: Prepared | Split,
         values: tuple[Any, ...],
         cancellation: Cancellation | None,
+        ends: float | None,
         step: Step | None = None,
     ) -> list[Any]:
         if isinstance(prepared, Split):
-            return self._execute_parts(prepared, values, cancellation)
+            return self._execute_parts(prepared, values, cancellation, ends)
         if prepared.quick is not None and cancellation is None and step is None:
             found: list[Any] = prepared.quick(values, False) if self._is_plain() else NotImplemented
             if found is not NotImplemented:
                 return found
         if not prepared.may_mix():
-            return self._run(prepared, values, cancellation, step)
+            return self._run(prepared, values, cancellation, ends, step)
         from drystone_base.host.memory import aligned_arrays
 
         with aligned_arrays():
-            return self._run(prepared, values, cancellation, step)
+            return self._run(prepared, values, cancellation, ends, step)
 
     def _execute_parts(
-        self, split: Split, values: Sequence[Any], cancellation: Cancellation | None
+        self,
+        split: Split,
+        values: Sequence[Any],
+        cancellation: Cancellation | None,
+        ends: float | None,
     ) -> list[Any]:
         from drystone_base.placement.parts import run_parts
 
         def run(part: Part, given: Sequence[Any], step: Step) -> list[Any]:
-            return self._execute(part.plan, tuple(given), cancellation, step)
+            return self._execute(part.plan, tuple(given), cancellation, ends, step)
 
         return run_parts(split.parts, values, run)
 
@@ -387,6 +414,7 @@ class Session:
         prepared: Prepared,
         values: Sequence[Any],
         cancellation: Cancellation | None,
+        ends: float | None,
         step: Step | None,
     ) -> list[Any]:
         from drystone_base._feeds import to_array
@@ -395,9 +423,7 @@ class Session:
             to_array(feed, value, prepared.copies_feeds and prepared.native is None)
             for feed, value in zip(prepared.feeds, values, strict=True)
         ]
-        limit = self.config.deadline
-        deadline = None if limit is None else time.monotonic() + limit
-        runtime = self._runtime(prepared.caller, step, deadline, cancellation, self._record)
+        runtime = self._runtime(prepared.caller, step, ends, cancellation, self._record)
         if runtime.record is None:
             fetched = iter(self._compute(prepared, arrays, runtime))
         else:

@@ -156,8 +156,9 @@ class OptimizerConfig:
     the highest numeric class that rewrites may have: ``"exact"``, ``"reassociates"`` or
     ``"approximate"``. ``meta_optimizer_iterations`` bounds how often all passes run in turn, which
     ends when none changes anything. Graphs below ``min_graph_nodes`` nodes are left alone (0:
-    below 4; negative: none). After ``meta_optimizer_timeout_ms`` (0: never) the pass or plugin that
-    runs is undone, an isolated one ended; what finished stays, and nothing begins any more.
+    below 4; negative: none). After ``meta_optimizer_timeout_ms`` (0: a minute and 1 ms for each
+    node; negative: never; a run with a deadline gives a quarter of what is left of it) the pass or
+    plugin that runs is undone, an isolated one ended; what finished stays, nothing begins any more.
     ``fail_on_optimizer_errors`` raises what a pass raises; ``verify_passes`` checks the graph after
     each pass (default: ``$DRYSTONE_VERIFY_PASSES``).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,24 +14,22 @@ from drystone_base.graph import Bodies, Graph, Node, Output, topological_order
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
+from drystone_base.time_limits import look
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import DEFAULT_TYPE, device_type, types_there
 from drystone_optimizer.fuel import Fuel
 from drystone_optimizer.purity import SWITCHES, Effects, gives_reference, may_be_dead
+from drystone_optimizer.room import Room
 from drystone_optimizer.rules import Numeric
 
 if TYPE_CHECKING:
     from drystone_base.ops.inference import Shapes
 
-__all__ = ["Context", "DeadlinePassed", "same_shape"]
+__all__ = ["Context", "same_shape"]
 
-_TICKS: Final = 256
+_TICKS: Final = 32
 # How many edges below an edit rules look again; no rule looks further up than that.
 _REACH: Final = 4
-
-
-class DeadlinePassed(Exception):
-    """The time for optimizing is over; the pass that runs is undone."""
 
 
 class Context:
@@ -45,8 +42,9 @@ class Context:
     ``unfoldable``: nodes that cannot be computed now. ``signatures``, ``bodies``: what is worked
     out once for the graph and the bodies of its functions.
     ``arguments``: gives shapes of a body's arguments by name, as its one caller has them.
-    ``fuel``: how many rewrites may be done, where that is limited. ``reached``: the graph was given
-    without what the roots do not need.
+    ``fuel``: how many rewrites may be done, where that is limited. ``room``: how many nodes may
+    be added for calls, shared by the graph and the bodies of its functions. ``reached``: the graph
+    was given without what the roots do not need.
     """
 
     def __init__(
@@ -58,9 +56,9 @@ class Context:
         *,
         ceiling: Numeric = Numeric.REASSOCIATES,
         where: str = "",
-        ends: float | None = None,
         config: OptimizerConfig | None = None,
         fuel: Fuel | None = None,
+        room: Room | None = None,
         signatures: Signatures | None = None,
         bodies: Bodies | None = None,
         arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None,
@@ -79,11 +77,11 @@ class Context:
         self.unfoldable: set[Node] = set()
         self.counts: Counter[str] = Counter()
         self.declined: Counter[str] = Counter()
-        self.fuel, self.reached = fuel, False
+        self.fuel, self.reached, self.room = fuel, False, room or Room.around(graph)
         self.rewrites = 0
         self.numeric = Numeric.EXACT
-        self._ends, self._ticks, self._refreshed = ends, 0, 0
         self._devices: frozenset[str] | None = None
+        self._ticks, self._refreshed = 0, 0
         self._noticed: set[Node] | None = None
         self._order: tuple[int, list[Node]] | None = None
         self.learned: list[Node] = []
@@ -120,10 +118,10 @@ class Context:
         self.declined[reason] += 1
 
     def tick(self) -> None:
-        """Called now and then by passes; raises ``DeadlinePassed`` when time is over."""
+        """Called for each node that a pass looks at; raises ``OutOfTime`` when time is over."""
         self._ticks += 1
-        if self._ends is not None and self._ticks % _TICKS == 0 and time.monotonic() > self._ends:
-            raise DeadlinePassed
+        if self._ticks % _TICKS == 0:
+            look()
 
     def order(self) -> list[Node]:
         """The nodes in topological order, for looking only; the same list until an edit."""

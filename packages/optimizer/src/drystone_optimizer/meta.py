@@ -1,13 +1,15 @@
 """The meta-optimizer: the built-in passes in turn, until none of them changes anything.
 
 They work on a copy, or a graph that can be made anew. A pass that fails is left out and the rest
-begins anew from the graph as it was, so that nothing half done stays. Bodies of functions are
-optimized after the graph itself.
+begins anew from the graph as it was, so that nothing half done stays. One in the middle of which
+the time is over is the end: what came before it is done anew. Bodies of functions are optimized
+after the graph itself.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -24,9 +26,11 @@ from drystone_base.graph import (
 )
 from drystone_base.graph.validate import Signatures
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.time_limits import OutOfTime, is_over, unlimited
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
-from drystone_optimizer.context import Context, DeadlinePassed
+from drystone_optimizer.context import Context
 from drystone_optimizer.devices import body_types
+from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.fuel import FuelSpent
 from drystone_optimizer.functions import body_ends, optimize_bodies, with_body
 from drystone_optimizer.loop_arguments import loop_arguments
@@ -35,6 +39,7 @@ from drystone_optimizer.passes import model_pruning
 from drystone_optimizer.passes._registry import PASSES, SHORT_ON_CPUS, BuiltIn
 from drystone_optimizer.preserve import asked_for, makers_of_resources, preserved_nodes
 from drystone_optimizer.report import TOO_LATE, Outcome, Report, Step
+from drystone_optimizer.room import Room
 from drystone_optimizer.rules import Numeric
 from drystone_optimizer.verify import verify
 from drystone_optimizer.watch import CHANGED_RESULT, Watch
@@ -70,8 +75,7 @@ def run_passes(
     beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
     if not chosen and beside is None:
         return graph
-    ends = None if plugins is None else plugins.deadline
-    run = _Run(config, report, passes, chosen, ends, watch or Watch(), beside)
+    run = _Run(config, report, passes, chosen, watch or Watch(), beside, Room.around(graph))
     wanted = asked_for(graph, fetches, feeds, config)
     with no_cycle_collection():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), anew=anew))
@@ -143,15 +147,18 @@ class _Run:
         report: Report,
         passes: Sequence[BuiltIn],
         chosen: Sequence[BuiltIn],
-        ends: float | None,
         watch: Watch,
         plugins: PluginRuns | None,
+        room: Room,
     ) -> None:
-        self.config, self.report, self.chosen, self.ends = config, report, chosen, ends
+        self.config, self.report, self.chosen = config, report, chosen
         self.passes, self.watch, self.plugins = passes, watch, plugins
+        self.at: tuple[BuiltIn, int] | None = None
+        self.stop: tuple[BuiltIn, int] | None = None
+        self.is_late = False
         self.main, self.feeds = Graph(), tuple[str, ...]()
         self._of_main: Shapes | None = None
-        self.signatures, self.bodies = Signatures(), Bodies()
+        self.signatures, self.bodies, self.room = Signatures(), Bodies(), room
         self.written: dict[Function, bytes] = {}
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
@@ -183,7 +190,7 @@ class _Run:
 
     def on(self, item: _Item) -> Graph:
         """The item's graph, optimized; itself where nothing changed."""
-        if self.watch.is_over:
+        if self.watch.is_over or self._is_too_late(item):
             return item.graph
         least = self.config.min_graph_nodes
         if len(item.graph) < (_SMALL if least == 0 else least):
@@ -191,6 +198,7 @@ class _Run:
             return self._named_ones(item.graph, item, 1)
         while True:
             steps, runs = len(self.report.steps), len(self.report.runs)
+            self.at = None
             try:
                 return self._attempt(item)
             except _PassFailed as failure:
@@ -199,6 +207,27 @@ class _Run:
                 del self.report.steps[steps:], self.report.runs[runs:]
                 item = item if item.anew is None else replace(item, graph=item.anew())
                 self._leave_out(item, failure)
+            except OutOfTime:
+                del self.report.steps[steps:], self.report.runs[runs:]
+                item = item if item.anew is None else replace(item, graph=item.anew())
+                return self._up_to_here(item)
+
+    def _up_to_here(self, item: _Item) -> Graph:
+        """The item's graph as it was when the pass began in which the time was over.
+
+        What came before is done anew, which took less than the time that there was.
+        """
+        if self.at is None:
+            return item.graph
+        self.stop = self.at
+        with unlimited():
+            return self._attempt(item)
+
+    def _is_too_late(self, item: _Item) -> bool:
+        """Whether the time was over before anything was done to the graph, which is noted then."""
+        if is_over():
+            self._too_late(self.chosen[0].name if self.chosen else "", item, 1, item.graph)
+        return self.is_late
 
     def _skip(self, item: _Item, reason: str) -> None:
         size = len(item.graph)
@@ -279,16 +308,13 @@ class _Run:
             if one.last is not last:
                 continue
             ctx = self._beside("before", one, ctx, item, iteration)
-            kept = ctx.graph.copy() if self.ends is not None else None
+            if is_over() or self.stop == (one, iteration):
+                self._too_late(one.name, item, iteration, ctx.graph)
+                return ctx, self._finished(ctx, item, changed=True)
+            self.at = (one, iteration)
             try:
-                if self.ends is not None and time.monotonic() > self.ends:
-                    raise DeadlinePassed
                 if self._runs(one, iteration):
                     self._one(one, ctx, item, iteration)
-            except DeadlinePassed:
-                assert kept is not None
-                self._too_late(one, item, iteration, ctx, kept)
-                return ctx, kept
             except FuelSpent:
                 return ctx, self._finished(ctx, item, changed=True)
             ctx = self._beside("after", one, ctx, item, iteration)
@@ -337,9 +363,9 @@ class _Run:
             _fed_shapes(twin, () if item.where else item.feeds),
             ceiling=self.ceiling,
             where=item.where,
-            ends=self.ends,
             config=self.config,
             fuel=self.watch.fuel,
+            room=self.room,
             signatures=self.signatures,
             bodies=self.bodies,
             arguments=item.arguments,
@@ -361,7 +387,7 @@ class _Run:
                 ctx.looked_at[one.name] = ctx.now()
                 changed = bool(ctx.counts) or len(ctx.journal) > edits or len(ctx.graph) != size
                 self._hold(one, ctx, item, changed=changed)
-        except DeadlinePassed:
+        except OutOfTime:
             raise
         except Exception as error:
             raise _PassFailed(one, error) from error
@@ -390,14 +416,22 @@ class _Run:
         if changed and self.watch.checks is not None:
             self.watch.checks.check(one.name, ctx.numeric, item.whole(ctx.graph))
 
-    def _too_late(
-        self, one: BuiltIn, item: _Item, iteration: int, ctx: Context, kept: Graph
-    ) -> None:
+    def _too_late(self, name: str, item: _Item, iteration: int, graph: Graph) -> None:
+        """Note that the time was over when a pass was due, or in the middle of it; warn once."""
+        size = len(graph)
         self.report.steps.append(
-            Step(one.name, item.where, iteration, "skipped", 0.0, len(kept), len(kept),
-                 reason=TOO_LATE)
-        )  # fmt: skip
-        ctx.graph.journal = None
+            Step(name, item.where, iteration, "skipped", 0.0, size, size, reason=TOO_LATE)
+        )
+        if not self.is_late and all(run.reason != TOO_LATE for run in self.report.runs):
+            where = f"function {item.where!r}" if item.where else "the graph"
+            warnings.warn(
+                f"the time for optimizing was over at pass {name} on {where}, which goes on as the "
+                "passes before left it; SessionConfig(deadline=...) and "
+                "OptimizerConfig(meta_optimizer_timeout_ms=...) say how long they may take",
+                OptimizerWarning,
+                stacklevel=2,
+            )
+        self.is_late = True
 
 
 def _fed_shapes(graph: Graph, feeds: Sequence[str]) -> dict[Output, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_base.plugins import ensure_loaded
+from drystone_base.time_limits import ends, stage_ends, until
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.devices import all_device_types, device_types, is_missing
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
@@ -18,6 +20,7 @@ from drystone_optimizer.module import may_have_plugins
 from drystone_optimizer.ordering import END, START
 from drystone_optimizer.plugin_runs import PluginRuns
 from drystone_optimizer.report import Report
+from drystone_optimizer.room import Room
 from drystone_optimizer.watch import Watch
 
 if TYPE_CHECKING:
@@ -76,17 +79,24 @@ def optimize_with_report(
     warn_of_changes(report.merged)
     watch = watch or Watch()
     types = device_types(graph) if chosen else frozenset()
-    limit = config.meta_optimizer_timeout_ms
-    ends = time.monotonic() + limit / 1000 if limit > 0 else None
-    runs = PluginRuns(
-        chosen if runs_plugins else (), config, report, types, watch, named=named, deadline=ends
-    )
-    given, graph = graph, runs.around(START, graph, fetches, feeds)
-    anew = anew if graph is given else None
-    graph = run_passes(graph, fetches, feeds, config, report, watch, runs, anew)
-    graph = runs.around(END, graph, fetches, feeds)
+    with until(_limit(config, graph)):
+        runs = PluginRuns(
+            chosen if runs_plugins else (), config, report, types, watch, named=named,
+            deadline=ends(),
+        )  # fmt: skip
+        given, graph = graph, runs.around(START, graph, fetches, feeds)
+        anew = anew if graph is given else None
+        graph = run_passes(graph, fetches, feeds, config, report, watch, runs, anew)
+        graph = runs.around(END, graph, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report
+
+
+def _limit(config: OptimizerConfig, graph: Graph) -> float | None:
+    """When the time for optimizing is over."""
+    chosen = config.meta_optimizer_timeout_ms
+    seconds = math.inf if chosen < 0 else chosen / 1000 if chosen else None
+    return stage_ends(Room.size(graph), seconds)
 
 
 def _known(config: OptimizerConfig, available: Sequence[Optimizer] | None) -> Sequence[Optimizer]:

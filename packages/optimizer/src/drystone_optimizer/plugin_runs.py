@@ -195,8 +195,8 @@ class PluginRuns:
     def _too_late(self, optimizer: Optimizer, where: str) -> str:
         """Warn that an optimizer went on when the time was over, and give the reason."""
         limit = self.config.meta_optimizer_timeout_ms
-        self._warn(optimizer, where, f"it was not done when {limit} ms for optimizing were over "
-                   "(meta_optimizer_timeout_ms)")  # fmt: skip
+        over = f"{limit} ms for optimizing were over" if limit > 0 else "its time was over"
+        self._warn(optimizer, where, f"it was not done when {over} (meta_optimizer_timeout_ms)")
         return TOO_LATE
 
     def _check(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:

@@ -16,6 +16,7 @@ import pytest
 import wrong_passes
 from pass_checks import Maker
 
+from drystone_base import time_limits
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host import available
@@ -24,7 +25,6 @@ from drystone_optimizer import (
     OptimizerConfig,
     OptimizerWarning,
     Report,
-    context,
     graph_optimizer,
     meta,
     optimize_with_report,
@@ -55,7 +55,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     fake = SimpleNamespace(monotonic=lambda: made.now, perf_counter=time.perf_counter)
-    for module in (context, meta, pipeline, plugin_runs):
+    for module in (meta, pipeline, plugin_runs, time_limits):
         monkeypatch.setattr(module, "time", fake)
     return made
 

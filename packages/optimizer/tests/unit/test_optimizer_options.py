@@ -228,7 +228,8 @@ def test_custom_optimizer_runs_at_the_end_of_each_iteration() -> None:
     m.op("Exp", "y", m.x(shape=(2,)), T=FLOAT32)
     known = [one for one in optimizers(load=False) if one.name == "custom"]
     more = {"custom_optimizers": (("custom", {}),), "min_graph_nodes": -1}
-    config = OptimizerConfig(numeric="exact", meta_optimizer_iterations=3, **more)
+    config = OptimizerConfig(numeric="exact", meta_optimizer_iterations=3,
+                             meta_optimizer_timeout_ms=-1, **more)  # fmt: skip
     after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, known)
     assert seen == [(k, ["x:0"], "exact", None) for k in (1, 2, 3)]
     assert [run.outcome for run in report.runs] == ["changed", "unchanged", "unchanged"]

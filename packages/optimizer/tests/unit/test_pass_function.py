@@ -15,11 +15,15 @@ from pass_checks import (
     define,
     node,
     run_pass,
+    told,
 )
 
 from drystone_abi.protos import NodeDef
 from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
+from drystone_base.graph import Node
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_optimizer import room
+from drystone_optimizer.passes import function_optimization
 
 F = {"T": FLOAT32}
 FUN = "function_optimization"
@@ -189,3 +193,42 @@ def test_an_argument_out_of_a_branch_is_waited_for_without_a_circle() -> None:
     after, _ = run_pass(m.graph, FUN, ["m:0"], ["x:0", "p:0"])
     for choice in (True, False):
         assert_same_values(m.graph, after, ["m:0"], {**X, "p:0": choice}, exact=True)
+
+
+def test_nested_calls_are_inlined_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "_NODES", 100)
+    monkeypatch.setattr(room, "_BY_NODE", 0)
+    m = Maker()
+    define(m, "F0", [("a", FLOAT32)], [("r", FLOAT32, "n:y:0")], NEG)
+    for k in range(1, 6):
+        calls = [node(f"F{k - 1}", f"c{j}", f"c{j - 1}:r:0" if j else "a") for j in range(4)]
+        define(m, f"F{k}", [("a", FLOAT32)], [("r", FLOAT32, "c3:r:0")], *calls)
+    m.op("F5", "call", m.x())
+    m.op("Square", "y", "call", **F)
+    after, report = run_pass(m.graph, FUN, ["y:0"], ["x:0"], twice=False)
+    assert 50 < len(after) < 150
+    assert any(one.op in m.graph.functions for one in after)
+    assert "too large" in told(report, FUN)
+
+
+def test_a_long_body_that_cannot_move_is_looked_through_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[str] = []
+    held = node("VarHandleOp", "v", dtype=FLOAT32, shape=(), shared_name="")
+    m = Maker()
+    define(m, "f", [("a", FLOAT32)], [("r", FLOAT32, "n:y:0")], NEG, held)
+    m.graph.functions["f"].proto.control_ret["v"] = "v"
+    for k in range(9):
+        m.op("f", f"call{k}", f"call{k - 1}" if k else m.x())
+    m.op("Square", "y", "call8", **F)
+    found = function_optimization._goes_by_name
+
+    def counted(inner: Node) -> bool:
+        looks.append(inner.name)
+        return found(inner)
+
+    monkeypatch.setattr(function_optimization, "_goes_by_name", counted)
+    after, _ = run_pass(m.graph, FUN, ["y:0"], ["x:0"], meta_optimizer_iterations=1)
+    assert sum(one.op == "f" for one in after) in (0, 9)
+    assert looks.count("v") <= 2  # once in the graph, once more in the second run

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from drystone_subgraph.subgraph import Subgraph
@@ -27,6 +28,8 @@ def blamed(backend: str, where: str, *passed: type[Exception]) -> Iterator[None]
     """
     try:
         yield
+    except OutOfTime:
+        raise
     except passed:
         raise
     except (Exception, SystemExit) as error:

@@ -16,6 +16,7 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_base.graph.acyclic import AcyclicGraph
 from drystone_base.graph.topology import MERGE_OPS
+from drystone_base.time_limits import look
 from drystone_subgraph.context import Wiring
 from drystone_subgraph.pieces import largest_piece
 from drystone_subgraph.selector import NodeSelector, SubgraphSelector
@@ -110,6 +111,7 @@ class Field:
         for _ in range(_ROUNDS):
             dropped: list[int] = []
             for seed in seeds:
+                look()
                 if self.free[seed] and (region := self._region(selector, seed, dropped)):
                     yield region
             if not dropped:
@@ -189,6 +191,7 @@ class _Growth:
     def _spread(self) -> None:
         field = self.field
         while self.queue:
+            look()
             node = self.queue.popleft()
             for other in field.reads[node]:
                 self._offer(node, other, True)

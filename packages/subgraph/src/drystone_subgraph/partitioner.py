@@ -19,6 +19,7 @@ from drystone_base.errors import BadRequest
 from drystone_base.graph import Body, Graph, Node, Output, topological_order
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.inference import Inference, infer
+from drystone_base.time_limits import look
 from drystone_subgraph.backend import SubgraphBackend, find_backend
 from drystone_subgraph.bodies import with_bodies
 from drystone_subgraph.config import PartitionConfig
@@ -186,6 +187,7 @@ class Partitioning:
         noted = partial(Segment, backend.name, rule.name, self.where)
         members: Sequence[Node] = sorted((nodes[k] for k in numbers), key=self.place.__getitem__)
         for _ in range(_OFFERS):
+            look()
             left = self._offer(backend, rule, members, noted)
             if len(left) in (0, len(members)):
                 return sorted(number[node] for node in left)

@@ -9,6 +9,7 @@ from typing import Any
 
 from drystone_base.errors import GraphError, PluginError
 from drystone_base.graph import Graph
+from drystone_base.time_limits import OutOfTime, stage_ends, until
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.failure import SubgraphWarning
 from drystone_subgraph.partitioner import partition
@@ -22,15 +23,27 @@ def partition_for_session(
     """The graph that a session should run; ``graph`` itself where no backend took anything.
 
     Calls that passes gave to a backend get its operators, too. A backend that fails costs one
-    ``SubgraphWarning`` and is left out: what ran without backends runs with them. Raises
-    ``BadRequest`` for a wish that is not understood, or a backend that is not there.
+    ``SubgraphWarning`` and is left out: what ran without backends runs with them. So does
+    partitioning that takes longer than a minute and 1 ms for each node, or than a quarter of the
+    time that a run has. Raises ``BadRequest`` for a wish that is not understood, or a backend that
+    is not there.
     """
     config = PartitionConfig.of(wish)
     parts = graph
     while config.backends:
         try:
-            parts = partition(graph, fetches, feeds, config, placed=True)
+            with until(stage_ends(_size(graph))):
+                parts = partition(graph, fetches, feeds, config, placed=True)
             break
+        except OutOfTime:
+            names = ", ".join(config.backends)
+            warnings.warn(
+                f"the time for partitioning for {names} was over, and the graph goes on as it was: "
+                "SessionConfig(deadline=...) says how long a run may take",
+                SubgraphWarning,
+                stacklevel=2,
+            )
+            config = replace(config, backends=())
         except (GraphError, PluginError) as error:
             config = _after(error, config)
     if parts is graph and not config.backends:
@@ -40,6 +53,11 @@ def partition_for_session(
 
         attach(parts, config, feeds)
     return parts
+
+
+def _size(graph: Graph) -> int:
+    """How many nodes a graph and its functions have."""
+    return len(graph) + sum(function.node_count for function in graph.functions)
 
 
 def _after(error: GraphError | PluginError, config: PartitionConfig) -> PartitionConfig:

@@ -24,6 +24,7 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 from drystone_base.tensor import to_proto
+from drystone_base.time_limits import look
 
 if TYPE_CHECKING:
     from drystone_base.executor.examples import Examples, Mixed
@@ -182,6 +183,7 @@ class _Encoder:
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:
+            look()
             self._instruction(block.instructions.add(), plan.instructions[k], k, wiring)
         for fetch in plan.fetches:
             block.fetches.append(-1 - fetch if fetch < 0 else wiring.inputs[fetch][0])

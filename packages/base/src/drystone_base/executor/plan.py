@@ -17,6 +17,7 @@ from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.defs import OpDef, find, names
 from drystone_base.plugins import refused_offer
+from drystone_base.time_limits import look
 
 if TYPE_CHECKING:
     from drystone_base.executor.examples import Examples, Mixed
@@ -191,6 +192,7 @@ class _Lowering:
         needed = needed_nodes([*wanted, *self.targets], self.fed)
         validate(self.graph, needed)
         for node in needed:
+            look()
             self.index[node] = len(self.instructions)
             self.instructions.append(self._instruction(node))
         topological_order(needed, fed=self.fed)  # refuses a cycle, which would never become ready

@@ -19,6 +19,7 @@ __all__ = [
     "calls_function",
     "reachable_bodies",
     "reachable_functions",
+    "recursive_functions",
 ]
 
 BACKEND_ATTR: Final = "_subgraph_backend"
@@ -44,6 +45,25 @@ def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Functio
         for proto in function.proto.node_def:
             queue.extend(called_by_proto(proto, graph.functions))
     return list(found.values())
+
+
+def recursive_functions(library: FunctionLibrary) -> set[str]:
+    """Names of the functions that may come to call themselves, or one that does. Linear."""
+    callers: dict[str, list[str]] = {}
+    waiting: dict[str, int] = {}
+    for function in library:
+        calls = {name for proto in function.proto.node_def
+                 for name in called_by_proto(proto, library) if name in library}  # fmt: skip
+        waiting[function.name] = len(calls)
+        for name in calls:
+            callers.setdefault(name, []).append(function.name)
+    done = [name for name, count in waiting.items() if not count]
+    for name in done:
+        for caller in callers.get(name, ()):
+            waiting[caller] -= 1
+            if not waiting[caller]:
+                done.append(caller)
+    return set(waiting).difference(done)
 
 
 def reachable_bodies(

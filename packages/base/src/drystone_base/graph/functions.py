@@ -222,20 +222,20 @@ class Bodies:
     """Bodies of functions for who looks at them and edits none; each is built once."""
 
     def __init__(self) -> None:
-        self._built: dict[Function, Body] = {}
+        self._built: dict[tuple[Function, str], Body] = {}
 
     def of(
         self, function: Function, library: FunctionLibrary, attrs: Mapping[str, Any] | None = None
     ) -> Body:
-        """As :meth:`Function.body`; the same body again where no attribute says what is in it.
+        """As :meth:`Function.body`; the same body again for the same attributes.
 
         Libraries may differ in functions that the function does not call.
         """
-        if function.signature.attrs:
-            return function.body(library, attrs)
-        found = self._built.get(function)
+        given = attrs if function.signature.attrs else None
+        key = (function, repr(sorted(given.items())) if given else "")
+        found = self._built.get(key)
         if found is None:
-            found = self._built[function] = function.body(library)
+            found = self._built[key] = function.body(library, given)
         return found
 
 

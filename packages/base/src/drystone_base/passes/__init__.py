@@ -11,7 +11,7 @@ from drystone_base.passes._registry import (
     run_grouping,
 )
 from drystone_base.passes._report import GroupingReport, PassRun
-from drystone_base.passes._types import Grouping, Pass, PassOptions
+from drystone_base.passes._types import Grouping, Pass, PassOptions, PassWarning
 
 __all__ = [
     "Grouping",
@@ -20,6 +20,7 @@ __all__ = [
     "PassOptions",
     "PassRegistry",
     "PassRun",
+    "PassWarning",
     "graph_pass",
     "place_for",
     "prepare",

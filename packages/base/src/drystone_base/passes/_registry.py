@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +15,8 @@ from drystone_base._entry_points import declared, points
 from drystone_base.errors import DrystoneError, GraphError, PluginError
 from drystone_base.graph.validate import validate
 from drystone_base.passes._report import GroupingReport, PassRun
-from drystone_base.passes._types import ALWAYS, Grouping, Pass, PassOptions, Run
+from drystone_base.passes._types import ALWAYS, Grouping, Pass, PassOptions, PassWarning, Run
+from drystone_base.time_limits import OutOfTime, stage_ends, until
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -76,7 +77,9 @@ class PassRegistry:
 
         ``switches``: which passes to run beside or without the default ones. ``dump``: a folder
         for the graphs before and after each pass, as text. ``check``: validate the graphs after
-        each pass. Raises ``GraphError`` (``pass-failed``) that names the pass.
+        each pass. A pass that takes longer than a minute and 1 ms for each node, or than a quarter
+        of what is left of the run, is undone with a ``PassWarning``. Raises ``GraphError``
+        (``pass-failed``) that names the pass.
         """
         report = GroupingReport(grouping)
         for step, found in enumerate(self.passes(grouping)):
@@ -105,20 +108,38 @@ def _apply(
     names = set(options.partitions or ())
     made.nodes_before = sum(map(len, options.graphs()))
     _dump(options, folder, "before")
-    start = time.perf_counter()
+    start = time.monotonic()
+    before = [graph.copy() for graph in options.graphs()]
     try:
-        answer = found.run(options)
+        with until(stage_ends(made.nodes_before)):
+            answer = found.run(options)
         if set(options.partitions or ()) != names:
             raise ValueError("a partition was added or removed")
         if check:
             for graph in options.graphs():
                 validate(graph)
+    except OutOfTime:
+        _undo(found, options, before)
+        made.skipped, answer = "it was not done when its time was over", False
     except Exception as error:
         raise _failed(found, error) from error
-    made.seconds = time.perf_counter() - start
+    made.seconds = time.monotonic() - start
     made.nodes_after = sum(map(len, options.graphs()))
     made.changed = bool(answer) if isinstance(answer, bool) else True
     _dump(options, folder, "after")
+
+
+def _undo(found: Pass, options: PassOptions, before: Sequence[Graph]) -> None:
+    """Give the graphs what they had before a pass that was not done in time."""
+    for graph, kept in zip(options.graphs(), before, strict=True):
+        graph.become(kept)
+    warnings.warn(
+        f"pass {found.name!r} of {found.origin} was not done when its time was over, and the graph "
+        f"goes on as it was; SessionConfig(deadline=...) says how long a run may take, "
+        f'SessionConfig(passes={{"{found.name}": False}}) leaves the pass out',
+        PassWarning,
+        stacklevel=2,
+    )
 
 
 def _dump(options: PassOptions, folder: Path | None, when: str) -> None:

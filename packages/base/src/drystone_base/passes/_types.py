@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 if TYPE_CHECKING:
     from drystone_base.graph import FunctionLibrary, Graph
 
-__all__ = ["Grouping", "Pass", "PassOptions"]
+__all__ = ["Grouping", "Pass", "PassOptions", "PassWarning"]
 
 Run: TypeAlias = "Callable[[PassOptions], object]"
 """Edits the graphs of the options in place; True: it changed something, False: nothing."""
 
 ALWAYS: Final[frozenset[str]] = frozenset()
+
+
+class PassWarning(UserWarning):
+    """What a pass did does not count; the graph went on as it was."""
 
 
 class Grouping(StrEnum):

@@ -19,6 +19,7 @@ from drystone_base.graph import (
     conditional_nodes,
     topological_order,
 )
+from drystone_base.graph.calls import recursive_functions
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
@@ -36,29 +37,35 @@ _NAMELESS: Final = (
     "VarIsInitialized", "VariableShape", "_Arg", "_Retval", "Queue", "CheckNumerics", "EagerPyFunc",
     "PyFunc", "DeviceIndex", "GuaranteeConst", "DestroyResource",
 )  # fmt: skip
-_MAX_NODES: Final = 2_000_000
+_NO_ROOM: Final = "calls stay: their bodies would make the graph too large"
 
 
 def run(ctx: Context) -> None:
-    """Inline calls, those in inlined bodies too."""
+    """Inline calls, those in inlined bodies too, as long as the graph does not grow too large."""
     graph = ctx.graph
     if not len(graph.functions):
         return
-    inside: dict[Node, frozenset[str]] = {}
     queue = [node for node in graph if _is_call(graph, node)]
+    matcher = _Matcher(ctx) if queue else None
+    inside: set[Node] = set()  # bodies of functions that may call themselves
     for node in queue:
         ctx.tick()
-        around = inside.get(node, frozenset())
-        found = _match(ctx, node, around)
-        if found is None or len(graph) > _MAX_NODES:
+        assert matcher is not None
+        found = matcher.match(node)
+        if found is None:
+            continue
+        may_recur = found.function.name in matcher.recursive
+        if may_recur and node in inside:
+            continue
+        if not ctx.room.take(len(found.body.graph)):
+            ctx.decline(_NO_ROOM)
             continue
         made = _Inlining(ctx, node, found).apply()
         ctx.count("inlined call")
-        below = around | {found.function.name}
-        for one in made:
-            if _is_call(graph, one):
-                inside[one] = below
-                queue.append(one)
+        calls = [one for one in made if _is_call(graph, one)]
+        queue += calls
+        if may_recur:
+            inside.update(calls)
 
 
 def _is_call(graph: Graph, node: Node) -> bool:
@@ -71,24 +78,39 @@ class _Found:
     body: Body
 
 
-def _match(ctx: Context, node: Node, around: frozenset[str]) -> _Found | None:
-    """The body to put in the place of a call; None where it must stay a call."""
-    graph = ctx.graph
-    if graph.get(node.name) is not node or node in ctx.fed_nodes:
-        return None
-    ref = node.attrs.get("f") if node.op in _CALLS else FunctionRef(node.op, node.full_attrs())
-    if not isinstance(ref, FunctionRef):
-        return None
-    function = graph.functions.get(ref.name)
-    if function is None or function.name in around or _refuses(ctx, node, function):
-        return None
-    try:
-        body = ctx.bodies.of(function, graph.functions, ref.attrs)
-    except DrystoneError:
-        return None  # reported when the call runs
-    if not _fits(ctx, node, body) or any(_goes_by_name(inner) for inner in body.graph):
-        return None
-    return None if _orders_inside(ctx, body) else _Found(function, body)
+class _Matcher:
+    """Says what may be inlined; each body is looked through once."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.recursive = recursive_functions(ctx.graph.functions)
+        self.judged: dict[int, tuple[Body, bool]] = {}
+
+    def match(self, node: Node) -> _Found | None:
+        """The body to put in the place of a call; None where it must stay a call."""
+        ctx, graph = self.ctx, self.ctx.graph
+        if graph.get(node.name) is not node or node in ctx.fed_nodes:
+            return None
+        ref = node.attrs.get("f") if node.op in _CALLS else FunctionRef(node.op, node.full_attrs())
+        if not isinstance(ref, FunctionRef):
+            return None
+        function = graph.functions.get(ref.name)
+        if function is None or _refuses(ctx, node, function):
+            return None
+        try:
+            body = ctx.bodies.of(function, graph.functions, ref.attrs)
+        except DrystoneError:
+            return None  # reported when the call runs
+        return _Found(function, body) if _fits(ctx, node, body) and self.may_move(body) else None
+
+    def may_move(self, body: Body) -> bool:
+        """Whether the nodes of a body may be nodes of another graph."""
+        known = self.judged.get(id(body))
+        if known is None:
+            by_name = any(_goes_by_name(inner) for inner in body.graph)
+            known = (body, not by_name and not _orders_inside(self.ctx, body))
+            self.judged[id(body)] = known
+        return known[1]
 
 
 def _refuses(ctx: Context, node: Node, function: Function) -> bool:

@@ -37,6 +37,7 @@ from drystone_base.ops.shapes._registry import (
     find_shape_function,
 )
 from drystone_base.ops.shapes._values import FOLLOWED, propagate
+from drystone_base.time_limits import look
 
 __all__ = ["MAX_VALUE", "Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
 
@@ -48,6 +49,10 @@ _INT: Final = frozenset({int})
 # A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
 # function.
 _MAX_VISITS: Final = 64
+# Nodes of functions that are gone over for calls, each time anew: so many, and as often as that all
+# that there are. What is called beyond that gives nobody knows what.
+_ROOM: Final = 50_000
+_ROOM_OF_NODE: Final = 20
 
 
 @dataclass(slots=True)
@@ -138,6 +143,8 @@ class Engine:
         self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
+        self.room: list[int] = []
+        """How many nodes of functions may still be gone over, shared by all depths."""
 
     def run(self, nodes: Iterable[Node]) -> Inference:
         order = topological_order(nodes)
@@ -173,6 +180,7 @@ class Engine:
 
     def update(self, node: Node, widen: bool) -> bool:
         """Infer one node anew; whether what is known of it changed."""
+        look()
         op = node.op
         found = self.merge(node) if op in MERGE_OPS else self.evaluate(node)
         shapes, given = found.shapes, self.given
@@ -362,8 +370,10 @@ class Engine:
             body = self.bodies.of(function, self.graph.functions, ref.attrs)
         except DrystoneError:
             return blank.shapes, blank.values, blank.handles
+        if not self.has_room(len(body.graph)):
+            return blank.shapes, blank.values, blank.handles
         inner = Engine(body.graph, {}, self.strict, self.depth + 1)
-        inner.signatures, inner.bodies = self.signatures, self.bodies
+        inner.signatures, inner.bodies, inner.room = self.signatures, self.bodies, self.room
         inner.next_symbol = self.next_symbol
         for arg, *known in zip(body.args, shapes, values, handles, strict=False):
             inner.args[arg] = (known[0], known[1], known[2])
@@ -376,6 +386,15 @@ class Engine:
             [known.values[k] for known, k in found],
             [known.handles[k] for known, k in found],
         )
+
+    def has_room(self, size: int) -> bool:
+        """Whether a body of that many nodes may be gone over, which is then counted."""
+        if not self.room:
+            functions = self.graph.functions
+            whole = len(self.graph) + sum(one.node_count for one in functions)
+            self.room.append(_ROOM + _ROOM_OF_NODE * whole)
+        self.room[0] -= size
+        return self.room[0] >= 0
 
 
 def _held(node: Node) -> Known | None:
