@@ -25,6 +25,7 @@ from drystone_base.uris import local_text
 if TYPE_CHECKING:
     from drystone_base.cancellation import Cancellation
     from drystone_base.graph import Graph
+    from drystone_base.restored import ObjectGraph, RestoredFunction
 
 __all__ = ["Model", "SignatureFunction", "load"]
 
@@ -129,6 +130,7 @@ class Model:
         self.loaded = loaded
         self.session = Session(loaded.source, config)
         self._origin = origin
+        self._objects: ObjectGraph | None = None
         self._open_own_files()
         self.signatures = {
             name: SignatureFunction(self.session, name, signature, origin)
@@ -161,6 +163,9 @@ class Model:
         afterwards raises ``BadRequest`` (``model-closed``).
         """
         self.session.close()
+        if self._objects is not None:
+            self._objects.running.close()
+            self._objects = None
         self.loaded = replace(
             self.loaded, source=self.session.source, variables={}, read_meta=lambda: None
         )
@@ -191,6 +196,33 @@ class Model:
         Raises ``BadRequest`` (``model-closed``).
         """
         return self.session.variables
+
+    @property
+    def functions(self) -> Mapping[str, RestoredFunction]:
+        """Functions that were saved with the model's objects, by path: ``functions["encoder.f"]``.
+
+        Where no attribute of ``Model`` has the name, ``model.encoder.f`` is the same. Raises
+        ``BadModelFile`` (``bad-saved-model``), ``BadRequest`` (``model-closed``).
+        """
+        return self._object_graph().functions()
+
+    def _object_graph(self) -> ObjectGraph:
+        self.session.check_open()
+        if self._objects is None:
+            from drystone_base.restored import ObjectGraph
+
+            self._objects = ObjectGraph(self.loaded, self.session)
+        return self._objects
+
+    def __getattr__(self, name: str) -> Any:
+        """An object that was saved as an attribute of the model."""
+        if name.startswith("_") or "session" not in self.__dict__:
+            raise AttributeError(name)
+        return self._object_graph().attribute(0, "", name)
+
+    def __dir__(self) -> list[str]:
+        held = [] if repr(self.session) == "<Session: closed>" else self._object_graph().names()
+        return [*super().__dir__(), *held]
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print what the model is: its file, its size, variables, and signatures with their shapes.
@@ -239,12 +271,18 @@ class Model:
             check="a model can be called directly when it has one default signature",
             found=", ".join(self.signatures) or "no signatures",
             needed="serving_default, or exactly one signature",
-            remedy="call model.signatures[NAME](...) or model.run(fetches, feeds)",
+            remedy="call model.signatures[NAME](...), model.functions[NAME](...) or "
+            "model.run(fetches, feeds)",
             code="no-default-signature",
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, np.ndarray[Any, Any]]:
-        """Outputs of the default signature by name."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Outputs of the default signature by name.
+
+        Of a model that was saved without signatures: what the function ``__call__`` gives.
+        """
+        if not self.signatures and "__call__" in self.functions:
+            return self.functions["__call__"](*args, **kwargs)
         return self.default_signature()(*args, **kwargs)
 
     def run(

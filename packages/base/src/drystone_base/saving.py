@@ -108,7 +108,7 @@ def save(
     def fill(folder: Path) -> None:
         if stateful:
             prefix = folder / "variables" / "variables"
-            _run_save(_beside(session, graph), meta.saver_def, prefix)
+            _run_save(session.beside(graph), meta.saver_def, prefix)
         write_saved_model(folder, graph, meta, files)
 
     new_folder(as_path(path), fill)
@@ -141,18 +141,11 @@ def _meta_of(source: Model | Session | Graph) -> MetaGraphDef:
     return meta
 
 
-def _beside(session: Session, graph: Graph) -> Session:
-    """A session of another graph with the same state."""
-    other = Session(graph, session.config)
-    other.resources, other.access = session.resources, session.access
-    return other
-
-
 def _saver_of(source: Model | Session, keys: Mapping[str, str]) -> tuple[Session, SaverDef]:
     """A session with the source's state whose graph has a saver: the source's own, or a new one."""
     session, meta = _session_of(source), _meta_of(source)
     if _can_save(session.graph, meta.saver_def):
-        return _beside(session, session.graph), meta.saver_def
+        return session.beside(session.graph), meta.saver_def
     graph = session.graph.copy()
     if not add_saver(graph, meta, keys):
         raise BadRequest(
@@ -164,7 +157,7 @@ def _saver_of(source: Model | Session, keys: Mapping[str, str]) -> tuple[Session
             code="nothing-to-save",
             status="FAILED_PRECONDITION",
         )
-    return _beside(session, graph), meta.saver_def
+    return session.beside(graph), meta.saver_def
 
 
 def _can_save(graph: Graph, saver: SaverDef) -> bool:

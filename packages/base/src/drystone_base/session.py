@@ -88,6 +88,13 @@ class Session:
         self.check_open()
         return dict(self.resources.items(VARIABLE_KIND))
 
+    def beside(self, graph: Graph) -> Session:
+        """A session of another graph with the same state: variables, tables, what ops may reach."""
+        self.check_open()
+        other = Session(graph, self.config)
+        other.resources, other.access = self.resources, self.access
+        return other
+
     def close(self) -> None:
         """Let go of the graph, of variables, tables and plans. To close it again does nothing.
 

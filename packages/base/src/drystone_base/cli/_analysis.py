@@ -19,6 +19,7 @@ from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, Signature, TensorSpec
+    from drystone_base.restored import RestoredFunction
 
 __all__ = ["Analysis", "Reach", "function_refs"]
 
@@ -120,6 +121,13 @@ class Analysis:
         except DrystoneError:
             return []
         return [node for node in needed if node.op != "_Arg"]
+
+    @cached_property
+    def callable(self) -> dict[str, RestoredFunction]:
+        """Functions of the model's objects, by path; empty where there are none."""
+        from drystone_base.restored import ObjectGraph
+
+        return ObjectGraph(self.loaded).functions()
 
     @cached_property
     def variables(self) -> dict[str, int]:

@@ -91,6 +91,7 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "constants": analysis.constants,
         "assets": sorted(loaded.assets),
         "signatures": {n: _signature(analysis, s) for n, s in loaded.signatures.items()},
+        "callable": {n: [t.text() for t in f.traces] for n, f in analysis.callable.items()},
         "ops": dict(analysis.ops.most_common()),
         "outside": {
             op: {"count": count, "effect": OUTSIDE[op]} for op, count in analysis.outside.items()
@@ -132,6 +133,10 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
         ]
         title = f"signature {name}"
         print_table(title, ("", "name", "dtype", "shape", "tensor"), rows)
+    traced = [(name, text) for name, texts in facts["callable"].items() for text in texts]
+    if traced:
+        title = f"{len(facts['callable'])} functions of objects, by what they were traced for"
+        print_table(title, ("function", "arguments"), traced)
     reached = {op for reach in analysis.reaches.values() for op in reach.ops}
     ops = [
         (op, count, "yes" if op in reached else "", "" if op not in analysis.unsupported else "no")

@@ -31,7 +31,14 @@ from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open
 from drystone_base.loaders.checkpoint._slices import extents
 from drystone_base.policy import Access
 
-__all__ = ["Restored", "has_saver", "restore", "variable_keys", "variable_names"]
+__all__ = [
+    "Restored",
+    "has_saver",
+    "object_variables",
+    "restore",
+    "variable_keys",
+    "variable_names",
+]
 
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE: Final = "VARIABLE_VALUE"
@@ -196,6 +203,25 @@ def variable_keys(graph: Graph, saved: SavedObjectGraph, reader: BundleReader) -
         keys |= _by_name(saved, objects)
         keys |= {n: objects[k] for n, k in _captured(graph, saved).items() if k in objects}
     return {n: keys[n] for n in variable_names(graph) if n in keys}
+
+
+def object_variables(graph: Graph, meta: MetaGraphDef, prefix: Path | None) -> dict[int, str]:
+    """By object of the object graph, under which name its variable is shared in the graph.
+
+    As signatures capture them, else as the checkpoint's key says that both read.
+    """
+    saved = meta.object_graph_def
+    found = {number: name for name, number in _captured(graph, saved).items()}
+    reader = None if prefix is None else open_checkpoint(prefix)
+    if reader is None or _OBJECT_GRAPH not in reader:
+        return found
+    keys = _walk(saved, _object_graph(reader), reader.prefix)
+    sources = assigned(graph, meta.saver_def) if has_saver(graph, meta.saver_def) else None
+    if sources is not None:
+        named = {source.name: name for name, source in sources.items()}
+    else:
+        named = {key: name for name, key in variable_keys(graph, saved, reader).items()}
+    return {n: named[key] for n, key in keys.items() if key in named} | found
 
 
 def _by_name(saved: SavedObjectGraph, objects: Mapping[int, str]) -> dict[str, str]:

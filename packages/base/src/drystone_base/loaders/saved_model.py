@@ -44,7 +44,7 @@ def read_saved_model(
     assets = asset_files(meta, files.path / "assets")
     feeds = asset_feeds(assets, graph)
     found = signatures(meta, str(path))
-    if not found:
+    if not found and not _has_functions(meta):
         plain = default_signature(graph)
         found = {plain.name: plain}
     last = [name for name in init_ops(meta, graph) if _does_something(graph, name)]
@@ -56,6 +56,12 @@ def read_saved_model(
         restored = restore(graph, meta, files.prefix, feeds, files.access, tensors)
     steps = restored.steps + [([name], feeds) for name in last]
     return Read(graph, meta, found, restored, steps, assets)
+
+
+def _has_functions(meta: MetaGraphDef) -> bool:
+    """Whether objects say how the model is called: then its graph only saves and restores."""
+    kinds = ("function", "bare_concrete_function")
+    return any(n.WhichOneof("kind") in kinds for n in meta.object_graph_def.nodes)
 
 
 def _tensors(found: Mapping[str, Signature], needed: Iterable[str]) -> list[str]:
