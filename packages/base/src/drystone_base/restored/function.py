@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from drystone_base.errors import BadRequest
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.printable import described, plain
 from drystone_base.restored.arguments import Arguments, Leniency, Parameters, fill
 from drystone_base.restored.structures import Composite, Structure, Tensor, leaves, pack, show
-from drystone_base.shown import plain
 
 if TYPE_CHECKING:
     from drystone_base.restored.running import Running
@@ -114,4 +114,4 @@ def _shown(value: Any) -> str:
         items = ", ".join(_shown(v) for v in value[:_SHOWN])
         more = ", ..." if len(value) > _SHOWN else ""
         return f"[{items}{more}]" if isinstance(value, list) else f"({items}{more})"
-    return f"{value!r:.40}"
+    return described(value, 40)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import SavedObject, SavedObjectGraph
 from drystone_base.errors import BadRequest, near_matches
+from drystone_base.printable import plain
 from drystone_base.restored.arguments import Parameters
 from drystone_base.restored.function import RestoredFunction, Trace
 from drystone_base.restored.running import Running
 from drystone_base.restored.structures import Tensor, bad_objects, decode, leaves
-from drystone_base.shown import plain
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel

@@ -16,7 +16,8 @@ from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import BadModelFile
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.attrs import Shape, decode_shape
-from drystone_base.shown import plain, shape_text
+from drystone_base.printable import plain
+from drystone_base.shown import shape_text
 
 __all__ = ["Composite", "Structure", "Tensor", "bad_objects", "decode", "leaves", "pack", "show"]
 
