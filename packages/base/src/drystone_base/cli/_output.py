@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from drystone_base.printable import plain_lines
 from drystone_base.shown import size_text as size
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def print_table(
 
     out = console()
     if title:
-        out.print(Text(title, style="bold"))
+        out.print(Text(plain_lines(title), style="bold"))
     held = list(rows)
     if not held:
         return
@@ -122,7 +123,7 @@ def print_table(
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in held:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(plain_lines(str(cell))) for cell in row))
     out.print(table)
 
 

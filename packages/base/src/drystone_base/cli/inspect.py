@@ -34,6 +34,8 @@ Examples:
   drystone inspect model.pb --json
   drystone inspect model.pb --graph model.svg
   drystone inspect saved_model/ --graph model.html
+  drystone inspect training/ckpt-7
+  drystone inspect training/ckpt-7 --values model.dense.bias
 """
 
 
@@ -42,17 +44,29 @@ Examples:
 @click.option("--graph", "drawing", metavar="OUT.SVG|OUT.HTML",
               type=AnyPath(dir_okay=False),
               help="Draw the graph: one picture, or a page to walk through.")  # fmt: skip
+@click.option("--values", multiple=True, metavar="NAME",
+              help="Of a checkpoint: show the values of this tensor, by its name or its object; "
+              "may be repeated.")  # fmt: skip
 @load_options
 @common_options
 def inspect(
-    model: Path, drawing: Path | None, tags: tuple[str, ...], checkpoint: Path | None
+    model: Path,
+    drawing: Path | None,
+    values: tuple[str, ...],
+    tags: tuple[str, ...],
+    checkpoint: Path | None,
 ) -> None:
     """Say what MODEL holds, and what of it can run.
 
     Signatures, ops, functions, variables, ops that reach outside the graph (files, network,
     Python), and ops without a kernel. Nothing is run. An op without a kernel matters only where a
     signature reaches it.
+
+    MODEL may be a checkpoint: its prefix, one of its files, or a folder whose file `checkpoint`
+    names the latest. Then its tensors are listed, by the objects that they belong to.
     """
+    if _is_checkpoint(model, values, (drawing, *tags, checkpoint)):
+        return
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise click.BadParameter("the name must end in .svg or .html", param_hint="--graph")
     if drawing is not None:
@@ -74,6 +88,25 @@ def inspect(
         with status("drawing"):
             summary = draw(loaded, drawing)
         note(summary)
+
+
+def _is_checkpoint(path: Path, values: tuple[str, ...], of_models: tuple[Any, ...]) -> bool:
+    """Whether it is a checkpoint, which is shown then."""
+    from drystone_base.cli._checkpoint import find_checkpoint, show_checkpoint
+
+    prefix = find_checkpoint(path)
+    if prefix is None:
+        if values:
+            raise click.BadParameter(
+                f"{str(path)!r} is no checkpoint; `drystone run --fetch` shows values of a model",
+                param_hint="--values",
+            )
+        return False
+    if any(of_models):
+        raise click.UsageError("--graph, --tag and --checkpoint are for models")
+    with moving(f"reading {prefix}", prefix, None):
+        show_checkpoint(prefix, values)
+    return True
 
 
 def _facts(analysis: Analysis) -> dict[str, Any]:

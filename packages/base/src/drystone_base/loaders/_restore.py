@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.dtypes import DType, from_numpy
-from drystone_base.errors import CheckpointError
 from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._loaded import InitStep
@@ -29,6 +27,12 @@ from drystone_base.loaders._reached import (
 )
 from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
 from drystone_base.loaders.checkpoint._slices import extents
+from drystone_base.loaders.checkpoint.objects import (
+    OBJECT_GRAPH,
+    VALUE,
+    bad_objects,
+    object_graph,
+)
 from drystone_base.policy import Access
 
 __all__ = [
@@ -40,8 +44,6 @@ __all__ = [
     "variable_names",
 ]
 
-_OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_VALUE: Final = "VARIABLE_VALUE"
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
@@ -191,13 +193,13 @@ def variable_keys(graph: Graph, saved: SavedObjectGraph, reader: BundleReader) -
     Variables that the checkpoint does not have are left out.
     """
     keys = {name: name for name in reader.keys()}  # noqa: SIM118
-    if _OBJECT_GRAPH in reader:
-        stored = _object_graph(reader)
+    if OBJECT_GRAPH in reader:
+        stored = object_graph(reader)
         keys |= {
             a.full_name: a.checkpoint_key
             for node in stored.nodes
             for a in node.attributes
-            if a.name == _VALUE and a.full_name
+            if a.name == VALUE and a.full_name
         }
         objects = _walk(saved, stored, reader.prefix)
         keys |= _by_name(saved, objects)
@@ -213,9 +215,9 @@ def object_variables(graph: Graph, meta: MetaGraphDef, prefix: Path | None) -> d
     saved = meta.object_graph_def
     found = {number: name for name, number in _captured(graph, saved).items()}
     reader = None if prefix is None else open_checkpoint(prefix)
-    if reader is None or _OBJECT_GRAPH not in reader:
+    if reader is None or OBJECT_GRAPH not in reader:
         return found
-    keys = _walk(saved, _object_graph(reader), reader.prefix)
+    keys = _walk(saved, object_graph(reader), reader.prefix)
     sources = assigned(graph, meta.saver_def) if has_saver(graph, meta.saver_def) else None
     if sources is not None:
         named = {source.name: name for name, source in sources.items()}
@@ -255,25 +257,6 @@ def _captured(graph: Graph, saved: SavedObjectGraph) -> dict[str, int]:
     return found
 
 
-def _object_graph(reader: BundleReader) -> TrackableObjectGraph:
-    value = reader.tensor(_OBJECT_GRAPH)
-    try:
-        return TrackableObjectGraph.FromString(value.item())
-    except (DecodeError, TypeError, ValueError) as error:
-        raise _bad_objects(reader.prefix, str(error)) from error
-
-
-def _bad_objects(prefix: str, found: str) -> CheckpointError:
-    return CheckpointError(
-        f"the object graph of checkpoint {prefix} cannot be read",
-        check=f"{_OBJECT_GRAPH} must hold a sound TrackableObjectGraph",
-        found=found,
-        needed="a checkpoint of tf.train.Checkpoint or tf.saved_model.save",
-        remedy="save the checkpoint again",
-        code="bad-checkpoint",
-    )
-
-
 def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) -> dict[int, str]:
     """Checkpoint keys by variable: both graphs are walked from the root along equal edges."""
     keys: dict[int, str] = {}
@@ -282,11 +265,11 @@ def _walk(saved: SavedObjectGraph, stored: TrackableObjectGraph, prefix: str) ->
     while queue:
         ours, theirs = queue.popleft()
         if not (0 <= ours < len(saved.nodes) and 0 <= theirs < len(stored.nodes)):
-            raise _bad_objects(prefix, f"a child {ours} or {theirs} that is not there")
+            raise bad_objects(prefix, f"a child {ours} or {theirs} that is not there")
         node, twin = saved.nodes[ours], stored.nodes[theirs]
         if node.WhichOneof("kind") == "variable":
             for attribute in twin.attributes:
-                if attribute.name == _VALUE:
+                if attribute.name == VALUE:
                     keys[ours] = attribute.checkpoint_key
         edges = {c.local_name: c.node_id for c in twin.children}
         for child in [*node.children, *node.dependencies]:
