@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from drystone_base import dtypes
 from drystone_base.dtypes import DType, from_number, from_numpy
-from drystone_base.errors import GraphError
+from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.wire import read_varint
 
 if TYPE_CHECKING:
     from drystone_abi.protos import TensorProto
@@ -134,6 +136,8 @@ def _typed_values(proto: TensorProto, dtype: DType) -> np.ndarray[Any, Any]:
 def _from_content(
     content: memoryview, dtype: DType, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
+    if dtype is dtypes.STRING:
+        return string_array(_texts_of(content, math.prod(shape)), shape)
     needed = math.prod(shape) * dtype.np.itemsize
     if len(content) != needed:
         raise _bad(
@@ -142,6 +146,29 @@ def _from_content(
             needed,
         )
     return np.frombuffer(content, dtype.np).reshape(shape)
+
+
+def _texts_of(content: memoryview, count: int) -> list[bytes]:
+    """Strings as TensorFlow's C API lays them out: the lengths of all, as varints, then the bytes.
+
+    Source: TensorFlow's ``EncodeStringList``.
+    """
+    lengths: list[int] = []
+    end = 0
+    try:
+        for _ in range(count):
+            length, end = read_varint(content, end)
+            lengths.append(length)
+    except BadModelFile:  # also of an absurd count: each length is a byte at least
+        raise _bad(
+            "a constant tensor of strings ends in their lengths", len(lengths), f"{count} lengths"
+        ) from None
+    ends = list(itertools.accumulate(lengths, initial=end))
+    if ends[-1] != len(content):
+        what = "the strings of a constant tensor must fill its content"
+        raise _bad(what, f"{len(content)} bytes", f"{ends[-1]} bytes")
+    data = bytes(content)
+    return [data[a:b] for a, b in itertools.pairwise(ends)]
 
 
 def _expand(
@@ -177,7 +204,7 @@ def from_proto(proto: TensorProto, content: memoryview | None = None) -> np.ndar
         raise _bad("a constant tensor has no plain dtype", dtype or "DT_INVALID", "a value type")
     shape = _shape(proto)
     raw = proto.tensor_content if content is None else content  # each time it is asked for a copy
-    if content is not None or (raw and dtype is not dtypes.STRING):
+    if content is not None or raw:
         return read_only(_from_content(memoryview(raw), dtype, shape))
     return read_only(_expand(_typed_values(proto, dtype), dtype, shape))
 
@@ -198,11 +225,14 @@ def typed_field(array: np.ndarray[Any, Any], dtype: DType) -> tuple[str, list[An
     return name, flat.tolist()
 
 
-def to_proto(array: np.ndarray[Any, Any]) -> TensorProto:
-    """The ``TensorProto`` of an array; raises ``GraphError`` (``bad-tensor``) for other objects."""
+def to_proto(array: np.ndarray[Any, Any], stated: DType | None = None) -> TensorProto:
+    """The ``TensorProto`` of an array; raises ``GraphError`` (``bad-tensor``) for other objects.
+
+    ``stated``: its dtype, which of quantized ones NumPy does not tell.
+    """
     from drystone_abi.protos import TensorProto, TensorShapeProto
 
-    dtype = from_numpy(array.dtype)
+    dtype = stated or from_numpy(array.dtype)
     proto = TensorProto(
         dtype=dtype.number,  # type: ignore[arg-type]
         tensor_shape=TensorShapeProto(dim=[TensorShapeProto.Dim(size=n) for n in array.shape]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Bodies, Graph, Node, Output, topological_order
+from drystone_base.graph import Bodies, Graph, Node, Output, held_tensor, topological_order
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.attrs import TensorAttr
@@ -215,9 +215,9 @@ class Context:
         node = output[0]
         if node.op != "Const" or output[1] or output in self.fed:
             return None
-        value = node.attrs.get("value")
         try:
-            return value.array if isinstance(value, TensorAttr) else None
+            value = held_tensor(node)
+            return None if value is None else value.array
         except DrystoneError:
             return None
 

@@ -12,10 +12,18 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_base.dtypes import DType
 from drystone_base.executor.calling import OPERATOR_ATTR
-from drystone_base.graph import Body, Function, FunctionLibrary, Node, Output, body_to_function
+from drystone_base.graph import (
+    Body,
+    Function,
+    FunctionLibrary,
+    Node,
+    Output,
+    body_to_function,
+    held_tensor,
+)
 from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.graph.validate import definition_of
-from drystone_base.ops.attrs import FunctionRef, Shape, TensorAttr
+from drystone_base.ops.attrs import FunctionRef, Shape
 
 if TYPE_CHECKING:
     from drystone_subgraph.config import PartitionConfig
@@ -198,5 +206,5 @@ def _spelled(output: Output) -> str:
 
 
 def _constant(node: Node) -> np.ndarray[Any, Any] | None:
-    value = node.attr("value") if node.op == "Const" else None
-    return value.array if isinstance(value, TensorAttr) else None
+    value = held_tensor(node)
+    return None if value is None else value.array

@@ -68,6 +68,14 @@ Proto parse(std::string_view bytes) {
   return out;
 }
 
+[[noreturn]] void fail_of_too_many() {
+  fail(TF_INVALID_ARGUMENT, "the TensorProto lists more values than its shape has");
+}
+
+[[noreturn]] void fail_of_lengths() {
+  fail(TF_INVALID_ARGUMENT, "the TensorProto's content ends in the lengths of its strings");
+}
+
 // The memory of the tensor while its bytes are written from front to back.
 struct Sink {
   char* data;
@@ -75,14 +83,14 @@ struct Sink {
   std::size_t written = 0;
 
   void put(const void* from, std::size_t count) {
-    const std::size_t fits = std::min(count, size - written);
-    if (fits != 0) std::memcpy(data + written, from, fits);
-    written += fits;
+    if (count > size - written) fail_of_too_many();
+    if (count != 0) std::memcpy(data + written, from, count);
+    written += count;
   }
 };
 
 void put_varints(const wire::Reader& field, bool is_bool, std::size_t element, Sink* sink) {
-  for (wire::Varints all(field); sink->written < sink->size && all.next();) {
+  for (wire::Varints all(field); all.next();) {
     std::uint64_t value = is_bool ? all.value() != 0 : all.value();
     sink->put(&value, element);  // little-endian: the low bytes come first
   }
@@ -112,9 +120,9 @@ void repeat_last(std::size_t element, Sink* sink) {
   }
   const char* last = sink->data + sink->written - element;
   for (std::size_t known = element; sink->written < sink->size;) {
-    const std::size_t before = sink->written;
-    sink->put(last, known);
-    known += sink->written - before;
+    const std::size_t more = std::min(known, sink->size - sink->written);
+    sink->put(last, more);
+    known += more;
   }
 }
 
@@ -138,16 +146,45 @@ void put_strings(std::string_view bytes, TF_Tensor* tensor) {
   std::size_t written = 0;
   std::string_view last;
   wire::Reader fields(bytes);
-  while (written < count && fields.next()) {
+  while (fields.next()) {
     if (fields.field() != 8) continue;
+    if (written == count) fail_of_too_many();
     last = fields.bytes();
     TF_TString_Copy(&strings[written++], last.data(), last.size());
   }
-  if (last.empty()) return;
+  if (last.empty() || count == 0) return;
   if (last.size() > kMostExpanded / count) {
     fail(TF_INVALID_ARGUMENT, "the TensorProto repeats a string to more than 2 GiB");
   }
   for (; written < count; ++written) TF_TString_Copy(&strings[written], last.data(), last.size());
+}
+
+// Strings as EncodeStringList of TensorFlow's C API lays them out: the lengths of all, as varints,
+// then the bytes of all.
+void put_text_content(std::string_view content, TF_Tensor* tensor) {
+  constexpr int kMostBits = 35;  // of a varint of 32 bits
+  auto* strings = static_cast<TF_TString*>(TF_TensorData(tensor));
+  const auto count = static_cast<std::size_t>(tensor->count());
+  std::vector<std::size_t> lengths;
+  std::size_t at = 0;
+  std::size_t total = 0;
+  while (lengths.size() < count) {
+    std::size_t length = 0;
+    for (int shift = 0;; shift += 7) {
+      if (at == content.size() || shift == kMostBits) fail_of_lengths();
+      const auto byte = static_cast<unsigned char>(content[at++]);
+      length |= static_cast<std::size_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) break;
+    }
+    lengths.push_back(length);
+    total += length;
+  }
+  if (total != content.size() - at) {
+    fail(TF_INVALID_ARGUMENT, "the strings of the TensorProto do not fill its content");
+  }
+  for (std::size_t k = 0; k < count; at += lengths[k++]) {
+    TF_TString_Copy(&strings[k], content.data() + at, lengths[k]);
+  }
 }
 
 void check_size(const Proto& proto, std::int64_t count) {
@@ -160,7 +197,11 @@ void check_size(const Proto& proto, std::int64_t count) {
     fail(TF_INVALID_ARGUMENT, "the TensorProto expands to more than 2 GiB");
   }
   if (proto.content.empty()) return;
-  if (proto.dtype == TF_STRING || proto.content.size() != bytes) {
+  if (proto.dtype == TF_STRING) {  // the length of each takes a byte at least
+    if (static_cast<std::size_t>(count) > proto.content.size()) fail_of_lengths();
+    return;
+  }
+  if (proto.content.size() != bytes) {
     fail(TF_INVALID_ARGUMENT, "the TensorProto has " + std::to_string(proto.content.size()) +
                                   " bytes of content where its dtype and shape need " +
                                   std::to_string(bytes));
@@ -184,9 +225,10 @@ TF_Tensor* tensor_from_proto(std::string_view bytes) {
   check_size(proto, *count);
   std::unique_ptr<TF_Tensor> out(
       new_tensor(proto.dtype, dims.data(), static_cast<int>(dims.size())));
-  if (*count == 0) return out.release();
-  if (list.as == Listed::strings) put_strings(bytes, out.get());
-  else if (proto.content.empty()) expand(bytes, proto.dtype, out.get());
+  const bool has_content = !proto.content.empty();
+  if (list.as == Listed::strings && has_content) put_text_content(proto.content, out.get());
+  else if (list.as == Listed::strings) put_strings(bytes, out.get());
+  else if (!has_content) expand(bytes, proto.dtype, out.get());
   else std::memcpy(TF_TensorData(out.get()), proto.content.data(), proto.content.size());
   return out.release();
 }

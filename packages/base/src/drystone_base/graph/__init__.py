@@ -2,7 +2,7 @@
 
 from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrary, body_to_function
 from drystone_base.graph.graph import Graph, parse_tensor_name
-from drystone_base.graph.node import Node, Output, output_name, placeholder_shape
+from drystone_base.graph.node import Node, Output, held_tensor, output_name, placeholder_shape
 from drystone_base.graph.pbtxt import from_text, to_text
 from drystone_base.graph.topology import (
     conditional_nodes,
@@ -23,6 +23,7 @@ __all__ = [
     "body_to_function",
     "conditional_nodes",
     "from_text",
+    "held_tensor",
     "needed_nodes",
     "output_name",
     "parse_tensor_name",

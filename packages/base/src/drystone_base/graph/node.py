@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
     from drystone_base.ops.attrs import Shape
 
-__all__ = ["Node", "Output", "output_name", "placeholder_shape"]
+__all__ = ["Node", "Output", "held_tensor", "output_name", "placeholder_shape"]
 
 Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
@@ -143,12 +143,26 @@ class Node:
             attrs[name].CopyFrom(
                 encode_attr(value, declared[name].type if name in declared else None)
             )
+        if held_tensor(self) is not None:  # a quantized one was a plain integer in memory
+            attrs["value"].tensor.dtype = own["dtype"].number
 
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, TensorAttr) or isinstance(b, TensorAttr):
         return bool(a == b)
     return type(a) is type(b) and a == b
+
+
+_CONSTANTS: Final = frozenset({"Const", "HostConst"})
+
+
+def held_tensor(node: Node) -> TensorAttr | None:
+    """What a constant holds; None for other nodes, and for a value that is not of their dtype."""
+    if node.op not in _CONSTANTS:
+        return None
+    value, dtype = node.attrs.get("value"), node.attrs.get("dtype")
+    fits = isinstance(value, TensorAttr) and isinstance(dtype, DType) and value.is_of(dtype)
+    return value if fits else None
 
 
 # Before this GraphDef version a placeholder's shape [] meant "not stated".

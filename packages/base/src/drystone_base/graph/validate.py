@@ -195,6 +195,7 @@ def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> 
         for name, declared in signature.definition.attrs.items():
             _check_attr(node, name, declared, signature.attrs)
         signature.checked = True
+    _check_constant(node)
     wanted = _input_types(node, signature)
     if len(wanted) != len(node.inputs):
         _fail(
@@ -206,6 +207,18 @@ def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> 
         )
     for index, (source, slot) in enumerate(node.inputs):
         _check_edge(node, index, source, slot, _outputs(source, signatures), wanted[index])
+
+
+def _check_constant(node: Node) -> None:
+    value, dtype = (node.attrs.get(name) for name in ("value", "dtype"))
+    if isinstance(value, TensorAttr) and isinstance(dtype, DType) and not value.is_of(dtype):
+        _fail(
+            node,
+            "dtype-mismatch",
+            "a constant must be of the dtype that its node states",
+            f"a tensor of {value.dtype}",
+            dtype,
+        )
 
 
 def _input_types(node: Node, signature: Signature) -> list[DType]:

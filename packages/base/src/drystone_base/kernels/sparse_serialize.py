@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from drystone_base.dtypes import INT64, STRING, DType
 from drystone_base.errors import DrystoneError
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
-from drystone_base.loaders.checkpoint._table import read_varint
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.tensor import from_proto
 from drystone_base.wire import write_varint
@@ -52,17 +50,7 @@ def _packed(array: Array, dtype: DType) -> bytes:
 
 
 def _tensor(packed: bytes) -> Array:
-    proto = TensorProto.FromString(packed)
-    if proto.dtype != STRING.number or not proto.tensor_content:
-        return from_proto(proto)
-    data, at, sizes = memoryview(proto.tensor_content), 0, []
-    for _ in range(math.prod(d.size for d in proto.tensor_shape.dim)):
-        size, at = read_varint(data, at, "a tensor of strings")
-        sizes.append(size)
-    for size in sizes:
-        proto.string_val.append(bytes(data[at : at + size]))
-        at += size
-    return from_proto(proto)
+    return from_proto(TensorProto.FromString(packed))
 
 
 @kernel("SerializeSparse")

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 from drystone_abi.protos import SaverDef
 from drystone_base.dtypes import STRING
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
+from drystone_base.graph import Graph, Node, held_tensor, parse_tensor_name, reachable
 from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.loaders.checkpoint import SliceSpec, parse_slice
-from drystone_base.ops.attrs import TensorAttr
 
 __all__ = [
     "ASSIGNS",
@@ -157,7 +156,7 @@ def _handed_on(node: Node) -> Node:
 
 def texts_of(node: Node) -> list[str]:
     """The strings of a constant; none for any other node."""
-    value = node.attr("value") if node.op == "Const" and node.attr("dtype") is STRING else None
-    if not isinstance(value, TensorAttr):
+    value = held_tensor(node)
+    if value is None or value.dtype is not STRING:
         return []
     return [v.decode("utf-8", "surrogateescape") for v in value.array.ravel().tolist()]

@@ -136,6 +136,11 @@ class TensorAttr:
         assert self._array is not None
         return from_numpy(self._array.dtype)
 
+    def is_of(self, dtype: DType) -> bool:
+        """Whether the tensor is of that type; in memory, quantized ones are plain integers."""
+        own = self.dtype
+        return own is dtype or (self._proto is None and own.np == dtype.np)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The tensor's shape, without decoding the value."""

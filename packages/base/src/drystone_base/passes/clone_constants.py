@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.graph import Node
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.graph import Node, held_tensor
 from drystone_base.passes._clusters import needed_nodes
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._types import Grouping, PassOptions
@@ -35,8 +34,8 @@ def clone_constants(options: PassOptions) -> bool:
 
 
 def _is_small(node: Node) -> bool:
-    value = node.attr("value")
-    return isinstance(value, TensorAttr) and value.array.size <= _MOST
+    value = held_tensor(node)
+    return value is not None and value.array.size <= _MOST
 
 
 def _apply(node: Node) -> bool:

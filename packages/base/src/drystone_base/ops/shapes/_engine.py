@@ -22,11 +22,11 @@ from drystone_base.errors import DrystoneError, ShapeError
 from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
-from drystone_base.graph.node import Node, Output, placeholder_shape
+from drystone_base.graph.node import Node, Output, held_tensor, placeholder_shape
 from drystone_base.graph.topology import MERGE_OPS, topological_order
 from drystone_base.graph.validate import Signature, Signatures
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.ops.shapes._registry import (
     MAX_PARTIAL,
@@ -399,8 +399,8 @@ class Engine:
 
 def _held(node: Node) -> Known | None:
     """What a Const holds; None where that cannot be read."""
-    tensor = node.attrs.get("value")
-    if not isinstance(tensor, TensorAttr):
+    tensor = held_tensor(node)
+    if tensor is None:
         return None
     try:
         shape = tensor.shape
