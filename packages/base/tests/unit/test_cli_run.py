@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -362,3 +363,35 @@ def test_settings_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     ):
         done = drystone("run", model, *option)
         assert (done.exit_code, f"[{code}]" in done.stderr) == (2, True), option
+
+
+@pytest.mark.parametrize(
+    "names", [["file"], ["x", "x.npy"], ["a/b:0", "../up", "/abs"], ["a b", "ä", "kwds", "self"]]
+)
+def test_outputs_of_any_name_are_saved(tmp_path: Path, names: list[str]) -> None:
+    arrays = {name: np.array([k]) for k, name in enumerate(names)}
+    write_npz(tmp_path / "out.npz", arrays)
+    assert {k: v.tolist() for k, v in read_npz(tmp_path / "out.npz").items()} == {
+        name: [k] for k, name in enumerate(names)
+    }
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "n" * 70_000])
+def test_names_that_no_archive_holds_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadRequest, match="must be UTF-8 without NUL") as caught:
+        write_npz(tmp_path / "out.npz", {name: np.array(1)})
+    assert caught.value.code == "cannot-write"
+    assert not (tmp_path / "out.npz").exists()
+
+
+def test_outputs_that_cannot_be_written_whole_leave_the_file_before(tmp_path: Path) -> None:
+    target = tmp_path / "out.npz"
+    write_npz(target, {"x": np.array(1)})
+    before = target.read_bytes()
+    with (
+        mock.patch("numpy.lib.format.write_array", side_effect=OSError("no room")),
+        pytest.raises(BadRequest, match="no room"),
+    ):
+        write_npz(target, {"x": np.array(2)})
+    assert target.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["out.npz"]

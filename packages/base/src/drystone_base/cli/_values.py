@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
+import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, BinaryIO, Final, NoReturn, TypeAlias
 
 import numpy as np
 
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.errors import BadRequest
 from drystone_base.loaders._files import missing_file
-from drystone_base.loaders._writing import writing
+from drystone_base.loaders._writing import Draft, writing
 from drystone_base.tensor import as_strings, string_array
-from drystone_base.uris import uri_of
+from drystone_base.uris import as_path, uri_of
 
 __all__ = [
     "Array",
@@ -35,6 +38,7 @@ _SPARE: Final = 1 << 20  # bytes that strings of one width may take more than th
 _BATCH: Final = 1
 _OTHER: Final = 32
 _WORDS: Final = (b"stone", b"wall", b"graph", b"node", b"edge", b"field", b"rain", b"hill")
+_LONGEST_NAME: Final = (1 << 16) - 64  # bytes: what a zip archive can state, with room for more
 _MAX_MADE_UP: Final = 2**28  # elements; more is a mistake in a shape rather than an input
 
 
@@ -64,7 +68,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
             if isinstance(file, np.ndarray):
                 return {"": file}
             with file:
-                return whole_strings({name: file[name] for name in file.files})
+                entries = file.zip.namelist()  # by entry: NumPy takes x.npy for x where both are
+                return whole_strings({e.removesuffix(".npy"): file[e] for e in entries})
     except BadRequest:
         raise
     except OSError as error:
@@ -102,14 +107,43 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     storable: dict[str, Array] = {}
     for name, array in arrays.items():
         storable |= _storable(name, array)
+    named = {f"{_entry_name(name)}.npy": array for name, array in storable.items()}
     with writing(path):
-        if uri_of(path) is None:
-            with path.open("wb") as file:
-                np.savez(file, **storable)  # type: ignore[arg-type]
-        else:  # np.savez goes back in what it writes, and stores write on
-            whole = io.BytesIO()
-            np.savez(whole, **storable)  # type: ignore[arg-type]
-            path.write_bytes(whole.getbuffer())
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe
+            path.write_bytes(_archive(named))
+        else:
+            with Draft(as_path(os.path.realpath(path)) if uri_of(path) is None else path) as draft:
+                _write_archive(draft.file, named)
+                draft.put_in_place()
+
+
+def _entry_name(name: str) -> str:
+    """The name as an entry of an archive. Raises ``BadRequest`` (``cannot-write``)."""
+    with suppress(UnicodeEncodeError):
+        if "\0" not in name and len(name.encode()) <= _LONGEST_NAME:
+            return name
+    raise BadRequest(
+        f"an output named {name[:40]!r} cannot be saved",
+        check="a name in an .npz must be UTF-8 without NUL, and of a bounded length",
+        found=f"a name of {len(name)} characters",
+        needed=f"{_LONGEST_NAME} bytes of UTF-8 at most, none of them 0",
+        remedy="fetch the tensor by its own name: --fetch NODE:0",
+        code="cannot-write",
+    )
+
+
+def _write_archive(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
+    """As ``numpy.savez``, whose own arguments leave some names to nobody (``file``)."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(name, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def _archive(arrays: Mapping[str, Array]) -> bytes:
+    whole = io.BytesIO()
+    _write_archive(whole, arrays)
+    return whole.getvalue()
 
 
 def _storable(name: str, array: Array) -> dict[str, Array]:
