@@ -28,6 +28,7 @@ _FRONT: Final = 8  # bytes: the length of a header, and its checksum
 _MOST_HEADER: Final = 1 << 26
 _DRAFT: Final = ".draft-"
 _BOUNDARY: Final = 64  # bytes: contents begin at a multiple
+_OTHERS_WRITE: Final = 0o022
 _MOST_SECONDS: Final = 3600.0
 """How long a file may be in the writing without a change."""
 
@@ -41,12 +42,15 @@ class Store:
     """A folder, at ``place``; ``most_bytes``: what all its files may take (None: no bound).
 
     ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is
-    computed, then one of who computed it, where.
+    computed, then one of who computed it, where. Each file states its name, so that none is taken
+    for another. ``own_only``: files that belong to somebody else than this user and root, or that
+    others may write to, are not read.
     """
 
     place: str | Path
     most_bytes: int | None = None
     kind: str = "executable"
+    own_only: bool = False
 
     def read(self, name: str) -> tuple[dict[str, Any], memoryview] | None:
         """Facts and contents of a file, None where there is none; raises ``BadFile``.
@@ -56,12 +60,17 @@ class Store:
         path = self._path(name)
         try:
             with open(path, "rb") as file:
+                state = os.fstat(file.fileno())
+                if self.own_only and not _is_own(state):
+                    raise BadFile(f"{path} is not this user's alone: {_owner(state)}")
                 data = memoryview(MappedFile.of(file))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise BadFile(f"{path} cannot be read: {error}") from error
         facts, rest = self._parse(path, data)
+        if facts.get("name") != name:
+            raise BadFile(f"{path} is a file of another name: {facts.get('name')}")
         with suppress(OSError):
             os.utime(path)  # what was used last goes last
         return facts, rest
@@ -75,7 +84,8 @@ class Store:
         checksum = 0
         for part in parts:
             checksum = zlib.crc32(part, checksum)
-        stated = facts | {"size": sum(len(part) for part in parts), "crc32": checksum}
+        sizes = {"size": sum(len(part) for part in parts), "crc32": checksum}
+        stated = facts | sizes | {"name": name}
         header = json.dumps(stated, sort_keys=True).encode()
         header += b" " * (-(len(self._magic) + _FRONT + len(header)) % _BOUNDARY)
         if len(header) > _MOST_HEADER:
@@ -114,6 +124,16 @@ class Store:
             with suppress(OSError):
                 sizes.append(path.stat().st_size)
         return len(sizes), sum(sizes)
+
+    def refused(self) -> list[str]:
+        """Files that are not read because of whom they belong to, each with what was found."""
+        found = []
+        for path in sorted(self.folder.glob(f"*.{self.kind}")) if self.own_only else ():
+            with suppress(OSError):
+                state = path.stat()
+                if not _is_own(state):
+                    found.append(f"{path}: {_owner(state)}")
+        return found
 
     @property
     def folder(self) -> Path:
@@ -189,9 +209,20 @@ def cache_store(kind: str, variable: str, most_bytes: int) -> Store | None:
         most_bytes = int(os.environ.get(f"{variable}_BYTES", ""))
     try:
         folder = chosen or os.path.join(cache_folder(), f"{kind}s")
-        return Store(folder, most_bytes, kind)
+        return Store(folder, most_bytes, kind, own_only=True)
     except RuntimeError:  # a user without a home
         return None
+
+
+def _is_own(state: os.stat_result) -> bool:
+    """Whether a file belongs to this user or to root, and nobody else may write to it."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return state.st_uid in (os.geteuid(), 0) and not state.st_mode & _OTHERS_WRITE
+
+
+def _owner(state: os.stat_result) -> str:
+    return f"it belongs to user {state.st_uid}, mode {state.st_mode & 0o7777:o}"
 
 
 def _a(kind: str) -> str:

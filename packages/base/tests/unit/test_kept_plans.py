@@ -403,14 +403,35 @@ def test_all_there_is_to_ask_of_a_session_is_there(kept: Kept) -> None:
 
 
 def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _health._plans() == {"folder": "", "files": 0, "bytes": 0}
+    assert _health._plans() == {"folder": "", "files": 0, "bytes": 0, "refused": []}
     kept.run()
     monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(kept.plans))
     total = sum(file.stat().st_size for file in kept.files())
-    assert _health._plans() == {"folder": str(kept.plans), "files": 2, "bytes": total}
+    found = {"folder": str(kept.plans), "files": 2, "bytes": total, "refused": []}
+    assert _health._plans() == found
     shown = CliRunner().invoke(app, ["doctor"])
     assert "kept plans" in shown.output
     assert "2 files" in shown.output
+    kept.files()[0].chmod(0o666)
+    assert "others could have written them" in CliRunner().invoke(app, ["doctor"]).output
+
+
+def test_plans_that_others_may_write_to_are_not_taken(kept: Kept) -> None:
+    kept.run()
+    before = kept.files()
+    for file in before:
+        file.chmod(0o620)
+    kept.run()  # refused, removed and written anew
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in kept.files())
+
+
+def test_a_record_under_the_name_of_another_is_not_taken(kept: Kept) -> None:
+    kept.run()
+    first, second = sorted(kept.files())
+    data = first.read_bytes()
+    second.write_bytes(data)
+    kept.run()
+    assert second.read_bytes() != data
 
 
 def test_processes_share_the_folder(kept: Kept) -> None:

@@ -54,6 +54,38 @@ def test_a_corrupt_file_is_told(tmp_path: Path, change: object, text: str) -> No
     assert store.like("ab") == []
 
 
+def test_a_file_under_the_name_of_another_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.write("ab", {}, [b"code"])
+    (tmp_path / "ab.executable").rename(tmp_path / "cd.executable")
+    with pytest.raises(BadFile, match="is a file of another name: ab"):
+        store.read("cd")
+
+
+@pytest.mark.parametrize(
+    ("mode", "may"), [(0o600, True), (0o644, True), (0o660, False), (0o602, False)]
+)
+def test_files_that_others_may_write_to_are_not_read(tmp_path: Path, mode: int, may: bool) -> None:
+    store = Store(tmp_path, own_only=True)
+    store.write("ab", {}, [b"code"])
+    (tmp_path / "ab.executable").chmod(mode)
+    assert bool(store.refused()) is not may
+    if may:
+        assert store.read("ab") is not None
+        return
+    with pytest.raises(BadFile, match="is not this user's alone"):
+        store.read("ab")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_files_of_other_users_are_not_read(tmp_path: Path) -> None:
+    store = Store(tmp_path, own_only=True)
+    store.write("ab", {}, [b"code"])
+    os.chown(tmp_path / "ab.executable", 12345, -1)
+    with pytest.raises(BadFile, match="belongs to user 12345"):
+        store.read("ab")
+
+
 def test_what_was_used_least_goes(tmp_path: Path) -> None:
     store = Store(tmp_path, most_bytes=2000)
     for k, name in enumerate("abc"):

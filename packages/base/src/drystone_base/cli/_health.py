@@ -73,8 +73,11 @@ def _plans() -> dict[str, Any]:
     from drystone_base.kept.folder import store
 
     found = store()
-    files, size = (0, 0) if found is None else found.totals()
-    return {"folder": "" if found is None else str(found.folder), "files": files, "bytes": size}
+    if found is None:
+        return {"folder": "", "files": 0, "bytes": 0, "refused": []}
+    files, size = found.totals()
+    refused = found.refused()
+    return {"folder": str(found.folder), "files": files, "bytes": size, "refused": refused}
 
 
 def _plugins() -> dict[str, Any]:

@@ -55,7 +55,12 @@ def doctor() -> None:
 def _plans(found: dict[str, Any]) -> str:
     if not found["folder"]:
         return "none: DRYSTONE_PLAN_CACHE says so, or this is not Linux"
-    return f"{found['files']} files, {size(found['bytes'])}, in {found['folder']}"
+    text = f"{found['files']} files, {size(found['bytes'])}, in {found['folder']}"
+    if not found["refused"]:
+        return text
+    first, *others = found["refused"]
+    more = f" and {len(others)} more" if others else ""
+    return f"{text}; not read, as others could have written them: {first}{more}"
 
 
 def _plugin_rows(found: dict[str, Any]) -> list[tuple[str, str]]:

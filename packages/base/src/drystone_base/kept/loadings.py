@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from drystone_base.dtypes import from_number
 from drystone_base.errors import DrystoneError
 from drystone_base.kept.circumstances import home
-from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.kept.records import keep_record, kept_record
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders._loaded import Signature, TensorSpec
 
@@ -52,12 +52,12 @@ def keep_loading(
         "steps": list(loading.steps),
         "assets": dict(loading.assets),
     }
-    return keep_record(where, _name(key), facts, [], code)
+    return keep_record(where, _made_from(key), facts, [], code)
 
 
 def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
     """What :func:`keep_loading` noted; None where that is nothing."""
-    found = kept_record(where, _name(key))
+    found = kept_record(where, _made_from(key))
     if found is None:
         return None
     facts = found[0]
@@ -76,8 +76,8 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
         return None
 
 
-def _name(key: Sequence[Any]) -> str:
-    return name_of(["loading", *key, home(), sys.version])
+def _made_from(key: Sequence[Any]) -> list[Any]:
+    return ["loading", *key, home(), sys.version]
 
 
 def _spec_rows(specs: Mapping[str, TensorSpec]) -> list[Any]:

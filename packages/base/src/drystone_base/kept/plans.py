@@ -12,7 +12,7 @@ from drystone_base.kept.circumstances import circumstances
 from drystone_base.kept.evidence import code_files
 from drystone_base.kept.folder import store
 from drystone_base.kept.loadings import keep_loading
-from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.kept.records import discard_record, keep_record, kept_record
 from drystone_base.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -59,15 +59,15 @@ class KeptPlans:
         made_by = None if where is None else circumstances(config)
         return None if where is None or made_by is None else cls(file, config, where, made_by)
 
-    def _name(self, fetches: Sequence[str], feeds: Sequence[str]) -> str | None:
-        """The name of a plan's record; None as long as nobody has hashed the file."""
+    def _made_from(self, fetches: Sequence[str], feeds: Sequence[str]) -> list[Any] | None:
+        """What a plan is made from; None as long as nobody has hashed the file."""
         key = self._file.key()
-        return None if key is None else name_of([*key, list(fetches), list(feeds), self._made_by])
+        return None if key is None else [*key, list(fetches), list(feeds), self._made_by]
 
     def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> KeptPlan | None:
         """The plan of these fetches from these feeds; None where none is kept."""
-        name = self._name(fetches, feeds)
-        found = None if name is None else kept_record(self._store, name)
+        made_from = self._made_from(fetches, feeds)
+        found = None if made_from is None else kept_record(self._store, made_from)
         if found is None:
             return None
         facts, data = found
@@ -87,9 +87,9 @@ class KeptPlans:
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
         """Forget a plan."""
-        name = self._name(fetches, feeds)
-        if name is not None:
-            self._store.discard(name)
+        made_from = self._made_from(fetches, feeds)
+        if made_from is not None:
+            discard_record(self._store, made_from)
 
     def keep(
         self,
@@ -139,8 +139,8 @@ class KeptPlans:
         padding = bytes(-len(plan) % BOUNDARY)
         sizes = {"plan_size": len(plan), "constants_at": len(plan) + len(padding)}
         facts = facts | sizes | {"constants": places.rows}
-        if self._file.settle() and (name := self._name(*signature)) is not None:
-            keep_record(self._store, name, facts, [plan, padding, *places.parts], code)
+        if self._file.settle() and (made_from := self._made_from(*signature)) is not None:
+            keep_record(self._store, made_from, facts, [plan, padding, *places.parts], code)
 
     def _note_file(self, code: Mapping[str, Sequence[int]] | None = None) -> None:
         """Spare processes that take plans of this file from hashing and from reading it."""

@@ -11,39 +11,51 @@ from drystone_base.digests import sha256_of_text
 from drystone_base.kept.evidence import is_unchanged
 from drystone_base.store import BadFile, Store
 
-__all__ = ["keep_record", "kept_record", "name_of"]
+__all__ = ["discard_record", "keep_record", "kept_record"]
 
 
-def name_of(made_from: list[Any]) -> str:
-    """The name of the record of what is made from this, of values that JSON has."""
+def _name_of(made_from: list[Any]) -> str:
     return sha256_of_text(json.dumps(made_from))[:40]
 
 
-def kept_record(where: Store, name: str) -> tuple[Mapping[str, Any], memoryview] | None:
-    """Facts and contents of a record that this code has written; one of other code is removed."""
+def kept_record(where: Store, made_from: list[Any]) -> tuple[Mapping[str, Any], memoryview] | None:
+    """Facts and contents of what this code has made from this, of values that JSON has.
+
+    A record of other code, a damaged one, and one that states another origin, is removed.
+    """
+    name = _name_of(made_from)
     try:
         found = where.read(name)
     except BadFile:
         where.discard(name)
         return None
-    if found is not None and not is_unchanged(found[0].get("code", {"": ()})):
+    if found is None:
+        return None
+    is_same = found[0].get("made_from") == json.loads(json.dumps(made_from))
+    if not is_same or not is_unchanged(found[0].get("code", {"": ()})):
         where.discard(name)
         return None
     return found
 
 
+def discard_record(where: Store, made_from: list[Any]) -> None:
+    """Remove the record of what is made from this, if there is one."""
+    where.discard(_name_of(made_from))
+
+
 def keep_record(
     where: Store,
-    name: str,
+    made_from: list[Any],
     facts: dict[str, Any],
     parts: Sequence[bytes | memoryview],
     code: Mapping[str, Sequence[int]],
 ) -> bool:
-    """Write a record of what code has made; whether it is there now.
+    """Write a record of what code has made from this; whether it is there now.
 
     A folder that cannot be written has none.
     """
     with suppress(OSError):
-        where.write(name, facts | {"code": code}, parts)
+        stated = facts | {"code": code, "made_from": made_from}
+        where.write(_name_of(made_from), stated, parts)
         return True
     return False

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.kept.records import keep_record, kept_record, name_of
+from drystone_base.kept.records import keep_record, kept_record
 
 if TYPE_CHECKING:
     from drystone_base.store import Store
@@ -48,12 +48,12 @@ def is_settled(state: State) -> bool:
 
 def note_digest(where: Store, state: State, digest: str) -> None:
     """Note the SHA-256 of a file that was in this state before and after it was read."""
-    keep_record(where, _name(state), {"digest": digest}, [], {})
+    keep_record(where, _file(state), {"digest": digest}, [], {})
 
 
 def noted_digest(where: Store, state: State) -> str | None:
     """What :func:`note_digest` noted of a file in this state; None where that is nothing."""
-    found = kept_record(where, _name(state))
+    found = kept_record(where, _file(state))
     digest = None if found is None else found[0].get("digest")
     return digest if isinstance(digest, str) and len(digest) == _DIGITS else None
 
@@ -61,17 +61,17 @@ def noted_digest(where: Store, state: State) -> str | None:
 def note_size(where: Store, state: State) -> None:
     """Note that there was a file of this size, if it is large."""
     if is_large(state) and is_new_size(where, state):
-        keep_record(where, _size_name(state), {}, [], {})
+        keep_record(where, _size(state), {}, [], {})
 
 
 def is_new_size(where: Store, state: State) -> bool:
     """Whether no file of this size was noted: else this may be a copy of that one."""
-    return kept_record(where, _size_name(state)) is None
+    return kept_record(where, _size(state)) is None
 
 
-def _name(state: State) -> str:
-    return name_of(["file", *state])
+def _file(state: State) -> list[Any]:
+    return ["file", *state]
 
 
-def _size_name(state: State) -> str:
-    return name_of(["size", state[2]])
+def _size(state: State) -> list[Any]:
+    return ["size", state[2]]
