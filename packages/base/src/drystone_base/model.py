@@ -235,8 +235,8 @@ class Model:
             print_fn(line)
 
     def _open_own_files(self) -> None:
-        """Let ops read the folder of the model."""
-        self.session.access = self.session.access.with_read(self.loaded.folder)
+        """Let ops read the files of the model."""
+        self.session.access = self.session.access.with_read(self.loaded.own_files)
 
     def _initialise(self) -> None:
         for name, value in self.loaded.variables.items():
@@ -314,10 +314,11 @@ def load(
     reaches stay unread and without a value (all are read by default). ``threads``: how many threads
     kernels may use (0: one per core), and ``precision``: what layers may be computed in,
     ``"float32"``, ``"bfloat16"`` or ``"float16"``; both stand above what ``config`` says.
-    Ops of the model may read files of its own folder and of ``checkpoint``, and what
-    ``config.access`` opens. Raises ``BadModelFile`` and ``GraphError`` for files that cannot be
-    read, ``BadRequest`` (``bad-threads``, ``bad-precision``), ``KernelError`` (``access-denied``)
-    where initialisation asks for other files.
+    Ops of the model may read files of its own folder (of a lone GraphDef, the files beside it)
+    and of ``checkpoint``, and what ``config.access`` opens. Raises ``BadModelFile`` and
+    ``GraphError`` for files that cannot be read, ``BadRequest`` (``bad-threads``,
+    ``bad-precision``), ``KernelError`` (``access-denied``) where initialisation asks for other
+    files.
     """
     config = tuned(config, threads, precision)
     names, tagged = _words(needed), _words(tags)

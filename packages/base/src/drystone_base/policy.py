@@ -63,8 +63,9 @@ class Access:
     """What the ops of a graph may reach outside of it; nothing unless stated.
 
     ``read`` and ``write`` are folders, with all that is in them, or files. A last part that ends in
-    ``*`` stands for all names that begin so: ``ckpt*`` is a checkpoint by its prefix; ``**`` alone
-    is every file. These paths are resolved when the object is made, and are texts then; a path that
+    ``*`` stands for all names that begin so: ``ckpt*`` is a checkpoint by its prefix. The last part
+    ``*`` alone stands for the files of its folder, without folders in it; ``**`` alone is every
+    file. These paths are resolved when the object is made, and are texts then; a path that
     an op asks for when it asks, so that neither ``..`` nor a link leads out. A model from
     :func:`load` may read its own folder beside these. ``python`` lets PyFunc and its kin call the
     functions that :func:`register_py_func` has named.
@@ -194,7 +195,9 @@ def _real(path: PathLike) -> str:
 
 def _covers(root: str, real: str) -> bool:
     if root.endswith("*"):
-        return real.startswith(root[:-1])
+        beginning = root[:-1]
+        is_one_folder = beginning.endswith("/") or not beginning
+        return real.startswith(beginning) and not (is_one_folder and "/" in real[len(beginning) :])
     return real == root or real.startswith(os.path.join(root, ""))
 
 

@@ -214,10 +214,65 @@ def test_the_caller_s_own_checkpoint_needs_no_permission(home: Path) -> None:
     assert np.array_equal(model.run("w/read"), WEIGHTS)
     state = 'model_checkpoint_path: "../saved/variables/variables"'
     (home / "model" / "checkpoint").write_text(state)
-    with pytest.raises(
-        ds.KernelError, match="may not read"
-    ):  # the model's choice, not the caller's
+    # The model's choice, not the caller's.
+    with pytest.raises(ds.CheckpointError, match="may not read") as caught:
         ds.load(meta)
+    assert caught.value.code == "access-denied"
+
+
+@pytest.mark.parametrize("saver", [True, False])
+@pytest.mark.parametrize("part", ["index", "data-00000-of-00001"])
+def test_a_saved_model_whose_shards_are_links_out_is_refused(
+    home: Path, saver: bool, part: str
+) -> None:
+    key = "weights" if saver else "w"
+    folder = write_saved_model(home / "saved", meta_graph(model_graph(saver=saver)), key=key)
+    shard = folder / "variables" / f"variables.{part}"
+    (home / "blobs").mkdir()
+    shard.rename(home / "blobs" / part)
+    shard.symlink_to(home / "blobs" / part)
+    with pytest.raises(ds.CheckpointError, match="links followed") as caught:
+        ds.load(folder)
+    assert caught.value.code == "access-denied"
+    assert str(home / "blobs" / part) in caught.value.found
+    assert f"--allow-read {home / 'blobs'}" in caught.value.remedy
+    config = SessionConfig(access=Access().with_read(home / "blobs"))
+    assert np.array_equal(ds.load(folder, config=config).run("w/read"), WEIGHTS)
+
+
+def test_a_link_inside_the_folder_of_a_model_is_followed(home: Path) -> None:
+    folder = write_saved_model(home / "saved", meta_graph(model_graph()))
+    shard = folder / "variables" / "variables.data-00000-of-00001"
+    shard.rename(folder / "kept")
+    shard.symlink_to("../kept")
+    assert np.array_equal(ds.load(folder).run("w/read"), WEIGHTS)
+
+
+def test_a_lone_graph_reads_files_beside_it_and_no_folders(home: Path) -> None:
+    (home / "model" / "more").mkdir()
+    (home / "model" / "more" / "words.txt").write_text("c\n")
+    (home / "model" / "link.txt").symlink_to("more/words.txt")
+    for name, may in (("words.txt", True), ("more/words.txt", False), ("link.txt", False)):
+        ds.write_graph(reading(home / "model" / name), home / "model" / "model.pb")
+        model = ds.load(home / "model" / "model.pb")
+        if may:
+            assert model.run("read").item() == b"a\nb\n"
+        else:
+            with pytest.raises(ds.KernelError, match="may not read"):
+                model.run("read")
+    opened = SessionConfig(access=Access().with_read(home / "model"))
+    assert ds.load(home / "model" / "model.pb", config=opened).run("read").item() == b"c\n"
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "may"),
+    [
+        ("m/*", "m/a", True), ("m/*", "m/a/b", False), ("m/*", "m", False), ("m/*", "ma", False),
+        ("m/c*", "m/ckpt.index", True), ("m/c*", "m/c_temp_1/part", True), ("m/c*", "m/d", False),
+    ],
+)  # fmt: skip
+def test_what_a_star_stands_for(home: Path, root: str, path: str, may: bool) -> None:
+    assert Access().with_read(home / root).may_read(home / path) is may
 
 
 def test_the_command_line_opens_and_lists(home: Path) -> None:

@@ -15,7 +15,7 @@ from model_files import WEIGHTS, const, with_objects, write_saved_model
 
 from drystone_abi.protos import DataType, GraphDef, MetaGraphDef, SavedModel
 from drystone_base.dtypes import FLOAT32, INT64, STRING
-from drystone_base.errors import CheckpointError, KernelError
+from drystone_base.errors import CheckpointError
 from drystone_base.graph import Graph
 from drystone_base.loaders.checkpoint import save
 from drystone_base.store import Store
@@ -329,7 +329,7 @@ def test_a_checkpoint_that_was_put_elsewhere_is_not_followed(tmp_path: Path) -> 
     (model.path / "variables").rename(tmp_path / "elsewhere")
     (model.path / "variables").symlink_to(tmp_path / "elsewhere")
     (name, code, _), _, _ = model.run()
-    assert (name, code) == (KernelError.__name__, "access-denied")
+    assert (name, code) == (CheckpointError.__name__, "access-denied")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
 from drystone_base.model import load
+from drystone_base.policy import Access
 
 W = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 X = np.array([[1, 0, 2]], np.float32)
@@ -166,6 +167,17 @@ def test_shards_outside_the_folder_are_refused(tmp_path: Path, name: Any) -> Non
     model = model_json()
     model["weightsManifest"][0]["paths"] = [name]
     assert f"found: {name!r}" in error_of("unsafe-asset", written(tmp_path, model))
+
+
+def test_a_shard_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    model = written(tmp_path / "model", model_json())
+    shard = next(path for path in model.rglob("*.bin"))
+    shard.rename(tmp_path / "elsewhere.bin")
+    shard.symlink_to(tmp_path / "elsewhere.bin")
+    assert "a link to" in error_of("unsafe-asset", model)
+    access = Access().with_read(tmp_path)
+    assert len(load_model(model, access=access).graph)
 
 
 def test_a_missing_shard_is_named(tmp_path: Path) -> None:

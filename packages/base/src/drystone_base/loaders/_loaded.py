@@ -73,13 +73,15 @@ class LoadedModel:
         return as_path(self.place)
 
     @property
-    def folder(self) -> str | Path:
-        """The folder that the model is, or that it is in."""
+    def own_files(self) -> str | Path:
+        """What the model's ops may read: its folder; of a file alone, the files beside it."""
         if self.kind == "savedmodel":
             return self.place
         if isinstance(self.place, str):
-            return os.path.dirname(self.place) or os.curdir
-        return self.place if self.place.is_dir() else self.place.parent
+            folder = os.path.dirname(self.place) or os.curdir
+            return os.path.join(folder, "*") if self.kind == "graphdef" else folder
+        whole = self.place if self.place.is_dir() else self.place.parent
+        return whole / "*" if self.kind == "graphdef" else whole
 
     @property
     def graph(self) -> Graph:

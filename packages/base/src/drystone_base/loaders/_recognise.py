@@ -42,7 +42,7 @@ def load_model(
     latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from. Of a
     SavedModel, variables that none of the tensors and signatures ``needed`` reaches stay unread.
-    ``access``: where a MetaGraph may say that its checkpoint is, beside its own folder.
+    ``access``: where files of the model may lie or links of theirs lead, beside its own folder.
     Raises ``BadModelFile`` and ``CheckpointError``, ``GraphError``.
     """
     text = local_text(path)
@@ -58,7 +58,7 @@ def load_model(
     if found.name in SAVED_MODEL_FILES:
         from drystone_base.loaders.saved_folder import load_saved_model
 
-        return load_saved_model(found, tags, needed)
+        return load_saved_model(found, tags, needed, access)
     if found.suffix == ".meta":
         from drystone_base.loaders.meta_file import load_meta_graph
 
@@ -66,7 +66,7 @@ def load_model(
     if found.suffix == ".json":
         from drystone_base.loaders.tfjs import load_tfjs
 
-        return load_tfjs(found)
+        return load_tfjs(found, access)
     return load_graphdef(found)
 
 

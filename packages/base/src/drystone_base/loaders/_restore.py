@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -33,7 +34,8 @@ from drystone_base.loaders.checkpoint.objects import (
     bad_objects,
     object_graph,
 )
-from drystone_base.policy import Access
+from drystone_base.policy import Access, checkpoint_reads
+from drystone_base.uris import uri_of
 
 __all__ = [
     "Restored",
@@ -76,11 +78,12 @@ def restore(
     """How the variables of a graph get the values of a checkpoint.
 
     Where the graph has a saver of its own, its nodes say which tensor each variable gets; it is run
-    where that cannot be told, where what it would do fails, and where ``access`` does not reach the
-    checkpoint, which is for the session to decide. Otherwise variables are found through the object
-    graphs of model and checkpoint, then by name. Variables that none of the tensors ``needed``
-    reaches are left alone, where that can be told. Raises ``CheckpointError``.
+    where that cannot be told, and where what it would do fails. Otherwise variables are found
+    through the object graphs of model and checkpoint, then by name. Variables that none of the
+    tensors ``needed`` reaches are left alone, where that can be told. Raises ``CheckpointError``,
+    also where ``access`` does not reach all files of the checkpoint (``access-denied``).
     """
+    _check_access(access, prefix)
     saver = meta.saver_def
     reader = open_checkpoint(prefix)
     wanted = None if needed is None else reached(graph, needed)
@@ -92,8 +95,7 @@ def restore(
         sources = assigned(graph, saver)
         if sources is not None and wanted is not None:
             sources = {name: source for name, source in sources.items() if name in wanted}
-        may_read = access.may_read_checkpoint(prefix)
-        if sources is None or not may_read or not _fit(graph, sources, reader):
+        if sources is None or not _fit(graph, sources, reader):
             given = {saver.filename_tensor_name: path_tensor(prefix), **feeds}
             return Restored([([saver.restore_op_name], given)], _values(reader, left))
         both = (sources | left).items()
@@ -101,6 +103,31 @@ def restore(
     keys = variable_keys(graph, meta.object_graph_def, reader)
     chosen = {n: Source(key) for n, key in keys.items() if wanted is None or n in wanted}
     return _restored(reader, chosen)
+
+
+def _check_access(access: Access, prefix: Path) -> None:
+    """Raise ``CheckpointError`` for a checkpoint with files elsewhere, links followed."""
+    if access.may_read_checkpoint(prefix):
+        return
+    try:
+        outside = [p for p in checkpoint_reads(prefix) if not access.may_read(p)]
+    except OSError as error:
+        _denied(access, prefix, f"a folder that cannot be listed: {error}", str(prefix.parent))
+    real = [os.path.realpath(p) if uri_of(p) is None else os.fspath(p) for p in outside]
+    _denied(access, prefix, ", ".join(dict.fromkeys(real)), os.path.dirname(real[0]))
+
+
+def _denied(access: Access, prefix: Path, found: str, folder: str) -> NoReturn:
+    raise CheckpointError(
+        f"the model may not read checkpoint {prefix}",
+        check="all files of a checkpoint must lie in the model's folder, links followed",
+        found=found,
+        needed=f"files in {' or '.join(map(str, access.read))}",
+        remedy=f"if you trust the model: load(..., config=SessionConfig(access=Access().with_read("
+        f"{folder!r}))), on the command line --allow-read {folder}",
+        code="access-denied",
+        status="PERMISSION_DENIED",
+    )
 
 
 def _restored(reader: BundleReader, sources: Mapping[str, Source]) -> Restored:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from drystone_abi.protos import MetaGraphDef
-from drystone_base.errors import BadModelFile, CheckpointError
+from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import is_text
@@ -20,10 +20,9 @@ from drystone_base.loaders._meta import (
     parse_text,
     signatures,
 )
-from drystone_base.loaders._restore import Restored, has_saver, restore
+from drystone_base.loaders._restore import Restored, restore
 from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.loaders.graphdef import refuse_foreign
-from drystone_base.policy import Access
 
 __all__ = ["parse", "read_meta_graph"]
 
@@ -36,8 +35,6 @@ def read_meta_graph(parts: MetaParts, path: Path, files: ModelFiles) -> Read:
     graph, meta = parts.load_graph(), parts.meta
     restored = Restored([], {}, {})
     if files.prefix is not None:
-        if not (has_saver(graph, meta.saver_def) and index_path(files.prefix).is_file()):
-            _check_access(files.access, files.prefix)  # else the saver asks, if it is run
         restored = restore(graph, meta, files.prefix, {}, files.access)
     tables = [name for name in collection(meta, _TABLES) if name in graph]
     steps = restored.steps + ([(tables, {})] if tables else [])
@@ -48,22 +45,6 @@ def read_meta_graph(parts: MetaParts, path: Path, files: ModelFiles) -> Read:
     if files.prefix is not None and not index_path(files.prefix).is_file():
         meta.ClearField("saver_def")  # it writes V1 checkpoints, which are only read: save anew
     return Read(graph, meta, found, restored, steps, {})
-
-
-def _check_access(access: Access, prefix: Path) -> None:
-    """Raise ``CheckpointError`` where the folder's own files name a checkpoint elsewhere."""
-    if access.may_read_checkpoint(prefix):
-        return
-    raise CheckpointError(
-        f"the model may not read checkpoint {prefix}",
-        check="a checkpoint that the model's folder names must lie in that folder",
-        found=prefix,
-        needed=f"a path in {' or '.join(map(str, access.read))}",
-        remedy=f"if you trust the model, name it yourself: load(..., checkpoint={str(prefix)!r}), "
-        f"on the command line --checkpoint {prefix}",
-        code="access-denied",
-        status="PERMISSION_DENIED",
-    )
 
 
 def _helpers(graph: Graph, meta: MetaGraphDef) -> frozenset[str]:

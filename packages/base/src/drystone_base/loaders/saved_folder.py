@@ -20,7 +20,10 @@ __all__ = ["load_saved_model"]
 
 
 def load_saved_model(
-    path: Path, tags: Iterable[str] | None = None, needed: Iterable[str] | None = None
+    path: Path,
+    tags: Iterable[str] | None = None,
+    needed: Iterable[str] | None = None,
+    access: Access | None = None,
 ) -> LoadedModel:
     """The SavedModel whose ``saved_model.pb`` (or ``.pbtxt``) is ``path``.
 
@@ -28,7 +31,8 @@ def load_saved_model(
     is read when it is needed, where an earlier process has read this very model.
 
     ``tags`` must equal the tags of one of its MetaGraphs; without them it is the only one, the
-    one for serving, or the one without tags. Raises ``BadModelFile`` (``bad-saved-model``,
+    one for serving, or the one without tags. ``access``: where links among its files may lead,
+    beside its own folder. Raises ``BadModelFile`` (``bad-saved-model``,
     ``no-such-tags``, ``unsafe-asset``, ``missing-asset``), ``CheckpointError``, ``GraphError``.
     """
     folder = path.parent
@@ -36,8 +40,8 @@ def load_saved_model(
     wanted = None if needed is None else list(needed)
     prefix = folder / "variables" / "variables"
     there = prefix if index_path(prefix).is_file() else None
-    access, size = Access().with_read(folder), partial(_size, folder)
-    files = ModelFiles("savedmodel", folder, map_file(path), there, access, size)
+    reached, size = (access or Access()).with_read(folder), partial(_size, folder)
+    files = ModelFiles("savedmodel", folder, map_file(path), there, reached, size)
 
     @cache
     def parts() -> MetaParts:

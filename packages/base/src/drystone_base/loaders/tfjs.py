@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from google.protobuf import json_format
@@ -29,6 +29,7 @@ from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import leaves_folder, signatures
 from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders._tfjs_ops import join_initializer, settle_ops
+from drystone_base.policy import Access
 from drystone_base.tensor import string_array, to_proto
 
 __all__ = ["load_tfjs"]
@@ -53,18 +54,20 @@ _UNPARSED: Final = (
 )
 
 
-def load_tfjs(path: Path) -> LoadedModel:
+def load_tfjs(path: Path, access: Access | None = None) -> LoadedModel:
     """The graph model whose ``model.json`` is ``path``, with its weights as constants.
 
-    Quantized weights are brought back to the dtype of their node. Raises ``BadModelFile``
+    Quantized weights are brought back to the dtype of their node. ``access``: where links among its
+    files may lead, beside its own folder. Raises ``BadModelFile``
     (``bad-tfjs-model``, ``unsafe-asset``, ``file-not-found``, ``format-not-supported``),
     ``GraphError``.
     """
     model = _read(path)
+    reached = (access or Access()).with_read(path.parent)
     shards: list[Path] = []
     weights: dict[str, np.ndarray[Any, Any]] = {}
     for group in _items(path, model, "weightsManifest"):
-        files = [_shard(path, name) for name in _items(path, group, "paths")]
+        files = [_shard(path, name, reached) for name in _items(path, group, "paths")]
         weights.update(_group(path, group, files))
         shards += files
     proto = _graph(path, model["modelTopology"], weights)
@@ -154,15 +157,23 @@ def _message(path: Path, value: Any, message: Any) -> Any:
 # ---- weights -----------------------------------------------------------------------------------
 
 
-def _shard(path: Path, name: object) -> Path:
-    if isinstance(name, str) and name and not leaves_folder(name):
-        return path.parent / name
+def _shard(path: Path, name: object, access: Access) -> Path:
+    if not isinstance(name, str) or not name or leaves_folder(name):
+        _unsafe(path, repr(name)[:200], "a plain file name")
+    shard = path.parent / name
+    if not access.may_read(shard):
+        _unsafe(path, f"{name!r}, a link to {shard.resolve()}", "a file in the model's folder")
+    return shard
+
+
+def _unsafe(path: Path, found: str, needed: str) -> NoReturn:
     raise BadModelFile(
         f"a shard of {path} has an unsafe name",
-        check="a shard's path must be relative and stay inside the model's folder",
-        found=repr(name)[:200],
-        needed="a plain file name",
-        remedy="do not use this model unless you trust its origin; convert it again",
+        check="a shard's path must be relative and stay inside the model's folder, links followed",
+        found=found,
+        needed=needed,
+        remedy="do not use this model unless you trust its origin; then convert it again, or open "
+        "the folder that a link leads to: --allow-read FOLDER",
         code="unsafe-asset",
         status="INVALID_ARGUMENT",
     )
