@@ -16,85 +16,14 @@ from click.testing import CliRunner
 from fresh_process import run_program
 from hypothesis import given
 from hypothesis import strategies as st
+from kept_plans import PROGRAM, SMALL, Kept, model_of
 
 from drystone_base.cli import _health
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, from_numpy
-from drystone_base.graph import Graph
+from drystone_base.dtypes import from_numpy
 from drystone_base.kept.arrays import Places, read_constants
 from drystone_base.loaders._files import map_file
-from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
-
-SMALL = np.arange(6, dtype=np.int32).reshape(2, 3)
-LARGE = np.random.default_rng(7).normal(size=(150, 140)).astype(np.float32)  # stays in its file
-
-PROGRAM = """
-import json, sys
-import numpy as np
-import drystone_base as ds
-{before}
-config = ds.SessionConfig(optimizer="off", {settings})
-model = ds.load({file!r}, config=config)
-{after}
-x = np.float32([[1, -0.0, np.nan]])
-found = model.run({fetches!r}, {{"x:0": {feed}}})
-print(json.dumps([[v.tobytes().hex(), list(v.shape), str(v.dtype)] for v in found]))
-print(list(model.signatures["default"].signature.outputs))
-print("drystone_base.graph" in sys.modules)
-"""
-
-
-def model_of(file: Path, small: Any = SMALL) -> Path:
-    """A file whose y is x, and whose s and l are constants: the host runs it without kernels."""
-    graph = Graph()
-    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (1, 3)})
-    graph.add("Identity", "y", [x], attrs={"T": FLOAT32})
-    for name, value in (("s", small), ("l", LARGE)):
-        dtype = from_numpy(value.dtype)
-        attrs = {"dtype": dtype, "value": TensorAttr(array=value)}
-        held = graph.add("Const", f"{name}/value", attrs=attrs)
-        graph.add("Identity", name, [held], attrs={"T": dtype})
-    write_graph(graph, file)
-    return file
-
-
-class Kept:
-    """A model, a folder for plans, and processes that run the model."""
-
-    def __init__(self, folder: Path) -> None:
-        self.plans, self.file = folder / "plans", model_of(folder / "model.pb")
-
-    def run(
-        self,
-        fetches: Any = ("y:0", "s:0", "l:0"),
-        *,
-        settings: str = "",
-        before: str = "",
-        after: str = "",
-        feed: str = "x",
-        **environment: str,
-    ) -> bool:
-        """Whether a process took a kept plan; what it computes is as it should be."""
-        code = PROGRAM.format(
-            file=str(self.file), fetches=list(fetches), settings=settings, before=before,
-            after=after, feed=feed,
-        )  # fmt: skip
-        chosen = {"DRYSTONE_PLAN_CACHE": str(self.plans)} | environment
-        values, outputs, read = run_program(code, **chosen).splitlines()
-        x = np.float32([[1, -0.0, np.nan]])
-        right = {"y:0": x, "s:0": self.small, "l:0": LARGE}
-        wanted = [right[name] for name in fetches]
-        assert json.loads(values) == [
-            [v.tobytes().hex(), list(v.shape), str(v.dtype)] for v in wanted
-        ]
-        assert outputs == "['y']"
-        return read == "False"
-
-    small: Any = SMALL
-
-    def files(self) -> list[Path]:
-        return sorted(self.plans.glob("*.plan")) if self.plans.is_dir() else []
 
 
 @pytest.fixture
@@ -414,24 +343,6 @@ def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyP
     assert "2 files" in shown.output
     kept.files()[0].chmod(0o666)
     assert "others could have written them" in CliRunner().invoke(app, ["doctor"]).output
-
-
-def test_plans_that_others_may_write_to_are_not_taken(kept: Kept) -> None:
-    kept.run()
-    before = kept.files()
-    for file in before:
-        file.chmod(0o620)
-    kept.run()  # refused, removed and written anew
-    assert all(file.stat().st_mode & 0o777 == 0o600 for file in kept.files())
-
-
-def test_a_record_under_the_name_of_another_is_not_taken(kept: Kept) -> None:
-    kept.run()
-    first, second = sorted(kept.files())
-    data = first.read_bytes()
-    second.write_bytes(data)
-    kept.run()
-    assert second.read_bytes() != data
 
 
 def test_processes_share_the_folder(kept: Kept) -> None:
