@@ -84,4 +84,5 @@ class Kept:
     small: Any = SMALL
 
     def files(self) -> list[Path]:
+        """The files of its plans, sorted."""
         return sorted(self.plans.glob("*.plan")) if self.plans.is_dir() else []
