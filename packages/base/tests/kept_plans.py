@@ -71,8 +71,8 @@ class Kept:
             after=after, feed=feed,
         )  # fmt: skip
         chosen = {"DRYSTONE_PLAN_CACHE": str(self.plans)} | environment
-        values, outputs, read = run_program(code, **chosen).splitlines()
-        x = np.float32([[1, -0.0, np.nan]])
+        values, outputs, read = run_program(code, None, **chosen).splitlines()
+        x = np.array([[1, -0.0, np.nan]], np.float32)
         right = {"y:0": x, "s:0": self.small, "l:0": LARGE}
         wanted = [right[name] for name in fetches]
         assert json.loads(values) == [

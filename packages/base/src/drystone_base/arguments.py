@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import inspect
 import re
 import sys
@@ -125,7 +126,7 @@ def _mismatch(
         elif parameter.kind is parameter.VAR_KEYWORD:
             values = value.values()
         for one in values:
-            if one is not parameter.default and not fits(one, _meaning(function, note)):
+            if one is not parameter.default and not _fits_note(one, function, note):
                 return _Wrong(name, one, str(note))
     return None
 
@@ -135,44 +136,68 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function, follow_wrapped=True)
 
 
-class _Names(dict[str, Any]):
-    """The names of a module, with those that it imports for type checkers only."""
+class _Unseen:
+    """Stands for what a module that nobody has imported yet defines."""
 
-    def __init__(self, module: str) -> None:
+
+class _Names(dict[str, Any]):
+    """The names of a module, with those that it imports for type checkers only.
+
+    Those of modules that are not there yet are :class:`_Unseen`, unless ``imports``.
+    """
+
+    def __init__(self, module: str, *, imports: bool) -> None:
         super().__init__(vars(sys.modules[module]))
-        self._module = module
+        self._module, self._imports = module, imports
 
     def __getitem__(self, name: str) -> Any:
         found = self.get(name)
         if found is None:
-            found = getattr(builtins, name, None) or _for_checkers(self._module).get(name, Any)
+            found = getattr(builtins, name, None) or self._for_checkers(name)
         return eval(found, {"__builtins__": {}}, self) if isinstance(found, str) else found
+
+    def _for_checkers(self, name: str) -> Any:
+        home = _homes(self._module).get(name)
+        if home is None:
+            return Any
+        if home not in sys.modules and not self._imports:
+            return _Unseen
+        return getattr(importlib.import_module(home), name, Any)
 
 
 @functools.cache
-def _for_checkers(module: str) -> dict[str, Any]:
-    """What the module imports under ``if TYPE_CHECKING``."""
-    from importlib import import_module
-
-    found: dict[str, Any] = {}
+def _homes(module: str) -> dict[str, str]:
+    """The modules from which a module imports names under ``if TYPE_CHECKING``."""
     try:
         with open(str(sys.modules[module].__file__), encoding="utf-8") as file:
             text = file.read()
     except OSError:  # a program without sources: nothing is known of those names
-        return found
+        return {}
     block = re.search(r"^if TYPE_CHECKING:\n((?:    .*\n|\n)+)", text, re.MULTILINE)
-    for home, names in re.findall(_IMPORT, block[1] if block else ""):
-        for name in re.findall(r"(\w+)(?: as \w+)?", names):
-            found[name] = getattr(import_module(home), name, Any)
-    return found
+    return {
+        name: home
+        for home, names in re.findall(_IMPORT, block[1] if block else "")
+        for name in re.findall(r"(\w+)(?: as \w+)?", names)
+    }
+
+
+def _fits_note(value: Any, function: Callable[..., Any], note: Any) -> bool:
+    """Whether a value is of the type that an annotation names.
+
+    What it names is imported only for a value that nothing else in it fits: to import it for all
+    would cost a program that takes a kept plan what that spares it.
+    """
+    if not isinstance(note, str):
+        return fits(value, note)
+    return any(
+        fits(value, _meaning(function.__module__, note, imports)) for imports in (False, True)
+    )
 
 
 @functools.cache
-def _meaning(function: Callable[..., Any], note: Any) -> Any:
-    """The type that an annotation names, aliases that are texts included."""
-    if not isinstance(note, str):
-        return note
-    return eval(note, {"__builtins__": {}}, _Names(function.__module__))
+def _meaning(module: str, note: str, imports: bool) -> Any:
+    """The type that a text names in a module, aliases that are texts included."""
+    return eval(note, {"__builtins__": {}}, _Names(module, imports=imports))
 
 
 def fits(value: Any, kind: Any) -> bool:
