@@ -13,6 +13,7 @@ import numpy as np
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
 from drystone_base.dtypes import DType, from_numpy
+from drystone_base.errors import CheckpointError
 from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._loaded import InitStep
