@@ -1,11 +1,14 @@
 // Convolutions, with what is fused to them.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "core/stored.h"
 #include "dnnl/columns.h"
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
+#include "dnnl/nan_watch.h"
 #include "dnnl/row_product.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
@@ -43,6 +46,7 @@ struct How {
   bool is_depthwise;
   bool in_place;
   const Fusion* fusion;  // NULL: nothing is fused
+  std::size_t done;      // how many of its steps
 };
 
 std::unique_ptr<Plan> plan_as_it_is(const Geometry& g, const How& how) {
@@ -52,7 +56,7 @@ std::unique_ptr<Plan> plan_as_it_is(const Geometry& g, const How& how) {
   dnnl::primitive_attr attr = attributes();
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
-  if (how.fusion != nullptr) how.fusion->attach(attr, operands, channel, y, how.in_place);
+  if (how.fusion != nullptr) how.fusion->attach(attr, operands, channel, y, how.done, how.in_place);
   const bool has_bias = how.fusion != nullptr && how.fusion->has_own_bias();
   const Desc bias = has_bias ? dense({g.count}, g.type) : Desc();
   const Forward pd = choose([&] {
@@ -90,7 +94,7 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const How& how) {
     auto other = plan_columns(g, how);
     return other != nullptr ? std::move(other) : std::move(plan);
   }
-  auto other = make_plan(g, {false, how.is_depthwise, false, nullptr});
+  auto other = make_plan(g, {false, how.is_depthwise, false, nullptr, 0});
   if (other->is_reference) return plan;
   other->turns = std::make_unique<Turns>(g);
   return other;
@@ -111,6 +115,21 @@ void repeat_channels(const void* from, std::int64_t outer, std::int64_t inner, s
     }
   });
 }
+
+// [outer, depth + 1, inner] of [outer, depth, inner], zeros behind each.
+void add_zeros(const std::uint16_t* from, std::int64_t outer, std::int64_t depth,
+               std::int64_t inner, std::uint16_t* to) {
+  for (std::int64_t k = 0; k < outer; ++k) {
+    to = std::copy_n(from + k * depth * inner, depth * inner, to);
+    to = std::fill_n(to, inner, std::uint16_t{0});
+  }
+}
+
+// What a convolution reads.
+struct Source {
+  const void* x;
+  const void* w;  // NULL: the input as it is
+};
 
 enum class Layer { plain, depthwise, named };  // named: by the node's attribute
 
@@ -170,47 +189,91 @@ class Convolution {
   }
 
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
-           const std::vector<Tensor>& more, const Placed& placed) {
-    const bool in_place = is_in_place(y, more);
-    Key key;
-    key << x.dims() << w.dims() << threads_for(g.operations(), x.count() + w.count() + y.count())
-        << (in_place ? 1 : 0);
-    const void* source = x.data();
-    if (windows_.is_depthwise() && g.count != g.channels) {
-      const std::int64_t times = g.count / g.channels;
-      const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
-      auto* wide = call.scratch<float>(x.count() * times);
-      (g.type == Type::f32 ? repeat_channels<float> : repeat_channels<std::uint16_t>)(
-          x.data(), x.count() / inner, inner, times, wide);
-      source = wide;
-      g.channels = g.groups = g.count;
-    }
+           std::vector<Tensor> more, const Placed& placed) {
+    const int threads = threads_for(g.operations(), x.count() + w.count() + y.count());
+    const Source source = source_of(call, x, w, g);
     Geometry lying = g;
     lying.lie_down();
-    const How how{windows_.channels_first(), windows_.is_depthwise(), in_place, &fusion_};
-    plans_.with(
-        key, [&] { return make_plan(lying, how); },
-        [&](const Plan& plan) { run_plan(call, plan, source, w, y, more, placed, in_place); });
+    const auto with_plan = [&](std::size_t done, bool in_place, const auto& body) {
+      Key key;
+      key << x.dims() << w.dims() << g.channels << threads << static_cast<std::int64_t>(done)
+          << (in_place ? 1 : 0);
+      const How how{windows_.channels_first(), windows_.is_depthwise(), in_place, &fusion_, done};
+      plans_.with(key, [&] { return make_plan(lying, how); }, body);
+    };
+    bool in_place = is_in_place(y, more);
+    const std::vector<std::size_t>& hiding = fusion_.hiding();
+    if (in_place && !hiding.empty() && !is_finite(y)) {  // it will be asked for once more
+      more = saved(call, more, y);
+      in_place = false;
+    }
+    with_plan(fusion_.attached(), in_place, [&](const Plan& plan) {
+      if (plan.turns != nullptr) return run_turned(call, plan, source, w, y, more, placed, in_place);
+      const auto fused = [&](const Plan& made, void* to, std::size_t done, bool adds) {
+        run_fused(call, made, source, w, static_cast<char*>(to), {&more, done, adds});
+      };
+      if (hiding.empty()) {
+        fused(plan, y.write<void>(), fusion_.attached(), in_place);
+      } else {
+        const NanWatch watch(threads);
+        fused(plan, y.write<void>(), fusion_.attached(), in_place);
+        if (watch.saw()) {
+          void* before = call.scratch<char>(bytes_of(y));
+          for (const std::size_t step : hiding) {
+            const std::size_t done = in_place ? step - 1 : step;  // finite numbers add no NaN
+            with_plan(done, false, [&](const Plan& other) { fused(other, before, done, false); });
+            mark_nan(y, before);
+          }
+        }
+      }
+      fusion_.finish(call, more, y, placed, fusion_.attached());
+    });
   }
 
-  void run_plan(const Call& call, const Plan& plan, const void* x, const Tensor& w, const Tensor& y,
-                const std::vector<Tensor>& more, const Placed& placed, bool in_place) {
-    if (plan.turns == nullptr) {
-      run_fused(call, plan, x, w, y.write<char>(), &more, in_place);
-      return fusion_.finish(call, more, y, placed, fusion_.attached());
-    }
+  void run_turned(const Call& call, const Plan& plan, const Source& source, const Tensor& w,
+                  const Tensor& y, const std::vector<Tensor>& more, const Placed& placed,
+                  bool in_place) {
     const std::vector<Tensor> kept = in_place ? saved(call, more, y) : more;
     const Turns& turns = *plan.turns;
-    const void* last = Turns::last(call, turns.x(), x);
+    const Source last{Turns::last(call, turns.x(), source.x), source.w};
     void* made = Turns::room(call, turns.y());
-    run_fused(call, plan, last, w, static_cast<char*>(made), nullptr, false);
+    run_fused(call, plan, last, w, static_cast<char*>(made), {});
     Turns::back(call, turns.y_back(), made, y.write<void>());
     fusion_.finish(call, kept, y, placed, 0);
   }
 
+  Source source_of(const Call& call, const Tensor& x, const Tensor& w, Geometry& g) const {
+    if (windows_.is_depthwise()) return {repeated(call, x, g), nullptr};
+    // Elements of 16 bits are multiplied in pairs: oneDNN multiplies the last of an odd number of
+    // channels, and the next place's first one by zero, which makes NaN of what is not finite.
+    if (g.type == Type::f32 || g.depth % 2 == 0 || is_finite(x)) return {x.data(), nullptr};
+    const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
+    const std::int64_t outer = x.count() / (g.depth * inner);
+    auto* image = call.scratch<std::uint16_t>(outer * (g.depth + 1) * inner);
+    add_zeros(x.as<std::uint16_t>(), outer, g.depth, inner, image);
+    auto* filters = call.scratch<std::uint16_t>(w.count() / g.depth * (g.depth + 1));
+    const auto* given = static_cast<const std::uint16_t*>(loaded(call, 1, w));
+    add_zeros(given, product(g.size), g.depth, g.count, filters);
+    ++g.depth;
+    g.channels += g.groups;
+    return {image, filters};
+  }
+
+  // The input, each channel as often as a depthwise convolution has filters for it.
+  const void* repeated(const Call& call, const Tensor& x, Geometry& g) const {
+    if (g.count == g.channels) return x.data();
+    const std::int64_t times = g.count / g.channels;
+    const std::int64_t inner = windows_.channels_first() ? product(g.spatial) : 1;
+    auto* wide = call.scratch<float>(x.count() * times);
+    (g.type == Type::f32 ? repeat_channels<float> : repeat_channels<std::uint16_t>)(
+        x.data(), x.count() / inner, inner, times, wide);
+    g.channels = g.groups = g.count;
+    return wide;
+  }
+
   // What is fused, with memory of its own for what the result takes the place of.
   std::vector<Tensor> saved(const Call& call, std::vector<Tensor> more, const Tensor& y) const {
-    const std::int64_t bytes = y.count() * (is_narrow(y.dtype()) ? 2 : 4);
+    const std::int64_t bytes = bytes_of(y);
     auto* room = call.scratch<char>(bytes);
     std::memcpy(room, y.data(), static_cast<std::size_t>(bytes));
     Tensor& added = more[static_cast<std::size_t>(fusion_.first_added(0))];
@@ -218,30 +281,40 @@ class Convolution {
     return more;
   }
 
-  // The primitive, in turn on the rows of some places. Fused is what `more` is given for.
-  void run_fused(const Call& call, const Plan& plan, const void* x, const Tensor& w, char* y,
-                 const std::vector<Tensor>* more, bool in_place) {
+  // Inputs of what is fused, how many steps there are, and whether the first sum is in place.
+  struct Fused {
+    const std::vector<Tensor>* more = nullptr;  // NULL: nothing is fused
+    std::size_t done = 0;
+    bool in_place = false;
+  };
+
+  // The primitive, in turn on the rows of some places.
+  void run_fused(const Call& call, const Plan& plan, const Source& source, const Tensor& w, char* y,
+                 const Fused& fused) {
     const Columns* columns = plan.columns.get();
-    if (columns == nullptr) return run_one(call, plan, x, w, y, more, in_place, 0);
+    if (columns == nullptr) return run_one(call, plan, source, w, y, fused, 0);
     const std::int64_t size = is_narrow(w.dtype()) ? 2 : 4;
     const std::int64_t each = columns->at_once();
     auto* rows = call.scratch<char>(each * columns->width() * size);
     const std::int64_t channels = columns->of(1).count;
     for (std::int64_t k = 0; k < columns->places(); k += each) {
       const std::int64_t now = std::min(each, columns->places() - k);
-      columns->gather(x, k, now, rows);
-      run_one(call, now == each ? plan : *plan.rest, rows, w, y + k * channels * size, more, in_place,
-              k * channels);
+      columns->gather(source.x, k, now, rows);
+      run_one(call, now == each ? plan : *plan.rest, {rows, source.w}, w, y + k * channels * size,
+              fused, k * channels);
     }
   }
 
-  void run_one(const Call& call, const Plan& plan, const void* x, const Tensor& w, void* y,
-               const std::vector<Tensor>* more, bool in_place, std::int64_t first) {
-    const Packed weights = weights_.packed(call, 1, w, *plan.packing);
+  void run_one(const Call& call, const Plan& plan, const Source& source, const Tensor& w, void* y,
+               const Fused& fused, std::int64_t first) {
+    const Packed weights =
+        source.w == nullptr ? weights_.packed(call, 1, w, *plan.packing) : Packed();
+    const void* packed = source.w == nullptr ? weights.get() : plan.packing->made(call, source.w);
     plan.primitive->run(
-        call, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y}},
-        more == nullptr ? std::vector<Operand>()
-                        : fusion_.operands(call, *more, in_place, first));
+        call, {{DNNL_ARG_SRC, source.x}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, y}},
+        fused.more == nullptr
+            ? std::vector<Operand>()
+            : fusion_.operands(call, *fused.more, fused.done, fused.in_place, first));
   }
 
   // Whether the result took over the memory of what is added first.

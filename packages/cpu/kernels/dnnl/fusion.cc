@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/widened_call.h"
+#include "dnnl/nan_watch.h"
 #include "dnnl/swish.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -69,6 +70,12 @@ bool is_near(const std::string& name) {
   return names.contains(name);
 }
 
+// Activations of oneDNN that keep NaN.
+bool keeps_nan(const std::string& name) {
+  static const std::set<std::string> names{"LeakyRelu", "GeluApproximate", "Swish", "HardSwish"};
+  return names.contains(name);
+}
+
 // The elements as floats; in memory of the call when they have 16 bits.
 Tensor as_floats(const Call& call, const Tensor& x) {
   if (!is_narrow(x.dtype())) return x;
@@ -79,9 +86,10 @@ Tensor as_floats(const Call& call, const Tensor& x) {
 
 }  // namespace
 
+std::int64_t bytes_of(const Tensor& y) { return y.count() * (is_narrow(y.dtype()) ? 2 : 4); }
+
 void clear(const Tensor& y) {
-  const std::size_t bytes = is_narrow(y.dtype()) ? 2 : 4;
-  std::memset(y.write<char>(), 0, static_cast<std::size_t>(y.count()) * bytes);
+  std::memset(y.write<char>(), 0, static_cast<std::size_t>(bytes_of(y)));
 }
 
 Fusion::Kind Fusion::kind_of(const std::string& name) {
@@ -114,6 +122,9 @@ Fusion::Fusion(const Node& node, Bias bias) {
   ends_in_swish_ = all && !steps_.empty() && steps_.back().name == "Swish" &&
                    node.type("T") == TF_BFLOAT16 && is_coarse_ && has_swish();
   if (ends_in_swish_) --attached_;
+  for (std::size_t k = 0; k < attached_; ++k) {
+    if (steps_[k].kind == Kind::activation && !keeps_nan(steps_[k].name)) hiding_.push_back(k);
+  }
   has_own_bias_ = bias == Bias::own && !steps_.empty() && steps_[0].kind == Kind::bias;
   most_light_ = most_light_channels();
 }
@@ -130,7 +141,8 @@ std::int64_t Fusion::most_light_channels() const {
 }
 
 bool Fusion::attaches(Kind kind, const std::string& name) const {
-  return kind != Kind::activation || is_exact(name) || (is_coarse_ && is_near(name));
+  if (kind != Kind::activation) return true;
+  return (kNotesNan || keeps_nan(name)) && (is_exact(name) || (is_coarse_ && is_near(name)));
 }
 
 std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
@@ -174,11 +186,14 @@ std::vector<Tensor> Fusion::inputs(const Call& call, int first, DimsView result,
 int Fusion::first_added(int first) const {
   const std::size_t k = has_own_bias_ ? 1 : 0;
   if (k >= attached_ || steps_[k].kind != Kind::add) return -1;
+  // What is added is gone then, when NaN shows up that a later step has hidden.
+  if (!hiding_.empty() && (hiding_[0] != k + 1 || attached_ != k + 2)) return -1;
   return first + static_cast<int>(steps_[k].first);
 }
 
 void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-                    const Shape& channel, const Desc& whole, bool in_place) const {
+                    const Shape& channel, const Desc& whole, std::size_t done,
+                    bool in_place) const {
   using dnnl::algorithm;
   dnnl::post_ops post;
   const Desc given = dense(channel, whole.get_data_type());
@@ -187,7 +202,7 @@ void Fusion::attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int,
     operands.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_SRC_1, desc);
     post.append_binary(what, desc);
   };
-  for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
+  for (std::size_t k = has_own_bias_ ? 1 : 0; k < done; ++k) {
     const Step& step = steps_[k];
     if (step.kind == Kind::norm) binary(algorithm::binary_mul, made);
     if (step.kind == Kind::norm) binary(algorithm::binary_add, made);
@@ -232,7 +247,8 @@ void Fusion::append(dnnl::post_ops& post, const std::string& activation) const {
 }
 
 std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor>& inputs,
-                                      bool in_place, std::int64_t first) const {
+                                      std::size_t done, bool in_place,
+                                      std::int64_t first) const {
   std::vector<Operand> out;
   int at = 0;
   const auto add = [&](const void* data, int role = DNNL_ARG_SRC_1) {
@@ -240,7 +256,7 @@ std::vector<Operand> Fusion::operands(const Call& call, const std::vector<Tensor
     ++at;
   };
   if (has_own_bias_) out.push_back({DNNL_ARG_BIAS, inputs[0].data()});
-  for (std::size_t k = has_own_bias_ ? 1 : 0; k < attached_; ++k) {
+  for (std::size_t k = has_own_bias_ ? 1 : 0; k < done; ++k) {
     const Step& step = steps_[k];
     if (in_place && at == 0) {
       ++at;  // it is where the result goes

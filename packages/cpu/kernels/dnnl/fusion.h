@@ -33,13 +33,17 @@ class Fusion {
   // The node's input that is added to the product first, counted like `first`; -1: none is. The
   // result may take over its memory: then oneDNN adds `in_place`, to what is there.
   int first_added(int first) const;
-  // The steps that oneDNN does itself: into `attributes`, and into `operands`. `channel` are the
-  // dims of the result with all but the channels 1; `whole` is the result.
+  // The first `done` of the steps that oneDNN does itself: into `attributes`, and into `operands`.
+  // `channel` are the dims of the result with all but the channels 1; `whole` is the result.
   void attach(dnnl::primitive_attr& attributes, std::vector<std::pair<int, Desc>>& operands,
-              const Shape& channel, const Desc& whole, bool in_place = false) const;
+              const Shape& channel, const Desc& whole, std::size_t done,
+              bool in_place = false) const;
   // Where those operands are, for the result's elements from `first` on.
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs,
-                                bool in_place = false, std::int64_t first = 0) const;
+                                std::size_t done, bool in_place = false,
+                                std::int64_t first = 0) const;
+  // Steps among those that lose NaN: see dnnl/nan_watch.h.
+  const std::vector<std::size_t>& hiding() const { return hiding_; }
 
   // The steps that come after those that are done.
   void finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
@@ -79,6 +83,7 @@ class Fusion {
   bool has_own_bias_ = false;
   bool ends_in_swish_ = false;  // the one step that is left to us, see dnnl/swish.h
   std::size_t attached_ = 0;
+  std::vector<std::size_t> hiding_;
   std::size_t needed_ = 0;    // inputs
   std::int64_t most_light_ = INT64_MAX;  // channels, see is_light()
   float epsilon_ = 0;
@@ -86,6 +91,8 @@ class Fusion {
   float factor_ = 1;
 };
 
+// Bytes of a tensor of floats.
+std::int64_t bytes_of(const Tensor& y);
 // Makes all elements zero.
 void clear(const Tensor& y);
 

@@ -4,6 +4,7 @@
 #include "core/stored.h"
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
+#include "dnnl/nan_watch.h"
 #include "dnnl/primitive.h"
 #include "dnnl/row_product.h"
 #include "dnnl/weights.h"
@@ -37,7 +38,7 @@ struct Plan {
 };
 
 std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, bool flip_b,
-                                   bool packs, const Fusion& fusion) {
+                                   bool packs, const Fusion& fusion, std::size_t done) {
   const Desc a = matrix(p.a, flip_a, type);
   const Desc b = matrix(p.b, flip_b, type);
   const Desc y = dense(p.y, type);
@@ -45,7 +46,7 @@ std::unique_ptr<Plan> make_product(const Product& p, Type type, bool flip_a, boo
   dnnl::primitive_attr attr = attributes();
   Shape channel(p.y.size(), 1);
   channel.back() = p.y.back();
-  fusion.attach(attr, operands, channel, y);
+  fusion.attach(attr, operands, channel, y, done);
   const dnnl::matmul::primitive_desc pd(engine(), a, packs ? any(p.b, type) : b, y, attr);
   operands.emplace_back(DNNL_ARG_WEIGHTS, pd.weights_desc());
   auto plan = std::make_unique<Plan>();
@@ -93,19 +94,35 @@ class Multiplier {
       const auto* column = static_cast<const float*>(loaded(call, 1, b));
       return times_column(a.as<float>(), column, y.write<float>(), y.count(), inner);
     }
-    Key key;
-    key << a.dims() << b.dims() << threads << (packs ? 1 : 0);
-    plans_.with(
-        key,
-        [&] {
-          return make_product(merged(a.dims(), b.dims()), type, flip_a_, flip_b_, packs, fusion_);
-        },
-        [&](const Plan& plan) {
-          const Packed weights = weights_.packed(call, 1, b, *plan.packing);
-          plan.primitive->run(
-              call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, y.data()}},
-              fusion_.operands(call, more));
-        });
+    const auto execute = [&](const void* to, std::size_t done) {
+      Key key;
+      key << a.dims() << b.dims() << threads << (packs ? 1 : 0) << static_cast<std::int64_t>(done);
+      plans_.with(
+          key,
+          [&] {
+            return make_product(merged(a.dims(), b.dims()), type, flip_a_, flip_b_, packs, fusion_,
+                                done);
+          },
+          [&](const Plan& plan) {
+            const Packed weights = weights_.packed(call, 1, b, *plan.packing);
+            plan.primitive->run(
+                call, {{DNNL_ARG_SRC, a.data()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, to}},
+                fusion_.operands(call, more, done));
+          });
+    };
+    if (fusion_.hiding().empty()) {
+      execute(y.data(), fusion_.attached());
+    } else {
+      const NanWatch watch(threads);
+      execute(y.data(), fusion_.attached());
+      if (watch.saw()) {
+        void* before = call.scratch<char>(bytes_of(y));
+        for (const std::size_t step : fusion_.hiding()) {
+          execute(before, step);
+          mark_nan(y, before);
+        }
+      }
+    }
     fusion_.finish(call, more, y, placed, fusion_.attached());
   }
 

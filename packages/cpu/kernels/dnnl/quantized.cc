@@ -87,7 +87,7 @@ std::unique_ptr<Plan> plan_product(const Shape& dims, Type x_type, Type y_type,
   const Desc y = dense({rows, columns}, y_type);
   std::vector<std::pair<int, Desc>> operands{{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}};
   dnnl::primitive_attr attr = attributes();
-  fusion.attach(attr, operands, {1, columns}, dense({rows, columns}));
+  fusion.attach(attr, operands, {1, columns}, dense({rows, columns}), fusion.attached());
   scaling.attach(attr, operands, columns, 1 << 1, y_type);
   const dnnl::matmul::primitive_desc pd(engine(), x, any({inner, columns}, Type::s8), y, attr);
   return plan_of<dnnl::matmul>(pd, dense({inner, columns}, Type::s8), std::move(operands));
@@ -108,7 +108,8 @@ std::unique_ptr<Plan> plan_convolution(Geometry g, const Windows& windows, Type 
   dnnl::primitive_attr attr = attributes();
   Shape channel(g.spatial.size() + 2, 1);
   channel[1] = g.count;
-  fusion.attach(attr, operands, channel, image_of(g, g.out, g.count, first, Type::f32));
+  fusion.attach(attr, operands, channel, image_of(g, g.out, g.count, first, Type::f32),
+                fusion.attached());
   scaling.attach(attr, operands, g.count, g.groups == 1 ? 1 : 3, y_type);
   const Desc bias = fusion.starts_with_bias() ? dense({g.count}) : Desc();
   if (fusion.starts_with_bias()) operands.emplace_back(DNNL_ARG_BIAS, bias);
@@ -200,7 +201,7 @@ class QuantizedLayer {
         },
         [&](const Plan& plan) {
           const Packed weights = weights_.packed(call, 1, w, *plan.packing);
-          std::vector<Operand> operands = fusion_.operands(call, more);
+          std::vector<Operand> operands = fusion_.operands(call, more, fusion_.attached());
           scaling_.add_operands(operands, scales.data(), y_type != Type::f32);
           plan.primitive->run(call,
                               {{DNNL_ARG_SRC, x.data()},

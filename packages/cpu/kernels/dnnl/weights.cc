@@ -63,6 +63,13 @@ void Packing::run(const Call& call, const void* from, void* to) const {
   reorder_->run(call, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
+const void* Packing::made(const Call& call, const void* from) const {
+  if (!is_needed()) return from;
+  auto* room = call.scratch<char>(static_cast<std::int64_t>(wanted_.get_size()));
+  run(call, from, room);
+  return room;
+}
+
 Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
   const auto known = std::ranges::find_if(kept_, [&](const KeptPtr& kept) {
     return kept->data == data && kept->order == wanted;
@@ -92,9 +99,7 @@ Packed Weights::packed(const Call& call, int i, const Tensor& x, const Packing& 
     if (kept == nullptr) kept = keep(call, i, x, packing);
     if (kept != nullptr) return {kept, kept->room.get()};
   }
-  auto* room = call.scratch<char>(static_cast<std::int64_t>(packing.wanted().get_size()));
-  packing.run(call, loaded(call, i, x), room);
-  return {Packed(), room};
+  return {Packed(), packing.made(call, loaded(call, i, x))};
 }
 
 }  // namespace drystone::cpu::dnnl_part

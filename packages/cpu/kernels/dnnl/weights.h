@@ -18,6 +18,8 @@ class Packing {
   const Desc& wanted() const { return wanted_; }
   bool is_needed() const { return reorder_ != nullptr; }
   void run(const Call& call, const void* from, void* to) const;
+  // The weights in that order, in memory of the call where it is another one.
+  const void* made(const Call& call, const void* from) const;
 
  private:
   Desc wanted_;
