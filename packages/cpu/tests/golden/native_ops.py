@@ -53,7 +53,7 @@ def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
     """
     load()
     made = OneOp.of(op, inputs, attrs, "native")
-    prepared = made.session._prepare(list(made.fetches), list(made.feeds))
+    prepared = made.session._prepare(list(made.fetches), list(made.feeds), None)
     assert isinstance(prepared, Prepared)
     assert prepared.native is not None
     if not _is_native(prepared.native.describe()):
