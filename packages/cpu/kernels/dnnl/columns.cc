@@ -11,8 +11,9 @@ Columns::Columns(const Geometry& g)
       places_(g.batch * product(g.out)),
       width_(g.groups * g.depth * product(g.size)) {
   constexpr std::int64_t kRoom = 1 << 18;  // elements that a second cache holds
+  const std::size_t others = kAxes - g.out.size();  // in front: pieces() goes along the last
   for (std::size_t k = 0; k < g.out.size(); ++k) {
-    axes_[k] = {g.spatial[k], g.size[k], g.out[k], g.strides[k], g.dilations[k] + 1, g.before[k]};
+    axes_[others + k] = {g.spatial[k], g.size[k], g.out[k], g.strides[k], g.dilations[k] + 1, g.before[k]};
   }
   at_once_ = std::clamp<std::int64_t>(kRoom / std::max<std::int64_t>(width_, 1), 64,
                                       std::max<std::int64_t>(places_, 64));
