@@ -72,7 +72,7 @@ def main() -> None:
         graph, feeds = network(last)
         way = "nhwc_to_nchw" if last else "nchw_to_nhwc"
         found = [
-            spent(graph, feeds),
+            spent(graph, feeds, cpu_layout_conversion="no_conversion_on_cpu"),
             spent(graph, feeds, cpu_layout_conversion=way),
             spent(graph, feeds, auto_mixed_precision_onednn_bfloat16=True),
             spent(graph, feeds, auto_mixed_precision_cpu=True),

@@ -138,8 +138,11 @@ class Images(Drawing):
         data, sizes = self.one_of(self.values[-3:])
         alike = [made for made, other in self.values if other == sizes]
         width = sizes[3] if self.last else sizes[2]
-        kind = int(self.rng.integers(3))
-        other = (self.one_of(alike), self.weights(), self.weights(width))[kind]
+        kind = int(self.rng.integers(4))
+        sizes_of = self.placed(*sizes)
+        thin = [d if self.chance(0.7) else 1 for d in sizes_of[4 - int(self.rng.integers(1, 4)) :]]
+        kinds = (self.one_of(alike), self.weights(), self.weights(width), self.weights(*thin))
+        other = kinds[kind]
         pair = (data, other) if self.rng.random() < 0.5 else (other, data)
         self.keep(self.op(self.one_of(_BINARY), *pair, **F), *sizes)
 

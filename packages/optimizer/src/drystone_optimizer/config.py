@@ -96,8 +96,11 @@ DEFAULT_OFF: Final = frozenset(
 _SWITCH: Final = "use_plugin_optimizers"
 _TOGGLES: Final = (*PASSES, *OWN, _SWITCH)
 
-CPU_LAYOUTS: Final = ("no_conversion_on_cpu", "nchw_to_nhwc", "nhwc_to_nchw")
-"""What ``layout_optimizer`` may do to nodes of the CPU."""
+CPU_LAYOUTS: Final = ("default", "no_conversion_on_cpu", "nchw_to_nhwc", "nhwc_to_nchw")
+"""What ``layout_optimizer`` may do to nodes of the CPU.
+
+By default those with their channels first get them last where that makes convolutions quicker.
+"""
 MEMORY_MODES: Final = (
     "default", "manual", "heuristics", "swapping_heuristics", "recomputation_heuristics",
     "scheduling_heuristics",
@@ -220,7 +223,7 @@ class OptimizerConfig:
     meta_optimizer_timeout_ms: int = 0
     fail_on_optimizer_errors: bool = False
     verify_passes: bool = field(default_factory=_verifies)
-    cpu_layout_conversion: str = "no_conversion_on_cpu"
+    cpu_layout_conversion: str = "default"
     memory_mode: str = "default"
     memory_optimizer_target_node_name_scope: str = ""
     device_memory: Mapping[str, int] = field(default_factory=dict)

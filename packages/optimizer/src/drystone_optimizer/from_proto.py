@@ -62,8 +62,10 @@ def _of_single_passes(proto: RewriterConfig) -> dict[str, Any]:
     found: dict[str, Any] = {
         "memory_optimizer_target_node_name_scope": proto.memory_optimizer_target_node_name_scope,
         "auto_parallel_replicas": proto.auto_parallel.num_replicas,
-        "cpu_layout_conversion": RewriterConfig.CpuLayout.Name(proto.cpu_layout_conversion),
     }
+    if proto.cpu_layout_conversion != RewriterConfig.NO_CONVERSION_ON_CPU:  # as where nobody says
+        layout = RewriterConfig.CpuLayout.Name(proto.cpu_layout_conversion)
+        found["cpu_layout_conversion"] = layout
     if proto.auto_parallel.enable:
         found["auto_parallel"] = "on"
     if proto.memory_optimization == RewriterConfig.NO_MEM_OPT:

@@ -24,6 +24,7 @@ from drystone_base.graph import Graph
 from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.config import CPU_LAYOUTS
+from drystone_optimizer.passes.layout_optimizer import direction
 
 PASS = "layout_optimizer"
 GPU = "/device:GPU:0"
@@ -91,7 +92,8 @@ def test_c12_the_cpu_changes_when_it_is_told_to(last: bool) -> None:
     m = network("", last=last)
     feeds = X if last else {"x:0": X["x:0"].transpose(0, 3, 1, 2)}
     way = {True: "NHWC_TO_NCHW", False: "NCHW_TO_NHWC"}
-    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"])
+    stays = {"cpu_layout_conversion": "no_conversion_on_cpu"}
+    report = assert_unchanged(m, PASS, ["y:0"], ["x:0"], **stays)
     assert "no node is for a GPU that is there" in told(report, PASS)
     assert_unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[not last])
     after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"], cpu_layout_conversion=way[last])
@@ -142,7 +144,9 @@ AXES = {"Tidx": INT32}
         ("Sum", ([3],), {"keep_dims": False, **AXES}, True),
         ("Sum", ([1],), {"keep_dims": False, **AXES}, False),
         ("AddV2", (np.ones(3, np.float32),), {}, True),
-        ("AddV2", (np.ones((6, 3), np.float32),), {}, False),
+        ("AddV2", (np.ones((6, 3), np.float32),), {}, True),
+        ("Mul", (np.arange(3, dtype=np.float32).reshape(1, 1, 3),), {}, True),
+        ("Sub", (np.arange(90, dtype=np.float32).reshape(5, 6, 3),), {}, True),
         ("StridedSlice", ([0] * 4, [1] * 4, [1] * 4), {"Index": INT32, "end_mask": 13}, True),
         ("StridedSlice", ([0] * 4, [1] * 4, [1] * 4), {"Index": INT32, "new_axis_mask": 1}, False),
         ("StridedSlice", ([0], [1], [1]), {"Index": INT32}, False),
@@ -237,7 +241,11 @@ def test_c12_a_session_of_several_devices_gives_the_same() -> None:
 def test_c12_a_config_proto_says_what_the_cpu_gets() -> None:
     proto = RewriterConfig(cpu_layout_conversion=RewriterConfig.NCHW_TO_NHWC)
     assert OptimizerConfig.from_proto(proto).cpu_layout_conversion == "nchw_to_nhwc"
-    assert OptimizerConfig.from_proto(RewriterConfig()).cpu_layout_conversion == CPU_LAYOUTS[0]
+    assert (
+        OptimizerConfig.from_proto(RewriterConfig()).cpu_layout_conversion
+        == "default"
+        == CPU_LAYOUTS[0]
+    )
     with pytest.raises(BadRequest) as caught:
         OptimizerConfig(cpu_layout_conversion="NHWC")
     assert "optimizer option 'cpu_layout_conversion' cannot be 'NHWC'" in str(caught.value)
@@ -318,3 +326,37 @@ def test_c12_a_gpu_that_is_not_there_changes_nothing(device: str) -> None:
     session = Session(m.graph, SessionConfig(optimizer=OptimizerConfig(min_graph_nodes=-1)))
     plain = Session(m.graph, SessionConfig(optimizer="off"))
     np.testing.assert_allclose(plain.run("y:0", X), session.run("y:0", X), rtol=1e-5, atol=1e-5)
+
+
+def alone(size: int, form: str, op: str = "Conv2D") -> Maker:
+    """A convolution between element-wise ops."""
+    m = Maker()
+    shape = (1, 3, 8, 8) if form == "NCHW" else (1, 8, 8, 3)
+    m.op("Neg", "n", m.x(shape=shape), **F)
+    weights = m.const("w", np.ones((size, size, 3, 2), np.float32))
+    m.op(op, "a", "n", weights, strides=[1] * 4, padding="SAME", data_format=form, **F)
+    m.op("Relu", "r", "a", **F)
+    m.op("Identity", "y", "r", **F)
+    return m
+
+
+@pytest.mark.parametrize(("size", "form", "op", "gains"), [
+    (3, "NCHW", "Conv2D", True), (1, "NCHW", "Conv2D", False), (3, "NHWC", "Conv2D", False),
+    (1, "NCHW", "DepthwiseConv2dNative", True),
+])  # fmt: skip
+def test_c12_the_cpu_gets_channels_last_where_that_pays(
+    size: int, form: str, op: str, gains: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = alone(size, form, op)
+    monkeypatch.setattr(direction, "of_plugins", lambda: {op: ()})
+    after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
+    assert (after is not m.graph) is gains
+    if gains:
+        assert after["a"].attrs["data_format"] == "NHWC"
+        feeds = {"x:0": X["x:0"][:1].repeat(2, 1)[:, :8, :].repeat(2, 2)[:, :, :8]}
+        feeds = {"x:0": np.ascontiguousarray(feeds["x:0"].transpose(0, 3, 1, 2))}
+        assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"], cpu_layout_conversion="no_conversion_on_cpu")
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"], numeric="exact")
+    monkeypatch.setattr(direction, "of_plugins", dict)
+    assert_unchanged(m, PASS, ["y:0"], ["x:0"])

@@ -43,12 +43,12 @@ def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
         ctx.tick()
         if node not in mine or ctx.graph.get(node.name) is not node:
             continue
-        if ctx.kept(node) or not ctx.may_rewrite(node):
+        if not ctx.may_rewrite(node):
             continue
         plan = sensitive.match(ctx, node, direction)
         what = "data format"
         if plan is None:
             plan, what = agnostic.match(conversion, node), "moved behind a transpose"
-        if plan is not None:
+        if plan is not None and (plan.keeps_outputs or not ctx.kept(node)):
             conversion.apply(node, plan)
             ctx.count(what, Numeric.REASSOCIATES)

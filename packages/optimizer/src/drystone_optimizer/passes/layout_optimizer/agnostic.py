@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from drystone_base.graph import Node
+from drystone_base.graph import Node, Output
 from drystone_optimizer.passes.layout_optimizer.conversion import Conversion, Plan
 
 __all__ = ["OPS", "match"]
@@ -74,16 +74,25 @@ def _cast(conversion: Conversion, node: Node) -> Plan | None:
 
 
 def _broadcast(conversion: Conversion, node: Node, slots: Sequence[int]) -> Plan | None:
-    """Images, scalars, and vectors, which are filled up to images."""
+    """Images, scalars, and what has fewer dimensions, which is filled up to images."""
     by_rank: dict[int, list[int]] = {}
     for k in slots:
         shape = conversion.ctx.shape(node.inputs[k])
         by_rank.setdefault(-1 if shape is None else len(shape), []).append(k)
     full = [rank for rank in by_rank if rank in conversion.direction.orders]
-    if len(full) != 1 or not by_rank.keys() <= {0, 1, full[0]}:
+    if len(full) != 1 or not by_rank.keys() <= set(range(full[0] + 1)):
+        return None
+    thin = [k for rank, found in by_rank.items() if 0 < rank < full[0] for k in found]
+    if not all(_is_sized(conversion, node.inputs[k]) for k in thin):
         return None
     rank = _images(conversion, node, by_rank[full[0]])
-    return Plan(rank, by_rank[rank], thin=by_rank.get(1, ())) if rank else None
+    return Plan(rank, by_rank[rank], thin=thin) if rank else None
+
+
+def _is_sized(conversion: Conversion, output: Output) -> bool:
+    """Whether one Reshape can give a value more dimensions: at most one size is unknown."""
+    shape = conversion.ctx.shape(output)
+    return shape is not None and sum(size < 0 for size in shape) <= 1
 
 
 def _binary(conversion: Conversion, node: Node) -> Plan | None:

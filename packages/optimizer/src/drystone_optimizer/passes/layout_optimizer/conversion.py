@@ -33,6 +33,11 @@ class Plan:
     thin: Sequence[int] = ()
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def keeps_outputs(self) -> bool:
+        """Whether the node gives the same as before: it may be fetched."""
+        return not self.outputs and not self.sizes
+
 
 class Conversion:
     """Converts nodes of one graph in one direction; transposes are made once for each value."""
@@ -114,8 +119,10 @@ class Conversion:
         return self.ctx.add("Transpose", near, stem, [output, perm], attrs)
 
     def _filled(self, node: Node, output: Output, rank: int) -> Output:
-        """A vector as an image of that rank whose other dimensions are 1."""
-        shape = np.array([1] * (rank - 1) + [-1], np.int32)
+        """What has fewer dimensions as an image of that rank, with ones before them."""
+        known = self.ctx.shape(output) or (-1,)
+        sizes = [1] * (rank - len(known)) + [max(size, -1) for size in known]
+        shape = np.array(sizes, np.int32)
         target = self.ctx.add_constant(node, "shape", shape, self.ctx.waits([output]))
         attrs = {"T": self.ctx.dtype(output), "Tshape": self.ctx.dtype(target)}
         return (self.ctx.add("Reshape", node, "filled", [output, target], attrs), 0)

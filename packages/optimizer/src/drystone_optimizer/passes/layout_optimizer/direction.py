@@ -5,12 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
+from drystone_base.graph import Node
 from drystone_base.late_dataclasses import dataclass
 from drystone_optimizer.context import Context
+from drystone_optimizer.devices import DEFAULT_TYPE
+from drystone_optimizer.kernels_there import of_plugins
 
 __all__ = ["Direction", "directions"]
 
 _CONVOLUTIONS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
+_BY_CHANNEL: Final = ("BiasAdd", "FusedBatchNorm", "Add", "Mul", "Sub")
 _SHORT: Final = ("float16", "bfloat16")
 _LETTERS: Final = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
@@ -43,13 +47,47 @@ def directions(ctx: Context) -> list[Direction]:
     found = []
     if "GPU" in ctx.devices and any(ctx.device_type(node) == "GPU" for node in ctx.graph):
         found.append(Direction("GPU", not _wants_last(ctx)))
-    if ctx.config.cpu_layout_conversion != "no_conversion_on_cpu":
-        found.append(Direction("CPU", ctx.config.cpu_layout_conversion == "nhwc_to_nchw"))
+    wish = ctx.config.cpu_layout_conversion
+    if wish == "default" and _gains_by_last(ctx):
+        wish = "nchw_to_nhwc"
+    if wish in ("nchw_to_nhwc", "nhwc_to_nchw"):
+        found.append(Direction(DEFAULT_TYPE, wish == "nhwc_to_nchw"))
     if not found:
         ctx.decline(
             "no node is for a GPU that is there, and cpu_layout_conversion leaves the CPU's alone"
         )
     return found
+
+
+def _gains_by_last(ctx: Context) -> bool:
+    """Whether a convolution of the CPU has its channels first, and code that wants them last.
+
+    That runs over the channels. A filter of one place with nothing after it is a product that is as
+    quick in either format: two transposes are not worth it for such alone.
+    """
+    kernels = of_plugins()
+    return any(
+        node.op in kernels and _is_first(node) and (_slides(ctx, node) or _is_followed(ctx, node))
+        for node in ctx.graph
+        if node.op.startswith(_CONVOLUTIONS) and ctx.device_type(node) == DEFAULT_TYPE
+    )
+
+
+def _is_first(node: Node) -> bool:
+    return str(node.attr("data_format", "")).startswith("NC")
+
+
+def _slides(ctx: Context, node: Node) -> bool:
+    """Whether a convolution is more than a product, as far as its filter is known."""
+    if "Backprop" in node.op or "Depthwise" in node.op:
+        return True
+    shape = ctx.shape(node.inputs[1])
+    return shape is None or any(size != 1 for size in shape[:-2])
+
+
+def _is_followed(ctx: Context, node: Node) -> bool:
+    """Whether what comes next adds or multiplies by channel."""
+    return any(user.op.startswith(_BY_CHANNEL) for user, _ in ctx.graph.consumers(node))
 
 
 def _wants_last(ctx: Context) -> bool:

@@ -71,7 +71,7 @@ _PER_DIMENSION: Final = ("strides", "dilations", "ksize", "explicit_paddings")
 def match(ctx: Context, node: Node, direction: Direction) -> Plan | None:
     """What to change of a node with a data format; None where it stays."""
     op = OPS.get(node.op)
-    if op is None or ctx.kept(node) or not ctx.may_rewrite(node):
+    if op is None or not ctx.may_rewrite(node):
         return None
     given = str(node.attr("data_format", op.default))
     rank = 5 if "D" in given else 4
