@@ -200,6 +200,48 @@ void move_turned(Box box, int turned, char* out, const char* in) {
            });
 }
 
+// As few rows of the input as the last dim has become one: theirs in turn, as a picture's colours.
+template <class E, int kRows>
+void move_woven(Box box, int along, char* out, const char* in) {
+  constexpr std::int64_t kPiece = 1024;
+  const std::int64_t in_step = box.in[box.rank - 1];
+  const std::int64_t count = box.dims[along];
+  box.remove(box.rank - 1);
+  box.remove(along);
+  const std::int64_t pieces = (count + kPiece - 1) / kPiece;
+  parallel(rows_of(box, box.rank) * pieces, kPiece, [&](std::int64_t begin, std::int64_t end) {
+    Walk walk(box, box.rank, begin / pieces);
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int64_t first = k % pieces * kPiece;
+      if (first == 0 && k != begin) walk.next();
+      const E* from[kRows];
+      for (int i = 0; i < kRows; ++i)
+        from[i] = reinterpret_cast<const E*>(in + walk.in + i * in_step) + first;
+      E* to = reinterpret_cast<E*>(out + walk.out) + first * kRows;
+      const std::int64_t here = std::min(kPiece, count - first);
+      for (std::int64_t j = 0; j < here; ++j) {
+        for (int i = 0; i < kRows; ++i) to[j * kRows + i] = from[i][j];
+      }
+    }
+  });
+}
+
+// Does that where it is that, and says whether: some dim lies side by side in the input, and before the
+// last one in the output.
+template <class E>
+bool weaves(const Box& box, char* out, const char* in) {
+  const int last = box.rank - 1;
+  const std::int64_t rows = box.dims[last];
+  if (box.out[last] != box.size || rows > 3) return false;
+  for (int k = 0; k < last; ++k) {
+    if (box.in[k] != box.size || box.out[k] != rows * box.size || box.dims[k] < 8) continue;
+    if (rows == 2) move_woven<E, 2>(box, k, out, in);
+    else move_woven<E, 3>(box, k, out, in);
+    return true;
+  }
+  return false;
+}
+
 void move(const Box& box, char* out, const char* in) {
   const int last = box.rank - 1;
   if (box.dense(last)) return move_rows(box, out, in);
@@ -210,7 +252,7 @@ void move(const Box& box, char* out, const char* in) {
         if (box.in[k] == box.size && box.dims[k] >= 4) return move_turned<E>(box, k, out, in);
       }
     }
-    move_elements<E>(box, out, in);
+    if (!weaves<E>(box, out, in)) move_elements<E>(box, out, in);
   });
 }
 

@@ -33,6 +33,10 @@ def test_every_permutation_transposes(shape: tuple[int, ...], dtype: str) -> Non
 
 def test_a_large_transpose_is_shared_among_threads() -> None:
     assert_agrees("Transpose", numbers((1025, 771)), np.array([1, 0]))
+    for dtype in ("float32", "uint8", "float64"):  # pictures: few rows become one
+        for shape, perm in (((2, 3, 37, 41), (0, 2, 3, 1)), ((3, 2, 1500), (0, 2, 1)),
+                            ((2, 9, 5), (2, 1, 0)), ((3, 9), (1, 0))):  # fmt: skip
+            assert_agrees("Transpose", numbers(shape, dtype), np.array(perm))
     assert_agrees("Transpose", numbers((9, 300, 301)), np.array([0, 2, 1]))
     assert_agrees("ConjugateTranspose", numbers((300, 200), "complex64") * 1j, np.array([1, 0]))
 
