@@ -155,14 +155,14 @@ class FsspecStore(Store):
 
         It would take ``a[1]`` for ``a1``, put files into a directory, and delete one that is empty.
         """
-        self._may_be_replaced(target)
         if self._moves:
+            self._may_be_replaced(target)
             self.filesystem.mv(self._path(source), self._path(target))
             return
-        for path in (source, target):
-            self._no_directory(path)
-        self.copy(source, target)
-        self.filesystem.rm_file(self._path(source))
+        if not self.stat(source).is_directory:
+            self._may_be_replaced(target)
+            self._no_directory(target)
+        super().rename(source, target)
 
     def _may_be_replaced(self, path: str) -> None:
         """Refuse a directory: SFTP does without saying why, local files would go into it."""
@@ -214,8 +214,9 @@ class MemoryStore(FsspecStore):
         super().copy(source, target)
 
     def rename(self, source: str, target: str) -> None:
-        """A file, over one that exists."""
-        self._no_directory(target)
+        """A file over one that exists, or a directory to a path that is free."""
+        if not self.stat(source).is_directory:
+            self._no_directory(target)
         super().rename(source, target)
 
 

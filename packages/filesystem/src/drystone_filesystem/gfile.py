@@ -122,8 +122,10 @@ class GFile:
         return bool(self._raw.seekable())
 
     def flush(self) -> None:
-        """Let others see what was written, where the store can."""
+        """Let others see what was written, where the store can; nothing where it cannot."""
         self._file.flush()
+        if "r" not in self.mode:
+            self._raw.flush()  # which buffers of Python's do not ask for
 
     def close(self) -> None:
         """End the file: what was written is there when this returns."""
@@ -202,7 +204,10 @@ def rmtree(path: Path) -> None:
 
 @checked
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Move a file, or a directory where the filesystem can; over a file only if told so."""
+    """Move a file or a directory; over a file only if told so.
+
+    Stores that move files only have a directory copied file by file, then deleted.
+    """
     _free(dst, overwrite=overwrite)
     host.rename(src, dst)
 

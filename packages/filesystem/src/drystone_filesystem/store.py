@@ -6,6 +6,8 @@ import abc
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
+from drystone_filesystem._trees import move_tree
+
 __all__ = ["Stat", "Store", "Take", "Upload"]
 
 Take = Callable[[memoryview], bool]
@@ -119,7 +121,13 @@ class Store(abc.ABC):
         raise NotImplementedError("this store is read-only")
 
     def rename(self, source: str, target: str) -> None:
-        """Move a file over one that exists."""
+        """Move a file over one that exists, or a directory to a path that is free.
+
+        By default both are copied, then deleted: a directory file by file.
+        """
+        if self.stat(source).is_directory:
+            move_tree(self, source, target)
+            return
         self.copy(source, target)
         self.delete(source)
 
