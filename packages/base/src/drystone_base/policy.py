@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
     from drystone_base.kernels import Call
 
-__all__ = ["OUTSIDE", "Access", "checkpoint_files", "checkpoint_parts", "checkpoint_reads"]
+__all__ = [
+    "ACTING",
+    "OUTSIDE",
+    "Access",
+    "checkpoint_files",
+    "checkpoint_parts",
+    "checkpoint_reads",
+    "may_be_led_to",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -49,6 +58,11 @@ _BY_EFFECT: Final[dict[str, str]] = {
         DataServiceDatasetV4 RegisterDataset RegisterDatasetV2""",
     "runs Python": "PyFunc PyFuncStateless EagerPyFunc",
 }
+
+ACTING: Final[ContextVar[Access | None]] = ContextVar(
+    "access of the kernel that runs", default=None
+)
+"""What the kernel that runs in this context may reach; None outside of kernels."""
 
 OUTSIDE: Final = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops.split()}
 """Ops that reach outside the graph, with what they do; PrintV2 does so to ``file://`` only."""
@@ -135,6 +149,15 @@ class Access:
                 code="access-denied",
                 status="PERMISSION_DENIED",
             )
+
+
+def may_be_led_to(path: PathLike) -> bool:
+    """Whether a server may lead a read on to this path: below what the policy opens to the op.
+
+    What the program itself reads may be led anywhere.
+    """
+    access = ACTING.get()
+    return access is None or access.may_read(path)
 
 
 def checkpoint_parts(prefix: PathLike) -> list[Path]:

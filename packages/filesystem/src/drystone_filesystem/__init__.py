@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
     from drystone_filesystem.objects import retry_options as retry_options
+    from drystone_filesystem.redirects import check_plain as check_plain
+    from drystone_filesystem.redirects import redirected as redirected
     from drystone_filesystem.registry import register as register
     from drystone_filesystem.registry import schemes as schemes
     from drystone_filesystem.registry import select as select
@@ -52,6 +54,7 @@ _HOME = {
     "Take": ".store",
     "Transaction": _OPTIONS,
     "Upload": ".store",
+    "check_plain": ".redirects",
     "client_options": ".objects",
     "get_option": _OPTIONS,
     "gfile": "",
@@ -59,6 +62,7 @@ _HOME = {
     "option_names": _OPTIONS,
     "options": _OPTIONS,
     "progress": ".transfer",
+    "redirected": ".redirects",
     "register": ".registry",
     "retry_options": ".objects",
     "schemes": ".registry",
@@ -83,6 +87,7 @@ __all__ = [
     "Transaction",
     "Upload",
     "__version__",
+    "check_plain",
     "client_options",
     "get_option",
     "gfile",
@@ -90,6 +95,7 @@ __all__ = [
     "option_names",
     "options",
     "progress",
+    "redirected",
     "register",
     "retry_options",
     "schemes",

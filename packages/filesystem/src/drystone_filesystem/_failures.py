@@ -51,12 +51,18 @@ _SHORTEST: Final = 6
 
 
 class StoreFailure(OSError):
-    """A failure of a store whose status is known; ``passes`` if asking again may help."""
+    """A failure of a store whose status is known; ``passes`` if asking again may help.
 
-    def __init__(self, status_name: str, text: str, *, passes: bool = False) -> None:
+    ``after``: seconds that the store wants to be left alone before that.
+    """
+
+    def __init__(
+        self, status_name: str, text: str, *, passes: bool = False, after: float = 0.0
+    ) -> None:
         super().__init__(text)
         self.status_name = status_name
         self.passes = passes
+        self.after = after
 
 
 def explained(error: BaseException, path: str) -> BaseException:

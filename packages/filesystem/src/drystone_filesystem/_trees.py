@@ -50,7 +50,8 @@ def _check_free(store: Store, target: str) -> None:
 
 def _walk(store: Store, top: str) -> tuple[list[str], list[str]]:
     """What is added to the path of ``top`` for each directory, from it down, and for each file."""
-    directories, files = [""], []
+    directories = [""]
+    files: list[str] = []
     for here in directories:
         for child in store.children(top + here):
             name = f"{here}/{child}"

@@ -85,7 +85,8 @@ def tell(path: str, count: int, size: int) -> None:
 def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda: 0) -> T:
     """What ``call`` answers; again, after a wait that doubles, while its failure may pass.
 
-    Attempts and seconds are those of a part: they begin anew when ``place()`` moved on by one.
+    A store that says when to come back is asked then, not before. Attempts and seconds are those of
+    a part: they begin anew when ``place()`` moved on by one.
     Ctrl-C ends it at once (``interruptible``).
     """
     begin, attempt, before, wait = time.monotonic(), 0, place(), how.first_wait
@@ -98,9 +99,10 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
                 begin, attempt, before, wait = time.monotonic(), 1, place(), how.first_wait
             left = begin + how.seconds - time.monotonic()
             passes = status_of(error) in _AGAIN or getattr(error, "passes", False)
-            if not passes or attempt >= how.attempts or left < wait:
+            after = float(getattr(error, "after", 0.0))
+            if not passes or attempt >= how.attempts or left < max(wait, after):
                 raise
-        time.sleep(wait * (0.5 + random.random()))
+        time.sleep(max(wait * (0.5 + random.random()), after))
         wait *= 2
 
 

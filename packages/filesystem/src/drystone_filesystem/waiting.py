@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
+from contextvars import copy_context
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
@@ -56,10 +57,11 @@ class Threads(Executor):
         self._running = self._idle = self._waiting = 0
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a thread call it; the answer is the future's."""
+        """Have a thread call it, in the context of the caller; the answer is the future's."""
         future: Future[T] = Future()
+        call = partial(copy_context().run, fn, *args, **kwargs)
         with self._lock:
-            self._calls.put((future, partial(fn, *args, **kwargs)))
+            self._calls.put((future, call))
             self._waiting += 1
             more = self._waiting > self._idle and self._running < self._count
             self._running += more

@@ -6,12 +6,11 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from drystone_filesystem import Stat, StoreFailure, Take
-from drystone_fs_hdfs._web import Answer, WebStore, asked, failure
+from drystone_filesystem import Stat, StoreFailure, Take, check_plain, redirected
+from drystone_fs_hdfs._web import Answer, Into, WebStore, asked, failure, seconds_of
 
 __all__ = ["Web"]
 
@@ -33,18 +32,31 @@ class Web(WebStore):
         self._scheme = scheme
 
     def _url(self, path: str) -> str:
+        check_plain(path)
         return f"{self._scheme}://{quote(path, safe=_KEPT, errors='surrogateescape')}"
+
+    def _asked(
+        self, path: str, method: str, headers: Mapping[str, str], into: Into | None = None
+    ) -> Answer:
+        """The answer, from where the server leads on to, as far as the policy lets it."""
+        url = self._url(path)
+        for _ in range(_REDIRECTS):
+            answer = asked(path, method, url, headers=headers, into=into, redirect=False)
+            if answer.status not in _LEADING or not answer.headers.get("location"):
+                return answer
+            url = redirected(path, url, answer.headers["location"])
+        raise StoreFailure("FAILED_PRECONDITION", f"{path}: over {_REDIRECTS} redirects in a row")
 
     def stat(self, path: str) -> Stat:
         """By HEAD; by the first byte where a server refuses that."""
-        answer = asked(path, "HEAD", self._url(path), headers=_PLAIN)
+        answer = self._asked(path, "HEAD", _PLAIN)
         if answer.status in (403, 405, 501):
             headers = {**_PLAIN, "Range": "bytes=0-0"}
-            answer = asked(path, "GET", self._url(path), headers=headers, into=_nothing)
+            answer = self._asked(path, "GET", headers, _nothing)
         if answer.status == 416:
             return Stat(0)
         if answer.status not in (200, 206):
-            raise _failed(path, answer.status)
+            raise _failed(path, answer)
         return _stat(path, answer.headers)
 
     def begin(self, path: str, size: int) -> tuple[Stat, bytes]:
@@ -57,9 +69,9 @@ class Web(WebStore):
             return answer.status == 206
 
         headers = {**_PLAIN, "Range": f"bytes=0-{size - 1}"}
-        answer = asked(path, "GET", self._url(path), headers=headers, into=into)
-        if answer.status in (404, 410):
-            raise _failed(path, answer.status)
+        answer = self._asked(path, "GET", headers, into)
+        if answer.status in _FOR_ALL or answer.status >= 500:
+            raise _failed(path, answer)  # asking otherwise would give the same
         if answer.status != 206 or _start(answer.headers) or not _whole(answer.headers):
             return self.stat(path), b""
         return _stat(path, answer.headers), bytes(head)
@@ -86,11 +98,11 @@ class Web(WebStore):
             # An answer that ends with what was asked for leaves a connection that can serve again.
             return more and (left > 0 or answer.status == 206)
 
-        answer = asked(path, "GET", self._url(path), headers=headers, into=into)
+        answer = self._asked(path, "GET", headers, into)
         if answer.status == 412:
             raise StoreFailure("FAILED_PRECONDITION", f"{path} {_CHANGED}")
         if answer.status not in (200, 206):
-            raise _failed(path, answer.status)
+            raise _failed(path, answer)
 
 
 def _checked(path: str, answer: Answer, offset: int, version: str) -> int:
@@ -109,6 +121,9 @@ def _nothing(_answer: Answer, _piece: memoryview) -> bool:
     return False
 
 
+_REDIRECTS: Final = 5
+_FOR_ALL: Final = (404, 408, 410, 429)
+_LEADING: Final = (301, 302, 303, 307, 308)
 _KEPT: Final = "/:@!$&()*+,;=~%[]?"
 _PLAIN: Final = {"Accept-Encoding": "identity"}
 _BY_TIME: Final = "W/ "
@@ -117,8 +132,10 @@ _OLD: Final = 60
 _CHANGED: Final = "was changed while it was read: open it again"
 
 
-def _failed(path: str, code: int) -> Exception:
-    return FileNotFoundError(f"there is no {path}") if code in (404, 410) else failure(path, code)
+def _failed(path: str, answer: Answer) -> Exception:
+    if answer.status in (404, 410):
+        return FileNotFoundError(f"there is no {path}")
+    return failure(path, answer.status, headers=answer.headers)
 
 
 def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
@@ -126,7 +143,7 @@ def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
     length = _whole(headers) if part else headers.get("content-length")
     if not length:
         raise StoreFailure("UNIMPLEMENTED", f"{path}: the server does not say how long it is")
-    time = _seconds(headers.get("last-modified")) * 1_000_000_000
+    time = seconds_of(headers.get("last-modified")) * 1_000_000_000
     return Stat(int(length), time, False, _version(headers), _digest(headers))
 
 
@@ -143,17 +160,9 @@ def _version(headers: Mapping[str, Any]) -> str:
     each request would never be the same.
     """
     tag: str = headers.get("etag") or ""
-    changed, now = _seconds(headers.get("last-modified")), _seconds(headers.get("date"))
+    changed, now = seconds_of(headers.get("last-modified")), seconds_of(headers.get("date"))
     by_time = not tag and changed and now - changed >= _OLD
     return f"{_BY_TIME}{headers['last-modified']}" if by_time else tag
-
-
-def _seconds(said: str | None) -> int:
-    """A time of a header, since 1970; 0 for none, and for what is no time."""
-    try:
-        return int(parsedate_to_datetime(said).timestamp()) if said else 0
-    except (ValueError, OverflowError):
-        return 0
 
 
 def _start(headers: Mapping[str, Any]) -> int:

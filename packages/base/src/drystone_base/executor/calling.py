@@ -10,6 +10,7 @@ import numpy as np
 from drystone_base.cancellation import check_time
 from drystone_base.errors import DrystoneError, KernelError, remedy_for
 from drystone_base.kernels import Call, Kernel
+from drystone_base.policy import ACTING
 from drystone_base.state import Variable
 from drystone_base.tensor import as_array
 
@@ -101,6 +102,7 @@ def call_kernel(
     )
     kernel = instruction.kernel
     assert kernel is not None
+    acting = ACTING.set(runtime.access)
     try:
         result = (
             kernel(call, *values)
@@ -112,6 +114,8 @@ def call_kernel(
         raise
     except Exception as error:  # whatever NumPy or a plugin raises must name the node
         raise unexpected(instruction, values, error) from error
+    finally:
+        ACTING.reset(acting)
     outputs = result if isinstance(result, list | tuple) else [result]
     if len(outputs) != instruction.output_count:
         raise unexpected(instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs"))

@@ -1,0 +1,39 @@
+"""Redirects: a server leads a read of an op to nothing that the policy does not open to it."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Final
+from urllib.parse import unquote, urljoin, urlsplit
+
+from drystone_base.policy import may_be_led_to
+from drystone_filesystem._failures import StoreFailure
+
+__all__ = ["check_plain", "redirected"]
+
+_SCHEMES: Final = ("http", "https")
+
+
+def redirected(path: str, url: str, location: str) -> str:
+    """The URL that an answer to ``url`` leads on to, for the read of ``path``.
+
+    Raises ``StoreFailure`` (``PERMISSION_DENIED``) where the op that reads may not read there.
+    """
+    target = urljoin(url, location)
+    scheme, host, place, *_ = urlsplit(target)
+    # Servers decode what is percent-encoded, dots and slashes too.
+    plain = f"{scheme}://{host}{posixpath.normpath(unquote(place) or '/')}"
+    if scheme in _SCHEMES and may_be_led_to(plain) and may_be_led_to(target.partition("?")[0]):
+        return target
+    raise StoreFailure(
+        "PERMISSION_DENIED",
+        f"{path}: the server leads on to {target}, which the session's config does not open; "
+        f"if you trust it: --allow-read {plain}",
+    )
+
+
+def check_plain(path: str) -> None:
+    """Raise ``ValueError`` for a path that a server may take for one above it."""
+    plain = unquote(path).replace("\\", "/")
+    if any(part in (".", "..") for part in plain.split("/")):
+        raise ValueError(f"{path}: a part of a path must not be a dot, or two, encoded or not")
