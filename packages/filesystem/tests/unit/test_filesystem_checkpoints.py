@@ -115,7 +115,7 @@ def test_a_tensor_beyond_four_gigabytes(far: tuple[Path, list[str]]) -> None:
     """Only it is read of a checkpoint whose data are larger than memory might be."""
     folder, roots = far
     with BundleWriter(folder / "ckpt") as writer:
-        writer._file.seek(FAR)
+        writer._draft.file.seek(FAR)
         writer._offset = FAR
         writer.add("v", np.array([5, 6], np.float32))
     for root in roots:
