@@ -20,6 +20,7 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._transfers import moving
 from drystone_base.policy import OUTSIDE
+from drystone_base.printable import plain
 from drystone_base.shown import shape_text
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def _print_unsupported(facts: dict[str, Any]) -> None:
     if not unsupported:
         click.echo("every op has a kernel")
     elif not reached:
-        click.echo(f"no kernel, and not reached by any signature: {', '.join(unsupported)}")
+        click.echo(plain(f"no kernel, and not reached by any signature: {', '.join(unsupported)}"))
     for op, row in reached.items():
         where = ", ".join(f"{name} (node {node})" for name, node in row["reached_by"].items())
-        click.echo(f"no kernel: {op}, reached by {where}")
+        click.echo(plain(f"no kernel: {op}, reached by {where}"))
