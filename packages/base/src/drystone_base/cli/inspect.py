@@ -149,6 +149,7 @@ def _signature(analysis: Analysis, signature: Signature) -> dict[str, Any]:
                 "tensor": spec.tensor,
                 "dtype": spec.dtype.label,
                 "shape": analysis.shape(spec),
+                "optional": spec.optional,
             }
             for name, spec in specs.items()
         }
@@ -161,7 +162,13 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
     print_table("", ("", ""), _summary(loaded, facts))
     for name, signature in loaded.signatures.items():
         rows = [
-            (role, key, spec.dtype, shape_text(analysis.shape(spec)), spec.tensor)
+            (
+                "in, optional" if spec.optional else role,
+                key,
+                spec.dtype,
+                shape_text(analysis.shape(spec)),
+                spec.tensor,
+            )
             for role, specs in (("in", signature.inputs), ("out", signature.outputs))
             for key, spec in specs.items()
         ]
