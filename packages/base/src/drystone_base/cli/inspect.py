@@ -149,8 +149,8 @@ def _signature(analysis: Analysis, signature: Signature) -> dict[str, Any]:
                 "tensor": spec.tensor,
                 "dtype": spec.dtype.label,
                 "shape": analysis.shape(spec),
-                "optional": spec.optional,
             }
+            | ({"optional": True} if spec.optional else {})
             for name, spec in specs.items()
         }
         for role, specs in (("inputs", signature.inputs), ("outputs", signature.outputs))
