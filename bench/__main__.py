@@ -23,7 +23,7 @@ from bench.case import GROUPS, Case
 from bench.cases import all_cases, networks
 from bench.convert import with_onnx
 from bench.machine import describe
-from bench.peers import HOME, RUNTIMES, TOP, Peer, find
+from bench.peers import BEFORE, HOME, RUNTIMES, TOP, Peer, find
 from bench.rounds import Settings, measure
 
 __all__ = ["main"]
@@ -32,6 +32,9 @@ EXAMPLES = """examples:
   python -m bench                          all cases, every peer that is installed; about 30 minutes
   python -m bench --quick                  a part of the cases, fewer rounds; about 3 minutes
   python -m bench --only loops --only selfie --peers tensorflow
+  python -m bench --quick --peers none --before ../old/bin/python
+                                           what a change costs: beside the drystone of another
+                                           environment; above 1x, this one is ahead
   python -m bench --json now.json          all numbers as data
   python -m bench --publish                the result that the pages show, and the pages
   python -m bench --only loops --publish   the same, with only these rows measured anew
@@ -82,11 +85,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add("--models", type=Path, metavar="FOLDER", help="recorded models (../shared/models)")
     add("--python", action="append", default=[], metavar="PEER=FILE",
         help="another interpreter that has a peer")  # fmt: skip
+    add("--before", metavar="FILE", help="an interpreter with another drystone, as one more peer")
     add("--json", type=Path, metavar="FILE", help="write all numbers there")
     add("--publish", action="store_true",
         help="write bench/results/, the page, its plot and the README's section; with --only, "
              "rows of other cases stay as they are")  # fmt: skip
     options = parser.parse_args(arguments)
+    if options.before and options.publish:
+        parser.error("--before compares two of ours: there is nothing to publish")
     unknown = set(filter(None, options.peers.split(","))) - {*names, "none"}
     if unknown:
         parser.error(f"no such peer: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -109,6 +115,8 @@ def start(options: argparse.Namespace) -> dict[str, Any]:
     wanted = options.peers.split(",")
     chosen = [r for r in RUNTIMES if r is RUNTIMES[0] or r.name in wanted]
     options.found = [find(runtime, options.pythons.get(runtime.name)) for runtime in chosen]
+    if options.before:
+        options.found.append(find(BEFORE, options.before))
     return {
         "format": of.FORMAT, "when": datetime.now(UTC).isoformat(timespec="minutes"),
         "complete": False, "command": shlex.join(["python", "-m", "bench", *_told(sys.argv[1:])]),

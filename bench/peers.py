@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOME", "OURS", "RUNTIMES", "TOP", "Peer", "Runtime", "find"]
+__all__ = ["BEFORE", "HOME", "OURS", "RUNTIMES", "TOP", "Peer", "Runtime", "find"]
 
 TOP = Path(__file__).resolve().parents[1]
 HOME = TOP / ".drystone-env" / "peers"
@@ -21,12 +21,16 @@ OURS = "drystone"
 
 @dataclass(frozen=True)
 class Runtime:
-    """A runtime: its distributions, first the one that is named in tables, and how it starts."""
+    """A runtime: its distributions, first the one that is named in tables, and how it starts.
+
+    ``worker``: the module that runs its cases, where that has not the runtime's name.
+    """
 
     name: str
     distributions: tuple[str, ...]
     imports: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    worker: str = ""
 
 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
@@ -38,6 +42,8 @@ RUNTIMES = (
     Runtime("torch", ("torch",), "import torch"),
 )
 """drystone and its peers, in the order of the columns."""
+BEFORE = replace(RUNTIMES[0], name="before", worker=f"run_{OURS}")
+"""Another drystone, which a change is compared with."""
 
 
 @dataclass(frozen=True)

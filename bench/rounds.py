@@ -48,7 +48,8 @@ class Worker:
     """One process with one runtime and one case."""
 
     def __init__(self, peer: Peer, case: Case, settings: Settings) -> None:
-        given = {"runtime": f"run_{peer.name}", "case": case.data(), "threads": settings.threads,
+        worker = peer.runtime.worker or f"run_{peer.name}"
+        given = {"runtime": worker, "case": case.data(), "threads": settings.threads,
                  "started": time.time()}  # fmt: skip
         self.settings = settings
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115

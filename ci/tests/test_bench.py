@@ -66,6 +66,16 @@ def test_an_unknown_case_or_peer_is_refused_with_the_known_ones(
     assert all(name in done.stderr for name in names)
 
 
+def test_another_drystone_is_one_more_peer(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    chosen = ["--only", "calls", "--rounds", "1", "--json", str(out)]
+    done = run("bench", "--peers", "none", "--before", sys.executable, *chosen)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert list(found["peers"]) == ["drystone", "before"]
+    assert all("slots" in row["found"]["before"] for row in found["cases"])
+
+
 def test_a_peer_that_is_not_installed_is_absent_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
