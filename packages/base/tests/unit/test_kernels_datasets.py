@@ -160,6 +160,28 @@ def test_rows_that_do_not_fit_together() -> None:
     b.fails("UNIMPLEMENTED", "must be in order", "SparseTensorSliceDataset", *sparse)
 
 
+def test_rows_of_a_sparse_tensor() -> None:
+    b = Bench()
+    parts = i64([[0, 0], [2, 2], [2, 3]]), f32([1, 2, 3]), i64([4, 4])
+    rows = b("SparseTensorSliceDataset", *parts)
+    assert taken(b, rows) == [
+        [[[0]], [1], [4]], [[], [], [4]], [[[2], [3]], [2, 3], [4]], [[], [], [4]],
+    ]  # fmt: skip
+    assert dataset_of(rows).types == (INT64, FLOAT32, INT64)
+    spec: dict[str, Any] = {"output_types": [INT64, FLOAT32, INT64]}
+    spec["output_shapes"] = [(-1, 1), (-1,), (1,)]
+    handle = b("IteratorV2", shared_name="rows", container="", **spec)
+    b.all("MakeIterator", rows, handle)
+    for _ in range(4):
+        assert b.all("IteratorGetNext", handle, **spec)[2].tolist() == [4]
+    many = b("SparseTensorSliceDataset", *parts[:2], i64([1 << 40, 4]))
+    assert size(b, many) == 1 << 40
+    assert len(taken(b, many, 5)) == 5
+    for indices, shape in (([[0, 4]], [1, 4]), ([[1, 0]], [1, 4]), ([[-1, 0]], [1, 4])):
+        b.fails("INVALID_ARGUMENT", "must lie in the dense shape", "SparseTensorSliceDataset",
+                i64(indices), f32([1]), i64(shape))  # fmt: skip
+
+
 def test_what_the_iterator_declares_is_checked() -> None:
     b = Bench()
     handle = b("IteratorV2", shared_name="it", container="", **SPEC)

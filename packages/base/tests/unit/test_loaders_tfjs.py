@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict
 
 from drystone_abi.protos import DataType
 from drystone_base.dtypes import FLOAT32, INT64, STRING, DType
-from drystone_base.errors import DrystoneError
+from drystone_base.errors import BadModelFile, DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
 from drystone_base.model import load
@@ -358,3 +358,52 @@ def test_an_initializer_that_makes_nothing_for_the_model(tmp_path: Path) -> None
         odd = with_tables() | {"initializerSignature": signature}
         found = load_model(written(tmp_path / "odd", odd, a=TABLE_DATA))
         assert "table" in found.signatures["serving_default"].inputs
+
+
+def function(name: str, *nodes: dict[str, Any], ret: str) -> dict[str, Any]:
+    """A function of the library that gives one float."""
+    stated = {"name": name, "outputArg": [{"name": "o", "type": "DT_FLOAT"}]}
+    return {"signature": stated, "nodeDef": list(nodes), "ret": {"o": ret}}
+
+
+def calling(name: str, called: str) -> dict[str, Any]:
+    types = {"list": {"type": ["DT_FLOAT"]}}
+    return node(name, "StatefulPartitionedCall", f={"func": {"name": called}}, Tin={"list": {}},
+                Tout=types)  # fmt: skip
+
+
+def test_functions_that_nobody_calls_need_no_weights(tmp_path: Path) -> None:
+    unused = function("unused", hollow("c", "DT_FLOAT"), calling("d", "deeper"), ret="c:output:0")
+    deeper = function("deeper", hollow("e", "DT_FLOAT"), ret="e:output:0")
+    for key in ("modelTopology", "modelInitializer"):
+        model = model_json()
+        part = model.setdefault(key, {"node": [node("init", "NoOp")]})
+        part["library"] = {"function": [unused, deeper]}
+        found = load(written(tmp_path, model))
+        assert found(X)["out"].tolist() == (X @ W).tolist()
+        assert len(found.graph.functions) == 0
+
+
+def test_functions_that_somebody_calls_need_them(tmp_path: Path) -> None:
+    outer = function("outer", calling("d", "deeper"), ret="d:output:0")
+    deeper = function("deeper", hollow("e", "DT_FLOAT"), ret="e:output:0")
+    model = model_json()
+    model["modelInitializer"] = {"node": [calling("init", "outer")]}
+    model["modelInitializer"]["library"] = {"function": [outer, deeper]}
+    with pytest.raises(BadModelFile, match="no weight 'e'"):
+        load(written(tmp_path, model))
+
+
+def test_functions_of_the_initializer_are_there(tmp_path: Path) -> None:
+    value = {"tensor": {"dtype": "DT_FLOAT", "tensorShape": {}, "floatVal": [7.0]}}
+    full = node("e", "Const", dtype={"type": "DT_FLOAT"}, value=value)
+    model = model_json()
+    model["modelInitializer"] = {"node": [calling("init", "seven")]}
+    model["modelInitializer"]["library"] = {"function": [function("seven", full, ret="e:output:0")]}
+    found = load(written(tmp_path, model))
+    assert found.run("initializer/init:0") == 7
+    model["modelTopology"]["node"].append(calling("again", "seven"))
+    other = function("seven", full, node("more", "NoOp"), ret="e:output:0")
+    model["modelTopology"]["library"] = {"function": [other]}
+    with pytest.raises(BadModelFile, match="must be the same in both graphs"):
+        load(written(tmp_path, model))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from drystone_base.kernels._datasets.base import Function, part, scalar
 from drystone_base.kernels._datasets.seeds import SeedGenerator, seeds_of
 from drystone_base.kernels._datasets.sources import (
@@ -41,6 +43,13 @@ def sparse_tensor_slice_dataset(
         "indices, values and dense shape must fit together",
         found=[list(indices.shape), list(values.shape), list(dense_shape.shape)],
         needed="[n, rank], [n] and [rank]",
+    )
+    outside = bool(np.any(indices < 0) or np.any(indices >= dense_shape))
+    call.require(
+        not outside and bool(np.all(dense_shape >= 0)),
+        "indices must lie in the dense shape",
+        found=indices[np.any((indices < 0) | (indices >= dense_shape), axis=1)][:4].tolist(),
+        needed=dense_shape.tolist(),
     )
     return handle_array(SparseSlices(call, indices, values, dense_shape))
 

@@ -55,7 +55,14 @@ def linspace(call: Call, start: Array, stop: Array, num: Array) -> Array:
     count = int(num)
     call.require(count > 0, "num must be positive", found=count, needed="1 or more")
     check_size(call, [count], start.dtype)
-    return np.linspace(float(start), float(stop), count).astype(start.dtype)
+    out = np.empty(count, start.dtype)
+    out[0] = start
+    if count > 1:  # in the dtype itself, as TensorFlow: with an infinite end, NaN and all
+        kind = start.dtype.type
+        step = (kind(stop) - kind(start)) / kind(count - 1)
+        out[1:-1] = kind(start) + step * np.arange(1, count - 1).astype(kind)
+        out[-1] = stop
+    return out
 
 
 def _broadcast(call: Call, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from drystone_abi.protos import DataType, GraphDef, NodeDef
-from drystone_base.tensor import to_proto
 
 __all__ = ["join_initializer", "settle_ops"]
 
@@ -67,8 +64,7 @@ def _prelu(node: NodeDef, x: str, alpha: str, taken: set[str]) -> list[NodeDef]:
     controls = [name for name in node.input if name.startswith("^")]
     zero = NodeDef(name=_fresh(f"{node.name}/zero", taken), op="Const")
     zero.attr["dtype"].type = kind
-    zero.attr["value"].tensor.CopyFrom(to_proto(np.zeros((), np.float32)))
-    zero.attr["value"].tensor.dtype = kind
+    zero.attr["value"].tensor.dtype = kind  # lists nothing: zero
     below = NodeDef(name=_fresh(f"{node.name}/below", taken), op="Less", input=[x, zero.name])
     scaled = NodeDef(name=_fresh(f"{node.name}/scaled", taken), op="Mul", input=[alpha, x])
     for part in (below, scaled):

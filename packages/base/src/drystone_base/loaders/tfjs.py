@@ -28,6 +28,7 @@ from drystone_base.loaders._files import map_file
 from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import leaves_folder, signatures
 from drystone_base.loaders._source import GraphSource
+from drystone_base.loaders._tfjs_functions import drop_uncalled, join_functions
 from drystone_base.loaders._tfjs_ops import join_initializer, settle_ops
 from drystone_base.policy import Access
 from drystone_base.tensor import string_array, to_proto
@@ -76,6 +77,8 @@ def load_tfjs(path: Path, access: Access | None = None) -> LoadedModel:
     if model.get("modelInitializer"):
         tables = _graph(path, model["modelInitializer"], weights)
         inputs, outputs = _infos(stated, "inputs"), _infos(_made(model), "outputs")
+        for name in join_functions(proto, tables):
+            raise _bad(path, "functions of one name must be the same in both graphs", name)
         sinks, fed = join_initializer(proto, tables, inputs, outputs)
         if fed:
             stated = {**stated, "inputs": {k: v for k, v in inputs.items() if k not in fed}}
@@ -91,6 +94,7 @@ def load_tfjs(path: Path, access: Access | None = None) -> LoadedModel:
 def _graph(path: Path, topology: Any, weights: Mapping[str, np.ndarray[Any, Any]]) -> GraphDef:
     """The graph of a topology, with its weights, in TensorFlow's own ops."""
     proto: GraphDef = _message(path, topology, GraphDef())
+    drop_uncalled(proto)
     for nodes in (proto.node, *(f.node_def for f in proto.library.function)):
         _fill(path, nodes, weights)
         settle_ops(nodes)

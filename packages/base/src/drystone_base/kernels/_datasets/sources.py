@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from drystone_base.dtypes import DType
+from drystone_base.dtypes import INT64, DType
 from drystone_base.errors import DrystoneError
 from drystone_base.kernels._datasets.base import (
     INFINITE,
@@ -70,6 +70,10 @@ class SparseSlices(Dataset):
     def __init__(self, call: Call, indices: Array, values: Array, dense_shape: Array) -> None:
         super().__init__(call)
         self.indices, self.values, self.dense_shape = indices, values, dense_shape
+        inner = len(dense_shape) - 1
+        self.types = (INT64, call.attrs["Tvalues"], INT64)
+        self.shapes = ((-1, inner), (-1,), (inner,))
+        self.count = int(dense_shape[0])
         rows = indices[:, 0]
         call.require(
             bool(np.all(rows[1:] >= rows[:-1])),
@@ -78,11 +82,11 @@ class SparseSlices(Dataset):
             needed="ascending indices",
             status="UNIMPLEMENTED",
         )
-        self.ends = np.searchsorted(rows, np.arange(int(dense_shape[0])), side="right")
 
     def _elements(self) -> Iterator[Element]:
-        start = 0
-        for end in self.ends.tolist():
+        rows, start = self.indices[:, 0], 0
+        for row in range(self.count):
+            end = int(np.searchsorted(rows, row, side="right"))
             yield [self.indices[start:end, 1:], self.values[start:end], self.dense_shape[1:]]
             start = end
 
@@ -92,7 +96,7 @@ class SparseSlices(Dataset):
 
     def cardinality(self) -> int:
         """The number of rows."""
-        return len(self.ends)
+        return self.count
 
 
 def number(value: int, dtype: DType) -> Array:
