@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from drystone_base._entry_points import declared
 from drystone_base._feeds import Feed
 from drystone_base._prepared import Prepared, Split
+from drystone_base.environment import SUBGRAPH_BACKEND
 from drystone_base.errors import BadRequest, GraphError, near_matches
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
@@ -146,7 +146,7 @@ class Preparing:
     def _asks_nobody(self) -> bool:
         """Whether no region of the graph is offered to a backend."""
         wish = self.config.subgraphs
-        return wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
+        return wish == "off" or (wish is None and not SUBGRAPH_BACKEND.value())
 
     def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
         """The graph of every device: optimized, passed, placed and split."""

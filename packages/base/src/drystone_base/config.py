@@ -2,58 +2,187 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
 
-from drystone_base.errors import BadRequest
+from drystone_base.environment import EXECUTOR
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.policy import Access
+from drystone_base.settings import (
+    Kind,
+    Schema,
+    Setting,
+    choice,
+    counts,
+    flag,
+    instance,
+    number,
+    switches,
+    whole,
+)
 
-__all__ = ["SessionConfig"]
+__all__ = ["SETTINGS", "SessionConfig"]
 
-_MOST_THREADS: Final = 1024
-_MOST_BYTES: Final = 1 << 62
+MOST_THREADS: Final = 1024
+_MOST_DEVICES: Final = 256
+_THREADS: Final = whole(0, MOST_THREADS, zero="one per core")
 
 
-def _default_executor() -> Any:
-    """``$DRYSTONE_EXECUTOR``, else the default."""
-    return os.environ.get("DRYSTONE_EXECUTOR") or "native"
+def _optimizer(value: Any) -> Any:
+    """What modules that optimize are told; they look at configs of their own classes."""
+    if value is None or isinstance(value, str):
+        return choice("default", "off").take("default" if value is None else value)
+    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
+        raise ValueError
+    return value
+
+
+def _subgraphs(value: Any) -> Any:
+    """What the partitioner is told; it looks at configs of its own class, and at names."""
+    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
+        raise ValueError
+    return value
+
+
+def _devices(value: Any) -> dict[str, int]:
+    """Counts by type of device: of the CPU, of GPUs that graphs are made for, of those there."""
+    known = {"CPU": (1, _MOST_DEVICES), "GPU": (0, _MOST_DEVICES)}
+    if isinstance(value, Mapping) and not value.keys() <= known.keys():
+        known |= {kind: (0, _MOST_DEVICES) for kind in _types_of_plugins() if kind != "CPU"}
+    found: dict[str, int] = counts(known, "").take(value)
+    return found
+
+
+def _types_of_plugins() -> list[str]:
+    from drystone_base import host
+    from drystone_base.plugins import ensure_loaded
+
+    ensure_loaded()
+    if not host.available():
+        return []
+    from drystone_base.host.device import list_platforms
+
+    return [str(one["type"]) for one in list_platforms()]
+
+
+SETTINGS: Final = Schema(
+    "SessionConfig",
+    "bad-session-setting",
+    Setting(
+        "executor",
+        choice("native", "reference"),
+        "which executor runs plans: the host library's, or the small one in Python.",
+        variable=EXECUTOR.name,
+    ),
+    Setting(
+        "deadline",
+        number(0, 1e9, none="never", unit="seconds"),
+        "seconds after which a run is stopped, its preparation included.",
+    ),
+    Setting(
+        "seed",
+        whole(-(1 << 63), (1 << 64) - 1, none="arbitrary"),
+        "base of the streams of random ops that state no seed.",
+    ),
+    Setting(
+        "access",
+        instance(Access, "an Access", none="no files"),
+        "which files ops may read and write; a loaded model may read its own folder in any case.",
+        remedy='SessionConfig(access=Access().with_read("data/"))',
+    ),
+    Setting(
+        "optimizer",
+        Kind(
+            _optimizer,
+            "'default', 'off', or an OptimizerConfig",
+            ("default", "off"),
+        ),
+        "what the modules that optimize graphs are told.",
+        code="bad-optimizer-option",
+        remedy="SessionConfig(optimizer=OptimizerConfig(...))",
+    ),
+    Setting(
+        "subgraphs",
+        Kind(
+            _subgraphs,
+            "names of backends with commas between, 'off', a PartitionConfig, or None: what "
+            "`$DRYSTONE_SUBGRAPH_BACKEND` says",
+            ("off",),
+        ),
+        "which backends run regions of the graph; the first has the first choice.",
+        code="bad-subgraph-option",
+        remedy='SessionConfig(subgraphs="openvino,default")',
+    ),
+    Setting(
+        "passes",
+        switches("a dict of names of passes to True, False or a dict of settings"),
+        "by name of a registered pass, whether it runs, or the settings that it runs with "
+        "(`drystone passes` lists them).",
+        remedy='SessionConfig(passes={"MarkForCompilationPass": True})',
+    ),
+    Setting(
+        "device_count",
+        Kind(
+            _devices,
+            f"a dict such as {{'CPU': 2}}: of CPUs 1 to {_MOST_DEVICES}, of GPUs and of types that "
+            "an installed plugin brings 0 to as many",
+        ),
+        "how many virtual devices there are; each runs its part of the graph in a thread of its "
+        "own, on the CPU.",
+        remedy='SessionConfig(device_count={"CPU": 2})',
+    ),
+    Setting(
+        "allow_soft_placement",
+        flag(),
+        "a node whose device is not there runs on another one (False: it is an error).",
+    ),
+    Setting(
+        "log_device_placement", flag(), "print where each node goes, to standard error."
+    ),
+    Setting(
+        "intra_op_threads",
+        _THREADS,
+        "how many threads of the process's one pool one native kernel may use "
+        "(``$DRYSTONE_NUM_THREADS``: how many that has).",
+        code="bad-threads",
+        remedy="0 takes as many as there are cores",
+    ),
+    Setting(
+        "inter_op_threads",
+        _THREADS,
+        "how many native kernels may run at once, where measuring says that it pays, and tiles of "
+        "a batch.",
+        code="bad-threads",
+        remedy="0 takes as many as there are cores",
+    ),
+    Setting(
+        "deterministic",
+        flag(),
+        "run kernels one after another, so that the same feeds and state, with as many threads and "
+        "a ``seed``, give the same bits in every run; otherwise a kernel may run on one thread now "
+        "and on several later, which may round sums differently.",
+    ),
+    Setting(
+        "tile_bytes",
+        whole(0, 1 << 62, none="batches run as a whole", zero="a quarter of the last cache"),
+        "a graph that computes each example of a batch by itself runs on some examples at a time, "
+        "a tile, so that their values stay in the caches: about how many bytes these may take.",
+        code="bad-tile",
+        remedy="None runs batches as a whole",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SessionConfig:
-    """How a session runs.
+    """How a session runs; raises ``BadRequest`` for a setting that means nothing.
 
-    ``executor``: which executor runs plans: the host library's, or the small one in Python
-    (default: ``$DRYSTONE_EXECUTOR``). ``deadline``: seconds after which a run is stopped, its
-    preparation included (None: never). ``seed``: base of the streams of random ops that state no
-    seed (None: arbitrary). ``access``: which files ops may read and write (None: none; a loaded
-    model may read its own folder in any case). ``optimizer``: what the modules that optimize graphs
-    are told: ``"default"``, ``"off"``, or the config of an installed one (drystone-optimizer's
-    ``OptimizerConfig``). ``subgraphs``: which backends run regions of the graph: names with commas
-    between, the first has the first choice; ``"off"``; drystone-subgraph's ``PartitionConfig``; or
-    None, what ``$DRYSTONE_SUBGRAPH_BACKEND`` says. ``passes``: by name of a registered
-    pass, whether it runs, or the settings that it runs with (`drystone passes` lists them).
-    ``device_count``: how many virtual devices the CPU is, such as ``{"CPU": 2}``; each runs its
-    part of the graph in a thread of its own. ``allow_soft_placement``: a node whose device is
-    not there runs on another one (False: it is an error). ``log_device_placement``: print where
-    each node goes, to standard error.
-
-    ``intra_op_threads``: how many threads one native kernel may use, and ``inter_op_threads``: how
-    many native kernels may run at once, where measuring says that it pays, and tiles of a batch (0:
-    one per core, or ``$DRYSTONE_NUM_THREADS``); all are of the process's one pool.
-    ``deterministic``: run kernels one after another, so that the same feeds and state, with as many
-    threads and a ``seed``, give the same bits in every run; otherwise a kernel may run on one
-    thread now and on several later, which may round sums differently. ``tile_bytes``: a graph that
-    computes each example of a batch by itself runs on some examples at a time, a tile, so that
-    their values stay in the caches: about how many bytes these may take (0: a quarter of the last
-    cache, 4 to 8 MiB; None: batches run as a whole). Raises ``BadRequest`` (``bad-threads``,
-    ``bad-tile``) for negative numbers.
+    The codes are ``bad-session-setting``, ``bad-threads``, ``bad-tile``, ``bad-optimizer-option``
+    and ``bad-subgraph-option``, and ``bad-variable`` for ``$DRYSTONE_EXECUTOR``.
     """
 
-    executor: Literal["native", "reference"] = field(default_factory=_default_executor)
+    executor: Literal["native", "reference"] = field(default_factory=EXECUTOR.value)
     deadline: float | None = None
     seed: int | None = None
     access: Access | None = None
@@ -69,23 +198,7 @@ class SessionConfig:
     tile_bytes: int | None = 0
 
     def __post_init__(self) -> None:
-        for name in ("intra_op_threads", "inter_op_threads"):
-            threads = getattr(self, name)
-            if not 0 <= threads <= _MOST_THREADS:
-                raise BadRequest(
-                    f"SessionConfig.{name} is out of range",
-                    check="a number of threads must not be negative or absurd",
-                    found=threads,
-                    needed=f"0 (one per core) to {_MOST_THREADS}",
-                    remedy="0 takes as many as there are cores",
-                    code="bad-threads",
-                )
-        if self.tile_bytes is not None and not 0 <= self.tile_bytes <= _MOST_BYTES:
-            raise BadRequest(
-                "SessionConfig.tile_bytes is out of range",
-                check="a number of bytes must not be negative or absurd",
-                found=self.tile_bytes,
-                needed=f"0 (what the caches hold) to {_MOST_BYTES}, or None",
-                remedy="None runs batches as a whole",
-                code="bad-tile",
-            )
+        SETTINGS.settle(self)
+
+
+SessionConfig.__doc__ = SETTINGS.document(SessionConfig.__doc__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 from drystone_base.arguments import explaining
 from drystone_base.errors import KernelError
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.settings import Kind, Schema, Setting, flag
 from drystone_base.uris import as_path, local_text, uri_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTING",
     "OUTSIDE",
+    "SETTINGS",
     "Access",
     "checkpoint_files",
     "checkpoint_parts",
@@ -90,8 +92,7 @@ class Access:
     python: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "read", _resolve_all(self.read))
-        object.__setattr__(self, "write", _resolve_all(self.write))
+        SETTINGS.settle(self)
 
     @classmethod
     def nothing(cls) -> Self:
@@ -185,6 +186,10 @@ def checkpoint_files(prefix: PathLike) -> list[PathLike]:
 
 
 def _resolve_all(paths: Iterable[PathLike]) -> tuple[str, ...]:
+    if isinstance(
+        paths, str | bytes | os.PathLike
+    ):  # one, which must not be taken letter by letter
+        raise ValueError("a path, not several")
     return tuple(dict.fromkeys(map(_resolve_root, paths)))
 
 
@@ -246,3 +251,17 @@ def _shown(name: str) -> str:
         return _real(name)
     except ValueError:
         return repr(name)
+
+
+_PATHS: Final = Kind(_resolve_all, "a list or tuple of paths")
+SETTINGS: Final = Schema(
+    "Access",
+    "bad-access",
+    Setting(
+        "read", _PATHS, "folders and files that ops may read.", remedy='Access(read=["data/"])'
+    ),
+    Setting(
+        "write", _PATHS, "folders and files that ops may write.", remedy='Access(write=["out/"])'
+    ),
+    Setting("python", flag(), "whether ops may call registered Python functions."),
+)

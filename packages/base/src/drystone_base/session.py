@@ -14,6 +14,7 @@ from drystone_base._prepared import Prepared, Split
 from drystone_base.arguments import blame, checked, explained
 from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
+from drystone_base.environment import check_environment
 from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.loaders._source import GraphSource
 from drystone_base.plugins import ensure_loaded
@@ -46,6 +47,7 @@ class Session:
 
     @checked
     def __init__(self, graph: Graph | GraphSource, config: SessionConfig | None = None) -> None:
+        check_environment()
         ensure_loaded()
         self.source = graph if isinstance(graph, GraphSource) else GraphSource.of(graph)
         self.config = config or SessionConfig()

@@ -22,6 +22,8 @@ from drystone_base.ops._mapped import MappedFile
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from drystone_base.environment import Variable
+
 __all__ = ["BadFile", "Store", "cache_store"]
 
 _FRONT: Final = 8  # bytes: the length of a header, and its checksum
@@ -194,22 +196,19 @@ class Store:
         return facts, rest
 
 
-def cache_store(kind: str, variable: str, most_bytes: int) -> Store | None:
+def cache_store(kind: str, where: Variable, size: Variable) -> Store | None:
     """The store of a kind in the user's cache folder; None where nobody wants it.
 
-    The environment variable of that name says where else it is, or ``off``; with ``_BYTES`` behind
-    its name, how much may be there.
+    The variable ``where`` says where else it is, or ``off``; ``size`` how much may be there.
     """
     from drystone_base.machine import cache_folder
 
-    chosen = os.environ.get(variable, "").strip()
+    chosen = str(where.value())
     if chosen.lower() in ("off", "none", "0"):
         return None
-    with suppress(ValueError):
-        most_bytes = int(os.environ.get(f"{variable}_BYTES", ""))
     try:
         folder = chosen or os.path.join(cache_folder(), f"{kind}s")
-        return Store(folder, most_bytes, kind, own_only=True)
+        return Store(folder, size.value(), kind, own_only=True)
     except RuntimeError:  # a user without a home
         return None
 

@@ -87,7 +87,7 @@ def test_an_optimizer_of_the_program_is_in_no_file() -> None:
     code = """
 from drystone_base import SessionConfig
 from drystone_base.kept.circumstances import circumstances
-for optimizer in ("off", {1}, SessionConfig()):
+for optimizer in ("off", object(), SessionConfig()):
     print(circumstances(SessionConfig(optimizer=optimizer)) is None)
 """
     assert run_program(code).split() == ["False", "True", "True"]

@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from google_crc32c import value as crc32c
 
+from drystone_filesystem.environment import CACHE, CACHE_MB, MEMORY_MB
+
 __all__ = ["Blocks", "blocks"]
 
 _SUM: Final = 4
@@ -146,12 +148,8 @@ def _digest(key: tuple[Any, ...]) -> str:
 
 
 @cache
-def _blocks(memory: str, folder: str, limit: str) -> Blocks:
-    return Blocks(
-        int(float(memory or 64) * (1 << 20)),
-        Path(folder) if folder else None,
-        int(float(limit or 1024) * (1 << 20)),
-    )
+def _blocks(memory: float, folder: str, limit: float) -> Blocks:
+    return Blocks(int(memory * (1 << 20)), Path(folder) if folder else None, int(limit * (1 << 20)))
 
 
 if hasattr(os, "register_at_fork"):  # another thread may have held its lock, which stays locked
@@ -160,5 +158,4 @@ if hasattr(os, "register_at_fork"):  # another thread may have held its lock, wh
 
 def blocks() -> Blocks:
     """What the environment asks for."""
-    names = ("MEMORY_MB", "CACHE", "CACHE_MB")
-    return _blocks(*(os.environ.get(f"DRYSTONE_FILES_{name}", "") for name in names))
+    return _blocks(MEMORY_MB.value(), CACHE.value(), CACHE_MB.value())

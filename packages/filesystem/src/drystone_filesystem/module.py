@@ -32,4 +32,5 @@ MODULE: Final = Module(
     (),
     lambda _library, _symbol: None,
     stages={"scheme": _serve, "transfers": _transfers},
+    variables="drystone_filesystem.environment:VARIABLES",
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.arguments import checked
 from drystone_filesystem._failures import StoreFailure
+from drystone_filesystem.environment import TIMEOUT
 from drystone_filesystem.spool import Sending, SpooledUpload
 from drystone_filesystem.store import Stat, Store, Take, Upload
 
@@ -64,7 +65,7 @@ _STATUS: Final = {
 @checked
 def client_options(*, http: bool) -> dict[str, Any]:
     """Options of the HTTP client; ``DRYSTONE_FILES_TIMEOUT`` is the seconds that nothing comes."""
-    seconds = os.environ.get("DRYSTONE_FILES_TIMEOUT") or "20"
+    seconds = f"{TIMEOUT.value():g}"
     return {
         "allow_http": http,
         "connect_timeout": f"{seconds}s",

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.modules import points
+from drystone_filesystem.environment import FILESYSTEMS
 from drystone_filesystem.store import Store
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-__all__ = ["GROUP", "VARIABLE", "register", "schemes", "select", "serve"]
+__all__ = ["GROUP", "register", "schemes", "select", "serve"]
 
 GROUP: Final = "drystone.filesystems"
-VARIABLE: Final = "DRYSTONE_FILESYSTEMS"
 FSSPEC: Final = "fsspec"
 
 Source: TypeAlias = "Made | Callable[[], Made]"
@@ -54,7 +54,7 @@ def register(scheme: str, filesystem: Source, origin: str = "the program") -> No
                 check="a scheme has one filesystem",
                 found=f"it is served by {taken[scheme]}",
                 needed="another scheme, or only one of the two",
-                remedy=f"select one: {VARIABLE}={scheme}=WHERE",
+                remedy=f"select one: {FILESYSTEMS.name}={scheme}=WHERE",
                 status="ALREADY_EXISTS",
             )
         _given[scheme] = (filesystem, origin)
@@ -106,15 +106,15 @@ def serve(scheme: str) -> bool:
 def _choices() -> dict[str, str]:
     """What the variable and :func:`select` say."""
     said = {}
-    for part in filter(None, os.environ.get(VARIABLE, "").split(",")):
+    for part in filter(None, FILESYSTEMS.value().split(",")):
         scheme, equals, where = part.strip().partition("=")
         if not (scheme and equals and where):
             raise BadRequest(
-                f"{VARIABLE} cannot be understood",
+                f"{FILESYSTEMS.name} cannot be understood",
                 check="it must be a list of SCHEME=WHERE, separated by commas",
                 found=part,
                 needed="gs=/path/to/library.so, or abfs=fsspec",
-                remedy=f"set {VARIABLE} again, or unset it",
+                remedy=f"set {FILESYSTEMS.name} again, or unset it",
                 code="bad-filesystem-setting",
             )
         said[scheme] = where

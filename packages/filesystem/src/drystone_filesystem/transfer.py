@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from drystone_base.arguments import checked
 from drystone_filesystem._failures import StoreFailure, status_of
 from drystone_filesystem.cache import Blocks, blocks
+from drystone_filesystem.environment import AHEAD, ATTEMPTS, PART_MB, SECONDS, THREADS
 from drystone_filesystem.spans import Fetch, Span
 from drystone_filesystem.store import Stat, Store
 from drystone_filesystem.sums import Sum, sum_of
@@ -50,19 +50,15 @@ class Plan:
 def plan() -> Plan:
     """The plan that the environment states."""
 
-    def number(name: str, default: float) -> float:
-        return float(os.environ.get(f"DRYSTONE_FILES_{name}") or default)
-
     return Plan(
-        part=max(int(number("PART_MB", 8) * (1 << 20)), 1),
-        threads=max(int(number("THREADS", 8)), 1),
-        ahead=int(number("AHEAD", 2)),
-        attempts=max(int(number("ATTEMPTS", 4)), 1),
-        seconds=number("SECONDS", 120.0),
+        part=max(int(PART_MB.value() * (1 << 20)), 1),
+        threads=THREADS.value(),
+        ahead=AHEAD.value(),
+        attempts=ATTEMPTS.value(),
+        seconds=SECONDS.value(),
     )
 
 
-@checked
 @contextmanager
 def progress(watcher: Progress) -> Iterator[None]:
     """Have ``watcher(path, bytes, size)`` called for each part that arrives or is uploaded.

@@ -15,7 +15,8 @@ from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.modules import EntryPoint
 from drystone_filesystem import Stat, Store, gfile, registry
-from drystone_filesystem.registry import VARIABLE, _selected
+from drystone_filesystem.environment import FILESYSTEMS
+from drystone_filesystem.registry import _selected
 
 
 class Numbers(Store):
@@ -123,7 +124,7 @@ def forget_choices() -> Any:
 def test_chosen_by_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """fsspec's local files, under a name of ours."""
     (tmp_path / "a").write_text("text")
-    monkeypatch.setenv(VARIABLE, "mine=fsspec:file, other=fsspec")
+    monkeypatch.setenv(FILESYSTEMS.name, "mine=fsspec:file, other=fsspec")
     assert drystone_filesystem.schemes()["mine"] == "fsspec:file"
     assert gfile.GFile(f"mine://{tmp_path}/a").read() == "text"
 
@@ -131,14 +132,14 @@ def test_chosen_by_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_program_wins_over_the_variable(
     monkeypatch: pytest.MonkeyPatch, forget_choices: None
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "one=fsspec:file")
+    monkeypatch.setenv(FILESYSTEMS.name, "one=fsspec:file")
     drystone_filesystem.select("one", "fsspec:memory")
     assert drystone_filesystem.schemes()["one"] == "fsspec:memory"
 
 
 @pytest.mark.parametrize("text", ["gs", "gs=", "=x", "a=b,c"])
 def test_a_variable_that_cannot_be_understood(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, text)
+    monkeypatch.setenv(FILESYSTEMS.name, text)
     with pytest.raises(BadRequest, match="it must be a list of SCHEME=WHERE") as caught:
         gfile.exists("nobodys://x/y")
     assert caught.value.code == "bad-filesystem-setting"

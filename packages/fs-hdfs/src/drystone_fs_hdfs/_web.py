@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from drystone_filesystem import Store, StoreFailure
+from drystone_filesystem.environment import TIMEOUT
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -210,7 +211,7 @@ def _handle(pycurl: ModuleType) -> Iterator[Any]:
 
 def _prepare(curl: Any, pycurl: ModuleType, method: str, url: str, body: Source | None) -> None:
     """What is the same for all requests, and what a method needs."""
-    seconds = float(os.environ.get("DRYSTONE_FILES_TIMEOUT") or 20)
+    seconds = TIMEOUT.value()
     curl.setopt(pycurl.URL, url)
     curl.setopt(pycurl.NOSIGNAL, True)
     curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)

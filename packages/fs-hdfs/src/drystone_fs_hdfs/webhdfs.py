@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from drystone_filesystem import Sending, SpooledUpload, Stat, StoreFailure, Take, Upload
+from drystone_filesystem.environment import WEBHDFS_HTTPS
 from drystone_fs_hdfs._web import WebStore, asked, failure
 from drystone_fs_hdfs.tokens import token_for
 
@@ -48,7 +49,7 @@ class WebHdfs(WebStore):
         if not node:
             raise ValueError("a path must name its name node, as hdfs://host:port/path")
         host, _, port = node.rpartition(":") if ":" in node else (node, "", str(_PORT))
-        scheme = "https" if os.environ.get("DRYSTONE_WEBHDFS_HTTPS") else "http"
+        scheme = "https" if WEBHDFS_HTTPS.value() else "http"
         token = os.environ.get("WEBHDFS_DELEGATION_TOKEN") or token_for(node)
         user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
         who = {"delegation": token} if token else {"user.name": user}

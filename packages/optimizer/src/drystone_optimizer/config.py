@@ -5,16 +5,23 @@ Names are those of RFC 318's ``TP_OptimizerConfigs`` and of TensorFlow's ``Rewri
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
-from drystone_base.late_tuples import NamedTuple
+from drystone_base.settings import refusal
+from drystone_optimizer.options import (
+    CPU_LAYOUTS,
+    MEMORY_MODES,
+    NUMERIC,
+    SETTINGS,
+    VERIFY_PASSES,
+    QueueRunner,
+    Toggle,
+)
 
 if TYPE_CHECKING:
     from drystone_abi.protos import ConfigProto, RewriterConfig
@@ -33,19 +40,6 @@ __all__ = [
     "set_experimental_options",
 ]
 
-
-class Toggle(Enum):
-    """On, off, whatever the default is, or on with rewrites that are not always worth it."""
-
-    DEFAULT = "default"
-    ON = "on"
-    OFF = "off"
-    AGGRESSIVE = "aggressive"
-
-
-_WORDS: Final = tuple(t.value for t in Toggle)
-NUMERIC: Final = ("exact", "reassociates", "approximate")
-"""The numeric classes, from the strictest on; see ``drystone_optimizer.rules.Numeric``."""
 
 Choice: TypeAlias = Toggle | bool | str | None
 
@@ -96,23 +90,6 @@ DEFAULT_OFF: Final = frozenset(
 _SWITCH: Final = "use_plugin_optimizers"
 _TOGGLES: Final = (*PASSES, *OWN, _SWITCH)
 
-CPU_LAYOUTS: Final = ("default", "no_conversion_on_cpu", "nchw_to_nhwc", "nhwc_to_nchw")
-"""What ``layout_optimizer`` may do to nodes of the CPU.
-
-By default those with their channels first get them last where that makes convolutions quicker.
-"""
-MEMORY_MODES: Final = (
-    "default", "manual", "heuristics", "swapping_heuristics", "recomputation_heuristics",
-    "scheduling_heuristics",
-)  # fmt: skip
-"""What ``memory_optimization`` goes by."""
-_LISTS: Final = tuple(
-    f"{kind}list_{change}"
-    for kind in ("allow", "infer", "deny", "clear")
-    for change in ("add", "remove")
-)
-
-
 BY_SHORT_NAME: Final = {
     "pruning": "model_pruning",
     "function": "function_optimization",
@@ -131,57 +108,11 @@ BY_SHORT_NAME: Final = {
 """TensorFlow's names for passes in ``optimizers``, where they are not ours."""
 
 
-class QueueRunner(NamedTuple):
-    """Names of the nodes that a queue runner uses, as in TensorFlow's ``QueueRunnerDef``."""
-
-    queue: str
-    enqueue: tuple[str, ...] = ()
-    close: str = ""
-    cancel: str = ""
-
-
-def _verifies() -> bool:
-    return os.environ.get("DRYSTONE_VERIFY_PASSES", "") not in ("", "0")
-
-
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """What to run and what to keep. Toggles take a :class:`Toggle`, a bool, a word or None.
+    """What graph optimizers do, and what they must keep; names are TensorFlow's where it has them.
 
-    ``use_plugin_optimizers`` off runs no plugin. ``keep`` and ``init`` name nodes that must stay,
-    ``queue_runners`` adds the nodes that those use, ``keep_stateful`` every node with state.
-    ``optimize_functions`` also hands the bodies of reachable functions to plugins. ``isolation``
-    (``"none"`` or ``"process"``, for all plugins or by plugin name) says where C plugins run; what
-    it leaves open is decided by ``DRYSTONE_PLUGIN_ISOLATION`` and the plugins' manifests. An
-    isolated optimizer is ended after ``deadline`` seconds or at ``memory_limit`` bytes.
-
-    The built-in passes: ``disable_meta_optimizer`` runs none of them and no plugin. ``numeric`` is
-    the highest numeric class that rewrites may have: ``"exact"``, ``"reassociates"`` or
-    ``"approximate"``. ``meta_optimizer_iterations`` bounds how often all passes run in turn, which
-    ends when none changes anything. Graphs below ``min_graph_nodes`` nodes are left alone (0:
-    below 4; negative: none). After ``meta_optimizer_timeout_ms`` (0: a minute and 1 ms for each
-    node; negative: never; a run with a deadline gives a quarter of what is left of it) the pass or
-    plugin that runs is undone, an isolated one ended; what finished stays, nothing begins any more.
-    ``fail_on_optimizer_errors`` raises what a pass raises; ``verify_passes`` checks the graph after
-    each pass (default: ``$DRYSTONE_VERIFY_PASSES``).
-
-    ``optimizers`` names the built-in passes that run, in that order and whatever the toggles say,
-    by our names or TensorFlow's (``"constfold"``). ``custom_optimizers`` are pairs of a name, of an
-    optimizer that runs only when it is named or of a built-in pass, and its parameters.
-
-    Of single passes: ``cpu_layout_conversion`` is one of ``CPU_LAYOUTS``, ``memory_mode`` one of
-    ``MEMORY_MODES``; nodes below ``memory_optimizer_target_node_name_scope`` (default
-    ``"gradients/"``) are those for which others are computed again; ``device_memory`` is the bytes
-    that types of devices have. ``devices`` names the types that the graph is to run on, such as
-    ``("CPU", "GPU")``, whatever its nodes ask for (none: those of this process).
-    ``auto_parallel_replicas`` copies train at once (0: one for each GPU). ``scoped_allocator_ops``
-    run together. ``mixed_precision_lists`` changes the lists of ops:
-    ``{"allowlist_add": ("Exp",), ...}`` with the names of TensorFlow's environment variables.
-
-    Understood, with nothing to do here: ``disable_tfg_optimizer`` and
-    ``experimental_conditional_code_motion`` (there are no such passes),
-    ``experimental_disable_compressed_tensor_optimization`` (constants are not compressed) and
-    ``experimental_disable_folding_quantization_emulation`` (it is never folded).
+    Raises ``BadRequest`` (``bad-optimizer-option``) for a setting that means nothing.
     """
 
     disable_model_pruning: Choice = Toggle.DEFAULT
@@ -222,7 +153,7 @@ class OptimizerConfig:
     min_graph_nodes: int = 0
     meta_optimizer_timeout_ms: int = 0
     fail_on_optimizer_errors: bool = False
-    verify_passes: bool = field(default_factory=_verifies)
+    verify_passes: bool = field(default_factory=VERIFY_PASSES.value)
     cpu_layout_conversion: str = "default"
     memory_mode: str = "default"
     memory_optimizer_target_node_name_scope: str = ""
@@ -239,37 +170,18 @@ class OptimizerConfig:
     experimental_disable_folding_quantization_emulation: bool = False
 
     def __post_init__(self) -> None:
-        for name in _TOGGLES:
-            object.__setattr__(self, name, _toggle(name, getattr(self, name)))
-        one = self.isolation
-        for choice in one.values() if isinstance(one, Mapping) else (one,):
-            if choice not in (None, "none", "process"):
-                _bad_option(
-                    "isolation", choice, "None, 'none' or 'process', or such by plugin name"
-                )
-        if not self.deadline > 0:
-            _bad_option("deadline", self.deadline, "a number of seconds above 0")
-        if self.numeric not in NUMERIC:
-            _bad_option("numeric", self.numeric, ", ".join(NUMERIC))
-        if not self.meta_optimizer_iterations > 0:
-            _bad_option("meta_optimizer_iterations", self.meta_optimizer_iterations, "1 or more")
-        for name, known in (("cpu_layout_conversion", CPU_LAYOUTS), ("memory_mode", MEMORY_MODES)):
-            value = str(getattr(self, name)).lower()
-            if value not in known:
-                _bad_option(name, getattr(self, name), ", ".join(known))
-            object.__setattr__(self, name, value)
-        if not _are_types(self.devices):
-            _bad_option("devices", self.devices, "names of types, such as ('CPU', 'GPU')")
+        SETTINGS.settle(self)
         self._settle_names()
-        for name in self.mixed_precision_lists:
-            if name not in _LISTS:
-                _bad_option("mixed_precision_lists", name, ", ".join(_LISTS))
 
     def _settle_names(self) -> None:
         """``optimizers`` under our names; a custom one that is built-in is turned on instead."""
         for name in self.optimizers:
             if BY_SHORT_NAME.get(name, name) not in (*PASSES[1:], *OWN, "model_pruning"):
-                _bad_option("optimizers", name, ", ".join((*BY_SHORT_NAME, *PASSES[1:], *OWN)))
+                kind = SETTINGS.settings["optimizers"].kind
+                known = (*BY_SHORT_NAME, *PASSES[1:], *OWN)
+                needed = kind._replace(needed=", ".join(known), choices=known)
+                what = "OptimizerConfig.optimizers is not understood"
+                raise refusal(what, name, needed, "leave it out", "bad-optimizer-option")
         if "memory" in self.optimizers and self.memory_mode == "default":
             object.__setattr__(self, "memory_mode", "manual")
         listed = tuple(BY_SHORT_NAME.get(name, name) for name in self.optimizers)
@@ -337,33 +249,7 @@ class OptimizerConfig:
         return cls(**options_of(proto, _TOGGLES))
 
 
-def _are_types(value: object) -> bool:
-    """Whether it is a list of names that types of devices may have."""
-    names = value if isinstance(value, tuple | list) else (None,)
-    return all(isinstance(one, str) and one.isidentifier() for one in names)
-
-
-def _toggle(name: str, value: object) -> Toggle:
-    if isinstance(value, Toggle):
-        return value
-    if value is None:
-        return Toggle.DEFAULT
-    if isinstance(value, bool):
-        return Toggle.ON if value else Toggle.OFF
-    if not isinstance(value, str) or value.lower() not in _WORDS:
-        _bad_option(name, value, "True, False, None, 'on', 'off', 'default' or 'aggressive'")
-    return Toggle(value.lower())
-
-
-def _bad_option(name: str, value: object, needed: str) -> NoReturn:
-    raise BadRequest(
-        f"optimizer option {name!r} cannot be {value!r}",
-        check="an option must have a value that it is defined for",
-        found=repr(value),
-        needed=needed,
-        remedy=f"leave {name} out, or give it one of these",
-        code="bad-optimizer-option",
-    )
+OptimizerConfig.__doc__ = SETTINGS.document(OptimizerConfig.__doc__)
 
 
 def _checked(options: object) -> dict[str, Any]:

@@ -109,4 +109,5 @@ MODULE: Final = Module(
         "bisect": "drystone_optimizer.bisect_command:bisect_model",
         "optimize": "drystone_optimizer.command:optimize",
     },
+    variables="drystone_optimizer.options:VARIABLES",
 )

@@ -153,5 +153,5 @@ def test_what_there_is_is_asked_of_the_host_once_it_has_libraries() -> None:
 def test_devices_are_names_of_types(devices: Any) -> None:
     with pytest.raises(BadRequest) as caught:
         OptimizerConfig(devices=devices)
-    assert "optimizer option 'devices' cannot be" in str(caught.value)
+    assert "OptimizerConfig.devices is not understood" in str(caught.value)
     assert "names of types, such as ('CPU', 'GPU')" in str(caught.value)

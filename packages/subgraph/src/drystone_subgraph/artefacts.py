@@ -28,18 +28,15 @@ from drystone_base.machine import features
 from drystone_base.store import BadFile, Store, cache_store
 from drystone_subgraph.c_attrs import written_attrs
 from drystone_subgraph.called import called_functions
+from drystone_subgraph.environment import EXECUTABLE_CACHE, EXECUTABLE_CACHE_BYTES
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.failure import SubgraphWarning
 
 if TYPE_CHECKING:
     from drystone_subgraph.backend import SubgraphBackend
 
-__all__ = ["CACHE", "Artefacts", "digest", "region_key"]
+__all__ = ["Artefacts", "digest", "region_key"]
 
-CACHE: Final = "DRYSTONE_EXECUTABLE_CACHE"
-"""The variable that says where executables are kept: a folder, or ``off``."""
-
-_MOST_BYTES: Final = 4 << 30
 _SHOWN: Final = 3
 _LOCK: Final = threading.Lock()
 _TOLD: Final[set[Path]] = set()
@@ -104,7 +101,9 @@ class Artefacts:
 
     def __init__(self, folder: str, writes: bool) -> None:
         self.given = Store(Path(folder)) if folder else None
-        self.cache = None if writes else cache_store("executable", CACHE, _MOST_BYTES)
+        self.cache = (
+            None if writes else cache_store("executable", EXECUTABLE_CACHE, EXECUTABLE_CACHE_BYTES)
+        )
         self.target = self.given if writes else self.cache
 
     def load(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,16 @@ from drystone_base.cli.kit import (
     check_tensor,
     common_options,
     moving,
-    status,
     wants_json,
 )
+from drystone_base.environment import SUBGRAPH_BACKEND
 from drystone_base.errors import BadRequest
 from drystone_base.loaders import load_model, write_graph
 from drystone_base.modules import stage
 from drystone_subgraph.ahead import compile_ahead
 from drystone_subgraph.backend import backends as known
 from drystone_subgraph.compiled import ExecutableStatus
-from drystone_subgraph.config import VARIABLE, PartitionConfig
+from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.partitioner import partition_with_report
 from drystone_subgraph.tables import find_nodes, show_report
 
@@ -110,16 +109,14 @@ def partition(
     why = report or bool(asked) or wants_json()
     config = replace(_config(backends), minimum_size=minimum_size, exclude=exclude, why=why)
     graph = loaded.graph
-    with status("partitioning"):
-        for simplify in stage("simplify", "optimize"):
-            graph = simplify(graph, fetches, feeds, optimizer)
-        after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
+    for simplify in stage("simplify", "optimize"):
+        graph = simplify(graph, fetches, feeds, optimizer)
+    after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
     nodes = find_nodes(found, asked, loaded.graph)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)
-        with status("compiling"):
-            made = compile_ahead(model, fetches, feeds, config, size, optimizer)
+        made = compile_ahead(model, fetches, feeds, config, size, optimizer)
     elif output is not None:
         write_graph(after, output)
     failed = made is not None and not (made and all(one.kept for one in made))
@@ -140,8 +137,8 @@ def _config(backends: str | None) -> PartitionConfig:
     config = PartitionConfig.of(backends)
     if config.backends:
         return config
-    variable = os.environ.get(VARIABLE, "")
-    found = f"{VARIABLE}={variable}" if variable else f"neither --backend nor {VARIABLE}"
+    name, variable = SUBGRAPH_BACKEND.name, SUBGRAPH_BACKEND.value()
+    found = f"{name}={variable}" if variable else f"neither --backend nor {name}"
     raise BadRequest(
         "no backend is named",
         check="a graph is partitioned for backends; none and off are the names of no backend",

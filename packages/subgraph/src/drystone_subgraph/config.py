@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.environment import SUBGRAPH_BACKEND
 from drystone_base.errors import BadRequest
+from drystone_base.settings import Kind, Schema, Setting, flag, names, path, whole
 
 if TYPE_CHECKING:
     from drystone_subgraph.subgraph import Subgraph
 
-__all__ = ["OFF", "PREFIX", "VARIABLE", "PartitionConfig"]
-
-VARIABLE: Final = "DRYSTONE_SUBGRAPH_BACKEND"
+__all__ = ["OFF", "PREFIX", "SETTINGS", "PartitionConfig"]
 
 OFF: Final = ("none", "off")
 """What is said, in letters of any case, where no backend is wanted; no backend has such a name."""
@@ -27,61 +26,91 @@ PREFIX: Final = "policy:"
 _MOST_THREADS: Final = 1024
 
 
-def _is_number(value: Any, least: int, most: float = float("inf")) -> bool:
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, Integral) and least <= int(value) <= most
+def _patience(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise ValueError
+    return value
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
+def _gate(value: Any) -> Any:
+    if value is not None and not callable(value):
+        raise ValueError
+    return value
 
 
-def _is_patience(value: Any) -> bool:
-    if value is None or isinstance(value, bool):
-        return value is None
-    return isinstance(value, Real) and not math.isnan(value)
+def _distinct(example: str) -> Kind:
+    """Names in an order, each once; a set has none."""
+    kind = names(example)
+
+    def take(value: Any) -> tuple[str, ...]:
+        if isinstance(value, set | frozenset):
+            raise ValueError
+        return tuple(dict.fromkeys(kind.take(value)))
+
+    return kind._replace(take=take)
 
 
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(v and isinstance(v, str) for v in value)
-
-
-_NAMES: Final = "a tuple of texts"
-_FLAG: Final = "True or False"
-_RULES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "backends": (_are_names, f'{_NAMES}, such as ("openvino", "default")'),
-    "minimum_size": (lambda v: v is None or _is_number(v, 1), "None, or a whole number from 1"),
-    "exclude": (_are_names, f'{_NAMES}, such as ("head/*", "Softmax")'),
-    "functions": (_is_flag, _FLAG),
-    "why": (_is_flag, _FLAG),
-    "gate": (lambda v: v is None or callable(v), "None, or a function of a subgraph"),
-    "specialisations": (lambda v: _is_number(v, 1), "a whole number from 1"),
-    "patience": (_is_patience, "None, or a number of seconds"),
-    "threads": (lambda v: _is_number(v, 0, _MOST_THREADS), f"0 (one a core) to {_MOST_THREADS}"),
-    "artefacts": (lambda v: isinstance(v, str | os.PathLike), 'the path of a folder, or ""'),
-    "writes_artefacts": (_is_flag, _FLAG),
-}
-"""What each setting may be, and how that is said."""
+SETTINGS: Final = Schema(
+    "PartitionConfig",
+    "bad-subgraph-option",
+    Setting(
+        "backends",
+        _distinct('("openvino", "default")'),
+        "by name, the first has the first choice.",
+        remedy='PartitionConfig(backends=("default",))',
+    ),
+    Setting(
+        "minimum_size",
+        whole(1, 1 << 31, none="as each property has it"),
+        "regions of fewer nodes stay as they are.",
+    ),
+    Setting(
+        "exclude",
+        _distinct('("head/*", "Softmax")'),
+        "nodes that stay outside: patterns of names, or ops.",
+    ),
+    Setting("functions", flag(), "whether bodies of functions are partitioned, too."),
+    Setting("why", flag(), "keep for each node why each backend did not take it."),
+    Setting(
+        "gate",
+        Kind(_gate, "None, or a function of a subgraph"),
+        'told each region before its operator is made; gives why it is not worth one, or "".',
+    ),
+    Setting(
+        "specialisations",
+        whole(1, 1 << 31),
+        "how many executables for different shapes an operator keeps.",
+    ),
+    Setting(
+        "patience",
+        Kind(_patience, "None, or a number of seconds"),
+        "how many seconds a run waits for a compilation (None: until it is done, 0: not at all, "
+        "below 0: nothing is compiled); meanwhile the host executor runs the region. A run with a "
+        "deadline waits for half of what is left of it, at most.",
+    ),
+    Setting(
+        "threads",
+        whole(0, _MOST_THREADS, zero="one a core"),
+        "how many threads an executable may use.",
+    ),
+    Setting(
+        "artefacts",
+        path('the path of a folder, or ""'),
+        "a folder of executables that were compiled ahead of time (``drystone partition "
+        "--compile``). Without it they go to the user's cache, if the backend can keep them: "
+        "``$DRYSTONE_EXECUTABLE_CACHE`` is its folder, or ``off``.",
+    ),
+    Setting("writes_artefacts", flag(), "whether new executables go to ``artefacts``."),
+)
 
 
 @dataclass(frozen=True)
 class PartitionConfig:
-    """``backends``: by name, the first has the first choice. ``minimum_size``: regions of fewer
-    nodes stay as they are (None: as each property has it). ``exclude``: nodes that stay outside:
-    patterns of names such as ``"head/*"``, or ops. ``functions``: whether bodies of functions are
-    partitioned, too. ``why``: keep for each node why each backend did not take it. ``gate``: told
-    each region before its operator is made; gives why it is not worth one, or "".
+    """How a graph is partitioned: by which backends, and what is left out.
 
-    Of backends that compile: ``specialisations`` is how many executables for different shapes
-    an operator keeps. ``patience`` is how many seconds a run waits for a compilation (None:
-    until it is done, 0: not at all, below 0: nothing is compiled); meanwhile the host executor
-    runs the region. ``threads`` is how many an executable may use (0: one a core). A run with a
-    deadline waits for half of what is left of it, at most. ``artefacts`` is a folder of executables
-    that were compiled ahead of time (``drystone partition --compile``); with ``writes_artefacts``
-    new ones go there. Otherwise they go to the user's cache, if the backend can keep them:
-    ``DRYSTONE_EXECUTABLE_CACHE`` is its folder, or ``off``. Raises ``BadRequest``
-    (``bad-subgraph-option``) for what a setting cannot be.
+    Raises ``BadRequest`` (``bad-subgraph-option``) for what a setting cannot be.
     """
 
     backends: tuple[str, ...] = ()
@@ -97,18 +126,16 @@ class PartitionConfig:
     writes_artefacts: bool = False
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            accepts, needed = _RULES[field.name]
-            value = getattr(self, field.name)
-            if not accepts(value):
-                remedy = f"leave it out: by default it is {field.default!r}"
-                raise _bad(field.name, value, needed, remedy)
+        SETTINGS.settle(self)
         if self.writes_artefacts and not self.artefacts:
-            needed = "a folder in artefacts, too"
-            raise _bad("writes_artefacts", True, needed, 'artefacts="executables/"')
-        for name in ("backends", "exclude"):
-            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
-        object.__setattr__(self, "artefacts", os.fspath(self.artefacts))
+            raise BadRequest(
+                "PartitionConfig.writes_artefacts is not understood",
+                check="executables are written where there is a folder for them",
+                found="True",
+                needed="a folder in artefacts, too",
+                remedy='artefacts="executables/"',
+                code="bad-subgraph-option",
+            )
 
     @classmethod
     def of(cls, wish: Any) -> PartitionConfig:
@@ -122,7 +149,7 @@ class PartitionConfig:
             chosen = _chosen(wish.backends)
             return wish if chosen == wish.backends else replace(wish, backends=chosen)
         if wish is None:
-            wish = os.environ.get(VARIABLE, "")
+            wish = SUBGRAPH_BACKEND.value()
         if isinstance(wish, str):
             names = [name.strip() for name in wish.split(",") if name.strip()]
             if len(names) == 1 and names[0].lower() in OFF:
@@ -138,15 +165,7 @@ class PartitionConfig:
         )
 
 
-def _bad(name: str, found: Any, needed: str, remedy: str) -> BadRequest:
-    return BadRequest(
-        f"PartitionConfig.{name} is not understood",
-        check="a setting is of its own kind and range",
-        found=repr(found),
-        needed=needed,
-        remedy=remedy,
-        code="bad-subgraph-option",
-    )
+PartitionConfig.__doc__ = SETTINGS.document(PartitionConfig.__doc__)
 
 
 def _chosen(names: Sequence[str]) -> tuple[str, ...]:

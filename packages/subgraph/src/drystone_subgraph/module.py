@@ -52,4 +52,5 @@ MODULE: Final = Module(
     _offers,
     stages={"partition": _stage, "backend": _check_backend},
     commands={"partition": "drystone_subgraph.command:partition"},
+    variables="drystone_subgraph.environment:VARIABLES",
 )

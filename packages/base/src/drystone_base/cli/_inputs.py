@@ -138,10 +138,9 @@ class Asked:
             found.feeds = _bind(loaded, chosen, values, complete=not wanted)
         elif chosen is not None:
             known = made_up or {}
-            due = [name for name, spec in chosen.inputs.items() if not spec.optional]
-            if not all(name in known for name in due):
+            if not all(name in known for name in chosen.inputs):
                 known = self._make_up(chosen)
-            found.made_up = {name: known[name] for name in chosen.inputs if name in known}
+            found.made_up = {name: known[name] for name in chosen.inputs}
             found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
         return found
 
@@ -177,9 +176,6 @@ class Asked:
         rng = np.random.default_rng(self.seed)
         made = {}
         for name, spec in signature.inputs.items():
-            if spec.optional and name not in sizes:
-                note(f"  {name}: {spec.dtype}, as the model has it")
-                continue
             array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
             unknown = spec.shape is None or any(d < 0 for d in spec.shape)
             reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
@@ -263,8 +259,7 @@ def _bind(
         known[name] if name in known else _tensor(loaded.graph, name, specs): array
         for name, array in arrays.items()
     }
-    given = {_full(tensor) for tensor in feeds}
-    missing = [n for n, s in specs.items() if not (s.optional or _full(s.tensor) in given)]
+    missing = [n for n, s in specs.items() if _full(s.tensor) not in {_full(t) for t in feeds}]
     if complete and missing and arrays:
         _missing(missing, arrays, specs)
     return feeds

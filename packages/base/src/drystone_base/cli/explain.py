@@ -17,7 +17,6 @@ from drystone_base.cli._output import (
     print_json,
     print_table,
     size,
-    status,
     wants_json,
 )
 from drystone_base.cli._paths import AnyPath, check_output
@@ -75,14 +74,10 @@ def explain(
     if placement:
         _placement(loaded.session, names, feeds, cpus)
         return
-    with status("making the plan"):
-        described = loaded.session.describe(names, feeds)
-    memory = None
-    if nodes:
-        with status("running"):
-            memory = _memory(loaded, wanted, described)
-            if memory is not None and _arenas(described):
-                described = _settled(loaded, wanted, names, feeds)
+    described = loaded.session.describe(names, feeds)
+    memory = _memory(loaded, wanted, described) if nodes else None
+    if memory is not None and _arenas(described):
+        described = _settled(loaded, wanted, names, feeds)
     if wants_json():
         print_json(_with_memory(described, memory))
     else:
@@ -98,8 +93,7 @@ def _placement(session: Session, fetches: list[str], feeds: list[str], cpus: int
     from drystone_base.passes import place_for
 
     config = replace(session.config, device_count={"CPU": cpus})
-    with status("placing nodes"):
-        decisions = place_for(session.graph, fetches, feeds, config).decisions
+    decisions = place_for(session.graph, fetches, feeds, config).decisions
     if wants_json():
         print_json([asdict(d) for d in decisions])
         return

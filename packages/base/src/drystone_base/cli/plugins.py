@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._output import (
-    common_options,
-    note,
-    print_json,
-    print_table,
-    status,
-    wants_json,
-)
+from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+from drystone_base.environment import KEY_PASSWORD
 
 if TYPE_CHECKING:
     from drystone_base.plugins import Plugin
@@ -111,8 +105,7 @@ def check(file: Path, policy: str | None) -> None:
     from drystone_base.cli import _plugins
     from drystone_base.plugins import check as check_plugin
 
-    with status(f"trying {file}"):
-        plugin = check_plugin(file, policy=policy)  # type: ignore[arg-type]  # click checked it
+    plugin = check_plugin(file, policy=policy)  # type: ignore[arg-type]  # click checked it
     if wants_json():
         print_json(plugin.as_json())
     else:
@@ -148,7 +141,7 @@ def explain(name: str) -> None:
 )
 @click.argument("file", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Secret key, as keygen or minisign made it.")
-@click.option("--password", default="", envvar="DRYSTONE_KEY_PASSWORD", help="Asked for if needed.")
+@click.option("--password", default="", envvar=KEY_PASSWORD.name, help="Asked for if needed.")
 @click.option("--comment", default="", help="Text that the signature covers, besides the file.")
 @click.option("--expires", default="", help="Date until which the signature counts (YYYY-MM-DD).")
 @click.option("--legacy", is_flag=True, help="Sign the file itself, not its hash (minisign < 0.6).")
@@ -192,7 +185,7 @@ def verify(file: Path, public_key: Path | None) -> None:
     help="Where to write them, here if not given.",
 )
 @click.option("--no-password", is_flag=True, help="Do not encrypt the secret key.")
-@click.option("--password", default="", envvar="DRYSTONE_KEY_PASSWORD", help="Asked for if empty.")
+@click.option("--password", default="", envvar=KEY_PASSWORD.name, help="Asked for if empty.")
 @click.option("--expires", default="", help="Date until which the key counts (YYYY-MM-DD).")
 @common_options
 def keygen(name: str, folder: Path, no_password: bool, password: str, expires: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.environment import HOST_LIBRARY
 from drystone_base.errors import HostError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["available", "declare", "get_include", "library", "path", "version"]
 
 _FILE: Final = "libdrystone_host.so"
-_VARIABLE: Final = "DRYSTONE_HOST_LIBRARY"
 _HERE: Final = os.path.dirname(__file__)
 # The collector may run here and end a file or a tensor, which asks for the library again.
 _LOCK: Final = threading.RLock()
@@ -31,7 +31,7 @@ def path() -> Path:
 
 
 def _file() -> str:
-    return os.environ.get(_VARIABLE) or os.path.join(_HERE, _FILE)
+    return HOST_LIBRARY.value() or os.path.join(_HERE, _FILE)
 
 
 def get_include() -> Path:

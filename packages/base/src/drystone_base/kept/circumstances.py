@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_base._entry_points import declared, declaring
+from drystone_base.environment import SUBGRAPH_BACKEND
 from drystone_base.late_names import imported
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _is_plain(config: SessionConfig) -> bool:
     if "drystone_base.passes" in sys.modules or declared("drystone.passes"):
         return False
     wish = config.subgraphs
-    return wish == "off" or (wish is None and "DRYSTONE_SUBGRAPH_BACKEND" not in os.environ)
+    return wish == "off" or (wish is None and not SUBGRAPH_BACKEND.value())
 
 
 def _stages_last(config: SessionConfig) -> bool:

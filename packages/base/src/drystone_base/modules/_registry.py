@@ -55,7 +55,8 @@ class Module:
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``commands`` are
     subcommands of ``drystone``, by name: where their click command is, as
-    ``"package.module:attribute"``.
+    ``"package.module:attribute"``. ``variables`` is where its environment variables are stated,
+    likewise: a tuple of ``drystone_base.environment.Variable``.
 
     ``stages`` are functions that a session calls at a named point of preparing a run.
     ``{"optimize": f}`` with ``f(graph, fetches, feeds, config) -> Graph``. Where regions of the
@@ -75,6 +76,7 @@ class Module:
     offers: Callable[[Library], list[str]] = lambda _library: []
     stages: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    variables: str = ""
 
 
 @explaining("__contains__", "register", "find", "get")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Output, reachable
 from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
@@ -37,6 +38,7 @@ def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: 
     Where there is one device the one part is the whole graph; nodes are placed if the config asks
     for more than that. Raises ``GraphError``: ``pass-failed``, and what :func:`place` raises.
     """
+    _check_names(config)
     devices = device_names(config)
     ops = frozenset(node.op for node in graph)
     places = len(devices) > 1 or _asks_for_placement(config)
@@ -56,6 +58,23 @@ def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: 
     parts = partition(graph, _needed(graph, fetches, feeds)) if len(devices) > 1 else whole(graph)
     run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
     return parts
+
+
+def _check_names(config: Any) -> None:
+    """Raise ``BadRequest`` (``unknown-pass``) for a switch of a pass that nobody registered."""
+    known = [found.name for found in registered()] if config.passes else []
+    for name in config.passes:
+        if name not in known:
+            near = near_matches(name, known)
+            raise BadRequest(
+                f"SessionConfig.passes names {name!r}, and there is no such pass",
+                check="a switch must be of a pass that is registered",
+                found=name,
+                needed=", ".join(sorted(known)),
+                remedy=f"did you mean {', '.join(near)}?" if near else "see `drystone passes`",
+                code="unknown-pass",
+                status="NOT_FOUND",
+            )
 
 
 def _asks_for_placement(config: Any) -> bool:

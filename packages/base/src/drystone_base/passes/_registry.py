@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base._entry_points import declared, points
+from drystone_base.environment import DUMP_PASSES
 from drystone_base.errors import DrystoneError, GraphError, PluginError
 from drystone_base.graph.validate import validate
 from drystone_base.passes._report import GroupingReport, PassRun
@@ -232,6 +232,6 @@ def run_grouping(
 
     ``$DRYSTONE_DUMP_PASSES`` names a folder for the graphs before and after each pass.
     """
-    folder = os.environ.get("DRYSTONE_DUMP_PASSES")
+    folder = DUMP_PASSES.value()
     dump = Path(folder) if folder else None
     return registry().run(grouping, options, switches, dump=dump)

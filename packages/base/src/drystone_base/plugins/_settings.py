@@ -8,11 +8,20 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from drystone_base.arguments import checked
+from drystone_base.environment import (
+    DEVELOPER_MODE,
+    PLUGIN_ISOLATION,
+    PLUGIN_POLICY,
+    PLUGIN_PROBE_SECONDS,
+    PLUGINS_DISABLE,
+    TF_PLUGINS,
+    TRUST_STORE,
+)
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.settings import Schema, Setting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,16 +40,7 @@ __all__ = [
 Policy = Literal["strict", "default", "allow_unverified"]
 Isolation = Literal["none", "process"]
 
-POLICY: Final = "DRYSTONE_PLUGIN_POLICY"
-DEVELOPER: Final = "DRYSTONE_DEVELOPER_MODE"
-DISABLE: Final = "DRYSTONE_PLUGINS_DISABLE"
-TENSORFLOW: Final = "DRYSTONE_TF_PLUGINS"
-ISOLATION: Final = "DRYSTONE_PLUGIN_ISOLATION"
-PROBE_SECONDS: Final = "DRYSTONE_PLUGIN_PROBE_SECONDS"
-TRUST_STORE: Final = "DRYSTONE_TRUST_STORE"
 _CACHE: Final = os.path.join("~", ".cache")
-_TRUE: Final = ("1", "true", "yes", "on")
-_FALSE: Final = ("", "0", "false", "no", "off")
 
 
 @dataclass(frozen=True)
@@ -84,42 +84,60 @@ _overrides: dict[str, Any] = {}
 _lock: Final = threading.Lock()
 
 
-@checked
+SETTINGS: Final = Schema(
+    "Settings",
+    "bad-plugin-setting",
+    *(
+        Setting(name, one.kind, one.doc, one.name)
+        for name, one in (
+            ("policy", PLUGIN_POLICY),
+            ("developer_mode", DEVELOPER_MODE),
+            ("disabled", PLUGINS_DISABLE),
+            ("tensorflow_plugins", TF_PLUGINS),
+            ("isolation", PLUGIN_ISOLATION),
+            ("probe_seconds", PLUGIN_PROBE_SECONDS),
+        )
+    ),
+)
+"""The settings of plugins: what is set by :func:`configure` goes before their variables."""
+
+
 def configure(**changes: Any) -> Settings:
     """Set fields of :class:`Settings` for this process; None returns one to the environment."""
-    _check_changes(changes)
+    taken = _taken(changes)
     with _lock:
-        for name, value in changes.items():
+        for name, value in taken.items():
             _overrides.pop(name, None)
             if value is not None:
-                _overrides[name] = frozenset(value) if name == "disabled" else value
+                _overrides[name] = value
     return current()
 
 
 def override(**changes: Any) -> Settings:
     """The settings in force with some replaced for one call; None leaves one as it is."""
-    _check_changes(changes)
-    return replace(current(), **{k: v for k, v in changes.items() if v is not None})
+    return replace(current(), **{k: v for k, v in _taken(changes).items() if v is not None})
 
 
-def _check_changes(changes: dict[str, Any]) -> None:
-    known = {field.name for field in fields(Settings)}
+def _taken(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes as they are kept, None as it is; raises ``BadRequest``."""
+    taken = {}
     for name, value in changes.items():
-        if name not in known:
-            raise _unknown("a setting of plugins", name, sorted(known))
-        if name in ("policy", "isolation") and value is not None:
-            _choice(name, value, Policy if name == "policy" else Isolation)
+        if name not in SETTINGS.settings:
+            raise _unknown(name)
+        kept = None if value is None else SETTINGS.taken(name, value)
+        taken[name] = frozenset(kept) if name == "disabled" and kept is not None else kept
+    return taken
 
 
 def current() -> Settings:
     """The settings in force; raises ``BadRequest`` (``bad-plugin-setting``)."""
     found = Settings(
-        policy=_choice(POLICY, os.environ.get(POLICY) or "default", Policy),
-        developer_mode=_flag(DEVELOPER),
-        disabled=frozenset(_names(os.environ.get(DISABLE, ""))),
-        tensorflow_plugins=_flag(TENSORFLOW),
-        isolation=_choice(ISOLATION, os.environ.get(ISOLATION) or None, Isolation),
-        probe_seconds=_seconds(PROBE_SECONDS, Settings.probe_seconds),
+        policy=PLUGIN_POLICY.value(),
+        developer_mode=DEVELOPER_MODE.value(),
+        disabled=frozenset(PLUGINS_DISABLE.value()),
+        tensorflow_plugins=TF_PLUGINS.value(),
+        isolation=PLUGIN_ISOLATION.value(),
+        probe_seconds=PLUGIN_PROBE_SECONDS.value(),
     )
     return replace(found, **_overrides) if _overrides else found
 
@@ -128,7 +146,7 @@ def trust_store() -> Path:
     """Folder of the public keys that are trusted: ``$DRYSTONE_TRUST_STORE`` or the user's own."""
     from pathlib import Path
 
-    chosen = os.environ.get(TRUST_STORE)
+    chosen = TRUST_STORE.value()
     if chosen:
         return Path(chosen)
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -143,47 +161,13 @@ def cache_folder() -> str:
     return os.path.join(cache, "drystone")
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _flag(variable: str) -> bool:
-    text = os.environ.get(variable, "").strip().lower()
-    if text not in _TRUE + _FALSE:
-        raise _unknown(variable, text, ["1", "0"])
-    return text in _TRUE
-
-
-def _seconds(variable: str, otherwise: float) -> float:
-    text = os.environ.get(variable, "").strip()
-    try:
-        value = float(text) if text else otherwise
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise _unknown(variable, text, ["a number of seconds, 0 or more"])
-    return value
-
-
-def _choice(variable: str, value: Any, choices: Any) -> Any:
-    """``value`` if it is one of the literal's, or None; ``-`` counts as ``_``."""
-    known = [str(choice) for choice in get_args(choices)]
-    if value is None:
-        return None
-    text = str(value).strip().lower().replace("-", "_")
-    if text not in known:
-        raise _unknown(variable, str(value), known)
-    return text
-
-
-def _unknown(what: str, found: str, known: list[str]) -> BadRequest:
-    near = near_matches(found, known)
+def _unknown(name: str) -> BadRequest:
+    known = sorted(SETTINGS.settings)
+    near = near_matches(name, known)
     return BadRequest(
-        f"{found!r} is not {what}"
-        if what.startswith("a ")
-        else f"{found!r} is not a value of {what}",
+        f"{name!r} is not a setting of plugins",
         check="settings of plugins must be understood, for they decide what is loaded",
-        found=repr(found),
+        found=repr(name),
         needed=" or ".join(known),
         remedy=f"did you mean {near[0]}?" if near else f"use {' or '.join(known)}",
         code="bad-plugin-setting",

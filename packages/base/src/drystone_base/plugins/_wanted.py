@@ -68,10 +68,10 @@ def refused_offer(kind: Kind, name: str) -> PluginError | None:
 
 def installed() -> bool:
     """Whether some folder of ``sys.path`` has plugins, or a package that declares one."""
-    from drystone_base.plugins._settings import TENSORFLOW
+    from drystone_base.environment import TF_PLUGINS
 
     folders = ["drystone-plugins"]
-    if os.environ.get(TENSORFLOW):
+    if TF_PLUGINS.value():
         folders.append("tensorflow-plugins")
     places = dict.fromkeys(entry or os.curdir for entry in sys.path)
     if any(os.path.isdir(os.path.join(place, name)) for place in places for name in folders):

@@ -1,0 +1,199 @@
+"""Environment variables: what each may say, and who reads it. Nobody else reads one of ours.
+
+A package above this one states its variables with :class:`Variable` in a module of its own, and its
+``drystone_base.modules.Module`` says where: ``variables="package.environment:VARIABLES"``.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from importlib import import_module
+from typing import Any, Final
+
+from drystone_base.errors import BadRequest, near_matches
+from drystone_base.late_tuples import NamedTuple
+from drystone_base.printable import described, plain
+from drystone_base.settings import Kind, choice, flag, names, number, path, refusal, text, whole
+
+__all__ = [
+    "CPU_LEVEL",
+    "DEVELOPER_MODE",
+    "DUMP_PASSES",
+    "EXECUTOR",
+    "HOST_LIBRARY",
+    "KEY_PASSWORD",
+    "NUM_THREADS",
+    "PLAN_CACHE",
+    "PLAN_CACHE_BYTES",
+    "PLUGINS_DISABLE",
+    "PLUGIN_ISOLATION",
+    "PLUGIN_POLICY",
+    "PLUGIN_PROBE_SECONDS",
+    "PREFIX",
+    "SUBGRAPH_BACKEND",
+    "TF_PLUGINS",
+    "TRUST_STORE",
+    "VARIABLES",
+    "SettingWarning",
+    "Variable",
+    "check_environment",
+    "known_variables",
+]
+
+PREFIX: Final = "DRYSTONE_"
+_OF_TOOLS: Final = frozenset(
+    f"{PREFIX}{name}"
+    for name in ("AZURITE", "CLOSING_LINE", "CPU_PLUGIN", "HADOOP", "PARITY_SEED", "STAGES")
+)
+"""What tools of drystone's repository tell their tests: no settings."""
+_told: Final[set[str]] = set()
+
+
+class SettingWarning(UserWarning):
+    """A variable whose name says that it is ours, and that nobody reads."""
+
+
+class Variable(NamedTuple):
+    """One variable. ``default`` is what counts where it is not set, or empty; ``doc`` says so."""
+
+    name: str
+    kind: Kind
+    default: Any
+    doc: str
+    owner: str = "drystone-base"
+    code: str = "bad-variable"
+
+    def value(self) -> Any:
+        """What it says; raises ``BadRequest`` (its ``code``) for what means nothing."""
+        given = os.environ.get(self.name, "").strip()
+        if not given:
+            return self.default
+        try:
+            return self.kind.take(self.kind.read(given))
+        except (ValueError, TypeError, OverflowError):
+            what = f"{described(given, 100)} is not a value of {self.name}"
+            raise self.refusal(what, given) from None
+
+    def needed(self) -> str:
+        """What it can be, as it is written in a variable."""
+        known = " or ".join(self.kind.choices)
+        if known or self.kind.needed == "True or False":
+            return known or "1 or 0"
+        return self.kind.needed.replace("a list or tuple of names", "names with commas between")
+
+    def refusal(self, what: str, given: str) -> BadRequest:
+        """The error of a text that it cannot be."""
+        remedy = f"set it again, or `unset {self.name}`"
+        kind = self.kind._replace(needed=self.needed())
+        return refusal(what, given, kind, remedy, self.code)
+
+
+_PLUGINS: Final = {"code": "bad-plugin-setting"}
+_FOLDER_OR_OFF: Final = path("a folder, or off")
+
+EXECUTOR: Final = Variable(
+    "DRYSTONE_EXECUTOR", choice("native", "reference"), "native",
+    "Which executor runs plans of sessions whose config names none.",
+)  # fmt: skip
+NUM_THREADS: Final = Variable(
+    "DRYSTONE_NUM_THREADS", whole(0, 256), 0,
+    "Threads of the process's one pool; 0: one per core.",
+)  # fmt: skip
+PLAN_CACHE: Final = Variable(
+    "DRYSTONE_PLAN_CACHE", _FOLDER_OR_OFF, "",
+    "Where plans outlive a process (default: the user's cache folder).",
+)  # fmt: skip
+PLAN_CACHE_BYTES: Final = Variable(
+    "DRYSTONE_PLAN_CACHE_BYTES", whole(0, 1 << 50), 1 << 30, "How much may be kept there.",
+)  # fmt: skip
+DUMP_PASSES: Final = Variable(
+    "DRYSTONE_DUMP_PASSES", path("a folder"), "",
+    "A folder for the graphs before and after each pass, as text.",
+)  # fmt: skip
+HOST_LIBRARY: Final = Variable(
+    "DRYSTONE_HOST_LIBRARY", path("a file"), "",
+    "The host library to open instead of the one of drystone-base.",
+)  # fmt: skip
+SUBGRAPH_BACKEND: Final = Variable(
+    "DRYSTONE_SUBGRAPH_BACKEND", text("names of backends with commas between, or none"), "",
+    "Which backends run regions of graphs, where the session's config says nothing.",
+    "drystone-subgraph",
+)  # fmt: skip
+CPU_LEVEL: Final = Variable(
+    "DRYSTONE_CPU_LEVEL", choice("v2", "v3", "v4"), "",
+    "The newest level of x86-64's instructions that kernels may use.", "drystone-cpu",
+)  # fmt: skip
+KEY_PASSWORD: Final = Variable(
+    "DRYSTONE_KEY_PASSWORD", text("a password"), "",
+    "The password of a secret key, for `drystone plugins sign` and `keygen`.",
+)  # fmt: skip
+PLUGIN_POLICY: Final = Variable(
+    "DRYSTONE_PLUGIN_POLICY", choice("strict", "default", "allow_unverified"), "default",
+    "Which plugins are loaded: [plugins](plugins.md).", **_PLUGINS,
+)  # fmt: skip
+DEVELOPER_MODE: Final = Variable(
+    "DRYSTONE_DEVELOPER_MODE", flag(), False,
+    "Load plugins that nobody signed, for those who make them.", **_PLUGINS,
+)  # fmt: skip
+PLUGINS_DISABLE: Final = Variable(
+    "DRYSTONE_PLUGINS_DISABLE", names(), (),
+    "Names of plugins or packages that are not loaded, with commas between; `*`: none is.",
+    **_PLUGINS,
+)  # fmt: skip
+TF_PLUGINS: Final = Variable(
+    "DRYSTONE_TF_PLUGINS", flag(), False,
+    "Also search TensorFlow's own `tensorflow-plugins` folders.", **_PLUGINS,
+)  # fmt: skip
+PLUGIN_ISOLATION: Final = Variable(
+    "DRYSTONE_PLUGIN_ISOLATION", choice("none", "process"), None,
+    "Where optimizers of plugins run, whatever their manifests say.", **_PLUGINS,
+)  # fmt: skip
+PLUGIN_PROBE_SECONDS: Final = Variable(
+    "DRYSTONE_PLUGIN_PROBE_SECONDS", number(0, 86400, unit="seconds"), 20.0,
+    "How long a plugin that nobody vouches for may take when it is tried; 0 tries none.",
+    **_PLUGINS,
+)  # fmt: skip
+TRUST_STORE: Final = Variable(
+    "DRYSTONE_TRUST_STORE", path("a folder"), "",
+    "The folder of public keys that are trusted (default: the user's config folder).", **_PLUGINS,
+)  # fmt: skip
+
+VARIABLES: Final = tuple(one for one in list(globals().values()) if type(one) is Variable)
+
+
+def known_variables() -> dict[str, Variable]:
+    """Every variable of the installed packages, by name."""
+    from drystone_base.modules import modules
+
+    found = list(VARIABLES)
+    for module in modules().values():
+        if module.variables:
+            place, _, attribute = module.variables.partition(":")
+            found += getattr(import_module(place), attribute)
+    return {one.name: one for one in found}
+
+
+def check_environment() -> None:
+    """Check what variables of ours say, those that only native code reads included.
+
+    Raises ``BadRequest`` for a value that means nothing. Warns once of a name that nobody reads.
+    """
+    given = [name for name in os.environ if name.startswith(PREFIX)]
+    if not given:
+        return
+    known = {one.name: one for one in VARIABLES}
+    if not known.keys() >= set(given):
+        known = known_variables()
+    for name in given:
+        if name in known:
+            known[name].value()
+        elif name not in _OF_TOOLS and name not in _told:
+            _told.add(name)
+            near = near_matches(name, known)
+            more = f"did you mean {near[0]}?" if near else "`drystone doctor` lists all"
+            warnings.warn(
+                f"nothing reads the environment variable {plain(name)}; {more}",
+                SettingWarning,
+                stacklevel=3,
+            )
