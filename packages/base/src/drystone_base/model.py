@@ -59,8 +59,10 @@ class _Origin(NamedTuple):
 class SignatureFunction:
     """One signature of a model as a function of NumPy arrays.
 
-    Positional arguments follow the order of ``signature.inputs``; the result maps output names to
-    arrays. Raises ``BadRequest`` (``wrong-arguments``) for arguments that are missing or unknown.
+    Several positional arguments follow the order that the model states for the function that was
+    exported (``signature.positional``); without one, inputs are given by name. Optional ones may be
+    left out. The result maps output names to arrays. Raises ``BadRequest`` (``wrong-arguments``)
+    for arguments that are missing, unknown, or without an order.
     """
 
     def __init__(
@@ -87,12 +89,26 @@ class SignatureFunction:
         result: dict[str, np.ndarray[Any, Any]] = self._session.run(outputs, given)
         return result
 
+    def _refuse_order(self, count: int) -> NoReturn:
+        named = ", ".join(f"{plain(name)}=..." for name in self.signature.inputs)
+        raise BadRequest(
+            f"signature {self.name!r} cannot be called like this",
+            check="several positional arguments need an order, and the model states none",
+            found=f"{count} positional arguments",
+            needed="inputs by name, or one mapping",
+            remedy=f"name them: ({named})",
+            code="wrong-arguments",
+        )
+
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         inputs = self.signature.inputs
-        named = dict(zip(inputs, args, strict=False))
+        if len(args) > 1 and not self.signature.positional and len(args) <= len(inputs):
+            self._refuse_order(len(args))
+        named = dict(zip(self.signature.positional or inputs, args, strict=False))
         unknown = [n for n in kwargs if n not in inputs]
         twice = [n for n in kwargs if n in named]
-        missing = [n for n in inputs if n not in named and n not in kwargs]
+        given = named.keys() | kwargs.keys()
+        missing = [n for n, spec in inputs.items() if n not in given and not spec.optional]
         problem = (
             (len(args) > len(inputs) and f"{len(args)} positional arguments")
             or (unknown and f"unknown: {', '.join(unknown)}")

@@ -202,9 +202,14 @@ def _signatures(
     else:
         given = [default_signature(graph)]
     return [
-        Signature("serving_default" if s.name == "default" else s.name, s.inputs, s.outputs)
+        Signature("serving_default" if s.name == "default" else s.name, _due(s.inputs), s.outputs)
         for s in given
     ]
+
+
+def _due(inputs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
+    """Inputs without those that the graph has a value for: in TensorFlow all must be given."""
+    return {name: spec for name, spec in inputs.items() if not spec.optional}
 
 
 def _specs(graph: Graph, names: Names, inferred: Inference) -> dict[str, TensorSpec]:

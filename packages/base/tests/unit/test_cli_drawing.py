@@ -1,6 +1,5 @@
 """Drawings: the layout keeps boxes apart, pictures hold every node, pages are self-contained."""
 
-import json
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
@@ -161,22 +160,6 @@ def test_svg_is_one_self_contained_picture(tmp_path: Path) -> None:
     assert "layer/product (Mul), reads scalar" in text
     assert not re.findall(r"(?:href|src)=", text)
     assert set(re.findall(r"https?://[\w./]+", text)) == {"http://www.w3.org/2000/svg"}
-
-
-def test_page_has_a_picture_of_each_scope(tmp_path: Path) -> None:
-    path = tmp_path / "m.html"
-    write(wide(4, 6), tmp_path / "m.pb")
-    done = CliRunner().invoke(app, ["inspect", str(tmp_path / "m.pb"), "--graph", str(path)])
-    assert done.exit_code == 0, done.output
-    text = path.read_text(encoding="utf-8")
-    found = re.search(r"<script>const P=(.*?);\n", text, re.DOTALL)
-    assert found
-    panels = json.loads(found[1])
-    assert {p["name"] for p in panels.values()} == {"m.pb", *(f"scope{k}" for k in range(4))}
-    for panel in panels.values():
-        ET.fromstring(panel["svg"])
-        assert panel["up"] in panels or panel["name"] == "m.pb"
-    assert not re.findall(r"<(?:link|img|script src)", text)
 
 
 def test_a_graph_without_nodes_can_be_drawn() -> None:

@@ -360,7 +360,8 @@ def test_absurd_entries(tmp_path: Path, found: BundleEntryProto, needle: str) ->
     [
         ({"num_shards": 0}, "there must be a shard"),
         ({"endianness": 1}, "big-endian data"),
-        ({"version": VersionDef(producer=9, min_consumer=9)}, "the version must be 1 at most"),
+        ({"version": VersionDef(producer=9, min_consumer=9)}, "must allow consumer 1"),
+        ({"version": VersionDef(producer=9, bad_consumers=[3, 1])}, "found: bad_consumers 1, 3"),
     ],
     ids=str,
 )

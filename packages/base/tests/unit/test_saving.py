@@ -73,7 +73,8 @@ def test_a_saved_model_holds_state_assets_and_signatures(
     save_all(session, words, tmp_path / "m")
     words.unlink()
     data = "variables/variables.data-00000-of-00001"
-    files = ["assets/words.txt", "saved_model.pb", data, "variables/variables.index"]
+    own = ["assets/words.txt", "fingerprint.pb", "saved_model.pb"]
+    files = [*own, data, "variables/variables.index"]
     assert tree(tmp_path) == [f"m/{name}" for name in files]
     model = ds.load(tmp_path / "m")
     assert model.loaded.tags == ("serve",)
@@ -134,7 +135,7 @@ def test_stated_shapes_are_left_out(tmp_path: Path) -> None:
 def test_a_graph_without_state_has_no_variables_folder(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()  # an empty folder is as good as none
     ds.save(affine(), tmp_path / "m")
-    assert tree(tmp_path / "m") == ["saved_model.pb"]
+    assert tree(tmp_path / "m") == ["fingerprint.pb", "saved_model.pb"]
     assert ds.load(tmp_path / "m")(x=np.ones((1, 3)))["y"].tolist() == [[3, 3, 3]]
 
 

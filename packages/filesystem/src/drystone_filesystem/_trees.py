@@ -6,6 +6,8 @@ import errno
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from drystone_filesystem._failures import StoreFailure
+
 if TYPE_CHECKING:
     from drystone_filesystem.store import Store
 
@@ -35,6 +37,10 @@ def move_tree(store: Store, source: str, target: str) -> None:
         _delete(store, target, directories, done)
         raise
     _delete(store, source, directories, [source + name for name in files], strict=True)
+    with suppress(FileNotFoundError):
+        store.stat(source)
+        text = f"all in {source} is in {target} now, but the store did not remove the directory"
+        raise StoreFailure("FAILED_PRECONDITION", text)
 
 
 def _check_free(store: Store, target: str) -> None:

@@ -99,6 +99,7 @@ class Target:
             if name in known
             else inputs_of(graph, [tensor])[0]
             for name, tensor in self.feeds.items()
+            if name not in known or not known[name].optional
         ]
         return draw(listed, seed, count, _sizes(shapes, self.feeds))
 

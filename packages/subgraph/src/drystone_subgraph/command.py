@@ -15,6 +15,7 @@ from drystone_base.cli.kit import (
     check_tensor,
     common_options,
     moving,
+    status,
     wants_json,
 )
 from drystone_base.environment import SUBGRAPH_BACKEND
@@ -109,14 +110,16 @@ def partition(
     why = report or bool(asked) or wants_json()
     config = replace(_config(backends), minimum_size=minimum_size, exclude=exclude, why=why)
     graph = loaded.graph
-    for simplify in stage("simplify", "optimize"):
-        graph = simplify(graph, fetches, feeds, optimizer)
-    after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
+    with status("partitioning"):
+        for simplify in stage("simplify", "optimize"):
+            graph = simplify(graph, fetches, feeds, optimizer)
+        after, found = partition_with_report(graph, fetches, feeds, config, placed=True)
     nodes = find_nodes(found, asked, loaded.graph)
     made: list[ExecutableStatus] | None = None
     if compiles:
         config = replace(config, artefacts=str(output), writes_artefacts=True)
-        made = compile_ahead(model, fetches, feeds, config, size, optimizer)
+        with status("compiling"):
+            made = compile_ahead(model, fetches, feeds, config, size, optimizer)
     elif output is not None:
         write_graph(after, output)
     failed = made is not None and not (made and all(one.kept for one in made))

@@ -94,7 +94,11 @@ class Analysis:
 
     def _of_signature(self, signature: Signature) -> Reach:
         outputs = [self.graph.output(spec.tensor)[0] for spec in signature.outputs.values()]
-        fed = {self.graph.output(spec.tensor) for spec in signature.inputs.values()}
+        fed = {
+            self.graph.output(spec.tensor)
+            for spec in signature.inputs.values()
+            if not spec.optional
+        }
         return self.reach(outputs, fed)
 
     def reach(self, targets: Iterable[Node], fed: set[Output]) -> Reach:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Container, Iterable
-from html import escape
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from drystone_base.cli._draw_diagram import (
     MAX_TEXT,
@@ -19,11 +19,15 @@ from drystone_base.cli._draw_diagram import (
 from drystone_base.cli._draw_layout import Point
 from drystone_base.cli._draw_style import family
 from drystone_base.cli._draw_tree import Group, Leaf
+from drystone_base.graph import Node
+from drystone_base.printable import plain_lines
 
-__all__ = ["STYLE", "Link", "legend_families", "render"]
+__all__ = ["STYLE", "Link", "Number", "escape", "legend_families", "render"]
 
 Link: TypeAlias = Callable[[Leaf | Group], str]
 """What a click on a box opens: the name of a panel, or nothing."""
+Number: TypeAlias = Callable[[Node], str]
+"""The number by which a page knows a node, or nothing."""
 
 STYLE: Final = (
     "text{font-family:Helvetica,Arial,sans-serif;font-size:11px;fill:#1c2430}"
@@ -38,22 +42,38 @@ _MARKER: Final = (
 )
 
 
+def escape(text: str) -> str:
+    """Text of a page or picture: names of graphs are shown, and do nothing."""
+    return html.escape(plain_lines(text))
+
+
+class _Marks(NamedTuple):
+    """What a picture says of its boxes beside what they show."""
+
+    functions: frozenset[str]
+    link: Link
+    number: Number
+    marked: Container[str]
+
+
 def render(
     picture: Placed,
     *,
     functions: Iterable[str] = (),
     link: Link = lambda _: "",
+    number: Number = lambda _: "",
     footer: Iterable[str] = (),
     style: str = STYLE,
     marked: Container[str] = (),
 ) -> str:
     """The whole picture with a legend and lines of ``footer`` below it.
 
-    Nodes whose names are ``marked`` have a thick border.
+    Nodes whose names are ``marked`` have a thick border; those with a ``number`` can be clicked.
     """
     known = frozenset(functions)
     body: list[str] = []
-    _draw_open(picture, 0.0, 0.0, body, known, link, marked, outermost=True)
+    marks = _Marks(known, link, number, marked)
+    _draw_open(picture, 0.0, 0.0, body, marks, outermost=True)
     legend = legend_families(picture, known)
     width = max(picture.width, 420.0)
     y = picture.height + 14
@@ -93,9 +113,7 @@ def _draw_open(
     x: float,
     y: float,
     out: list[str],
-    functions: frozenset[str],
-    link: Link,
-    marked: Container[str],
+    marks: _Marks,
     *,
     outermost: bool = False,
 ) -> None:
@@ -104,7 +122,7 @@ def _draw_open(
         assert isinstance(placed.item, Group)
         name = escape(_short(placed.item.name, int(placed.width / 6.5)))
         out.append(
-            f'<g{_data(link, placed.item)}><rect class="grp" x="{x:.1f}" y="{y:.1f}" '
+            f'<g{_data(marks.link, placed.item)}><rect class="grp" x="{x:.1f}" y="{y:.1f}" '
             f'width="{placed.width:.1f}" height="{placed.height:.1f}" rx="8"/>'
             f'<text class="op" x="{x + 10:.1f}" y="{y + 16:.1f}">{name}</text>'
             f"<title>{escape(placed.item.path)}</title></g>"
@@ -115,13 +133,13 @@ def _draw_open(
     for part in placed.parts:
         at = (x + part.x, y + part.y)
         if part.opened:
-            _draw_open(part, *at, out, functions, link, marked)
+            _draw_open(part, *at, out, marks)
         elif isinstance(part.item, Port):
             _draw_port(part, *at, out, outermost, y, placed.height)
         elif isinstance(part.item, Group):
-            _draw_closed(part, part.item, *at, out, link)
+            _draw_closed(part, part.item, *at, out, marks.link)
         else:
-            _draw_leaf(part, part.item, *at, out, functions, link, marked)
+            _draw_leaf(part, part.item, *at, out, marks)
 
 
 def _draw_wire(wire: Wire, x: float, y: float, out: list[str], labelled: set[Point]) -> None:
@@ -179,35 +197,36 @@ def _draw_closed(
 
 
 def _draw_leaf(
-    placed: Placed,
-    leaf: Leaf,
-    x: float,
-    y: float,
-    out: list[str],
-    functions: frozenset[str],
-    link: Link,
-    marked: Container[str],
+    placed: Placed, leaf: Leaf, x: float, y: float, out: list[str], marks: _Marks
 ) -> None:
     lines = leaf_lines(leaf)
     middle = x + placed.width / 2
     box = f'x="{x:.1f}" width="{placed.width:.1f}" rx="6"'
-    out.append(f"<g{_data(link, leaf)}><title>{escape(_details(leaf))}</title>")
-    if len(leaf.nodes) == 1:
-        _, fill, stroke = family(leaf.node.op, functions)
+    alone = len(leaf.nodes) == 1
+    own = _number(marks, leaf.node) if alone else ""
+    out.append(f"<g{_data(marks.link, leaf)}{own}><title>{escape(_details(leaf))}</title>")
+    if alone:
+        _, fill, stroke = family(leaf.node.op, marks.functions)
         out.append(
             f'<rect {box} y="{y:.1f}" height="{placed.height:.1f}" fill="{fill}" '
-            f'stroke="{stroke}"{_thick(leaf.node.name in marked)}/>' + _lines(middle, y + 16, lines)
+            f'stroke="{stroke}"{_thick(leaf.node.name in marks.marked)}/>'
+            + _lines(middle, y + 16, lines)
         )
-    for k, node in enumerate(leaf.nodes if len(leaf.nodes) > 1 else ()):
-        _, fill, stroke = family(node.op, functions)
+    for k, node in enumerate(leaf.nodes if not alone else ()):
+        _, fill, stroke = family(node.op, marks.functions)
         top = y + k * STRIP
         out.append(
-            f'<rect {box} y="{top:.1f}" height="{STRIP - 1:.1f}" fill="{fill}" stroke="{stroke}"'
-            f"{_thick(node.name in marked)}/>"
+            f'<g{_number(marks, node)}><rect {box} y="{top:.1f}" height="{STRIP - 1:.1f}" '
+            f'fill="{fill}" stroke="{stroke}"{_thick(node.name in marks.marked)}/>'
             f'<text x="{middle:.1f}" y="{top + 14:.1f}" text-anchor="middle">'
-            f"{escape(_short(lines[k]))}</text>"
+            f"{escape(_short(lines[k]))}</text></g>"
         )
     out.append("</g>")
+
+
+def _number(marks: _Marks, node: Node) -> str:
+    number = marks.number(node)
+    return f' data-n="{number}"' if number else ""
 
 
 def _thick(marked: bool) -> str:
@@ -226,7 +245,7 @@ def _details(leaf: Leaf) -> str:
 
 def _data(link: Link, item: Leaf | Group) -> str:
     target = link(item)
-    return f' data-open="{escape(target)}" style="cursor:pointer"' if target else ""
+    return f' data-open="{escape(target)}"' if target else ""
 
 
 def _lines(x: float, y: float, lines: list[str]) -> str:

@@ -138,9 +138,10 @@ class Asked:
             found.feeds = _bind(loaded, chosen, values, complete=not wanted)
         elif chosen is not None:
             known = made_up or {}
-            if not all(name in known for name in chosen.inputs):
+            due = [name for name, spec in chosen.inputs.items() if not spec.optional]
+            if not all(name in known for name in due):
                 known = self._make_up(chosen)
-            found.made_up = {name: known[name] for name in chosen.inputs}
+            found.made_up = {name: known[name] for name in chosen.inputs if name in known}
             found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
         return found
 
@@ -176,6 +177,9 @@ class Asked:
         rng = np.random.default_rng(self.seed)
         made = {}
         for name, spec in signature.inputs.items():
+            if spec.optional and name not in sizes:
+                note(f"  {name}: {spec.dtype}, as the model has it")
+                continue
             array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
             unknown = spec.shape is None or any(d < 0 for d in spec.shape)
             reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
@@ -259,7 +263,8 @@ def _bind(
         known[name] if name in known else _tensor(loaded.graph, name, specs): array
         for name, array in arrays.items()
     }
-    missing = [n for n, s in specs.items() if _full(s.tensor) not in {_full(t) for t in feeds}]
+    given = {_full(tensor) for tensor in feeds}
+    missing = [n for n, s in specs.items() if not (s.optional or _full(s.tensor) in given)]
     if complete and missing and arrays:
         _missing(missing, arrays, specs)
     return feeds

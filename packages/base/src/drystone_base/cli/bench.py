@@ -16,6 +16,7 @@ from drystone_base.cli._output import (
     print_json,
     print_table,
     progress,
+    status,
     wants_json,
 )
 from drystone_base.cli._paths import AnyPath, check_output
@@ -64,8 +65,9 @@ def bench(
     loaded = asked.load(model)
     times: dict[str, Any] = {"load": time.perf_counter() - start}
     wanted = asked.request(loaded.loaded)
-    times["first"] = _seconds(loaded, wanted)
-    for _ in range(warmup):
+    with status("running for the first time"):
+        times["first"] = _seconds(loaded, wanted)
+    for _ in progress(range(warmup), "warming up"):
         wanted.run(loaded)
     runs = sorted(_seconds(loaded, wanted) for _ in progress(range(repeat), "timing"))
     times |= {
@@ -76,7 +78,7 @@ def bench(
     }
     record = None
     if wants_profile or trace is not None or events is not None:
-        with loaded.session.record() as record:
+        with status("running once more"), loaded.session.record() as record:
             wanted.run(loaded)
     report = {"model": str(model), "repeat": repeat, "seconds": times}
     if wants_json():

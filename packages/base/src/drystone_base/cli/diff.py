@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli._inputs import Asked, asks
-from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+from drystone_base.cli._output import (
+    common_options,
+    note,
+    print_json,
+    print_table,
+    status,
+    wants_json,
+)
 from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
@@ -57,7 +64,8 @@ def diff(
         report: dict[str, Any] = {"outputs": rows}
     else:
         a, b = (asked.load(m) for m in (first, second))
-        report = {"graph": _compare.graphs(a.graph, b.graph)}
+        with status("comparing the graphs"):
+            report = {"graph": _compare.graphs(a.graph, b.graph)}
         if not no_run:
             report["outputs"] = _compare.outputs(*_run_both(a, b, asked))
     differ = _differ(report, tolerance)
@@ -74,7 +82,8 @@ def _run_both(a: Model, b: Model, asked: Asked) -> tuple[dict[str, Array], dict[
     """Outputs of both: on the given inputs, or on inputs made up for the first."""
     wanted = asked.request(a.loaded)
     other = asked.request(b.loaded, wanted.made_up)
-    return wanted.run(a), other.run(b)
+    with status("running both"):
+        return wanted.run(a), other.run(b)
 
 
 def _differ(report: dict[str, Any], tolerance: float) -> bool:

@@ -17,6 +17,7 @@ from drystone_base.cli._output import (
     print_json,
     print_table,
     size,
+    status,
     wants_json,
 )
 from drystone_base.cli._paths import AnyPath, check_output
@@ -74,10 +75,14 @@ def explain(
     if placement:
         _placement(loaded.session, names, feeds, cpus)
         return
-    described = loaded.session.describe(names, feeds)
-    memory = _memory(loaded, wanted, described) if nodes else None
-    if memory is not None and _arenas(described):
-        described = _settled(loaded, wanted, names, feeds)
+    with status("making the plan"):
+        described = loaded.session.describe(names, feeds)
+    memory = None
+    if nodes:
+        with status("running"):
+            memory = _memory(loaded, wanted, described)
+            if memory is not None and _arenas(described):
+                described = _settled(loaded, wanted, names, feeds)
     if wants_json():
         print_json(_with_memory(described, memory))
     else:
@@ -93,7 +98,8 @@ def _placement(session: Session, fetches: list[str], feeds: list[str], cpus: int
     from drystone_base.passes import place_for
 
     config = replace(session.config, device_count={"CPU": cpus})
-    decisions = place_for(session.graph, fetches, feeds, config).decisions
+    with status("placing nodes"):
+        decisions = place_for(session.graph, fetches, feeds, config).decisions
     if wants_json():
         print_json([asdict(d) for d in decisions])
         return

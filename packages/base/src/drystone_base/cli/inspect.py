@@ -20,6 +20,7 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._transfers import moving
 from drystone_base.policy import OUTSIDE
+from drystone_base.printable import plain
 from drystone_base.shown import shape_text
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def _signature(analysis: Analysis, signature: Signature) -> dict[str, Any]:
                 "dtype": spec.dtype.label,
                 "shape": analysis.shape(spec),
             }
+            | ({"optional": True} if spec.optional else {})
             for name, spec in specs.items()
         }
         for role, specs in (("inputs", signature.inputs), ("outputs", signature.outputs))
@@ -160,7 +162,13 @@ def _print(analysis: Analysis, facts: dict[str, Any]) -> None:
     print_table("", ("", ""), _summary(loaded, facts))
     for name, signature in loaded.signatures.items():
         rows = [
-            (role, key, spec.dtype, shape_text(analysis.shape(spec)), spec.tensor)
+            (
+                "in, optional" if spec.optional else role,
+                key,
+                spec.dtype,
+                shape_text(analysis.shape(spec)),
+                spec.tensor,
+            )
             for role, specs in (("in", signature.inputs), ("out", signature.outputs))
             for key, spec in specs.items()
         ]
@@ -227,7 +235,7 @@ def _print_unsupported(facts: dict[str, Any]) -> None:
     if not unsupported:
         click.echo("every op has a kernel")
     elif not reached:
-        click.echo(f"no kernel, and not reached by any signature: {', '.join(unsupported)}")
+        click.echo(plain(f"no kernel, and not reached by any signature: {', '.join(unsupported)}"))
     for op, row in reached.items():
         where = ", ".join(f"{name} (node {node})" for name, node in row["reached_by"].items())
-        click.echo(f"no kernel: {op}, reached by {where}")
+        click.echo(plain(f"no kernel: {op}, reached by {where}"))

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drystone_base.cli._output import common_options, note, print_json, print_table, wants_json
+from drystone_base.cli._output import (
+    common_options,
+    note,
+    print_json,
+    print_table,
+    status,
+    wants_json,
+)
 from drystone_base.environment import KEY_PASSWORD
 
 if TYPE_CHECKING:
@@ -105,7 +112,8 @@ def check(file: Path, policy: str | None) -> None:
     from drystone_base.cli import _plugins
     from drystone_base.plugins import check as check_plugin
 
-    plugin = check_plugin(file, policy=policy)  # type: ignore[arg-type]  # click checked it
+    with status(f"trying {file}"):
+        plugin = check_plugin(file, policy=policy)  # type: ignore[arg-type]  # click checked it
     if wants_json():
         print_json(plugin.as_json())
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
 from drystone_base.arguments import blame, explaining
@@ -21,13 +21,10 @@ from drystone_base.graph._failures import (
 from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output
+from drystone_base.graph.versions import CONSUMER, MIN_CONSUMER, check_graph
 from drystone_base.wire import write_varint
 
 __all__ = ["Graph", "parse_tensor_name"]
-
-# What TensorFlow 2.21 writes; read back by every release since 1.8.
-_PRODUCER: Final = 2422
-_MIN_CONSUMER: Final = 12
 
 
 def parse_tensor_name(text: str) -> tuple[str, int]:
@@ -54,7 +51,7 @@ class Graph:
         self.journal: list[Node] | None = None
         self._nodes: dict[str, Node] = {}
         self._fan_out: dict[Node, dict[Node, int]] | None = None
-        self._rest = GraphDef(versions=VersionDef(producer=_PRODUCER, min_consumer=_MIN_CONSUMER))
+        self._rest = GraphDef(versions=VersionDef(producer=CONSUMER, min_consumer=MIN_CONSUMER))
         self.functions = FunctionLibrary()
 
     def __repr__(self) -> str:
@@ -71,8 +68,9 @@ class Graph:
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Graph:
         """A graph from GraphDef bytes; large constants stay views of ``data``.
 
-        Raises ``BadModelFile`` (``bad-graphdef``) for bytes that are no GraphDef, ``GraphError``
-        (``duplicate-node``, ``missing-input``) for a graph that does not hang together.
+        Raises ``BadModelFile`` for bytes that are no GraphDef (``bad-graphdef``) and for versions
+        that exclude us (``graph-version``); ``GraphError`` (``duplicate-node``, ``missing-input``)
+        for a graph that does not hang together.
         """
         skeleton = split_large(memoryview(data))
         try:
@@ -101,6 +99,7 @@ class Graph:
 
     @classmethod
     def _build(cls, proto: GraphDef, rest: GraphDef, contents: Mapping[int, memoryview]) -> Graph:
+        check_graph(rest.versions)
         graph = cls()
         graph._rest = rest
         graph.functions = FunctionLibrary.from_proto(proto.library)

@@ -43,7 +43,7 @@ def keep_loading(
     """Note what reading files gave, which ``key`` tells from all others; whether that is kept."""
     facts = {
         "signatures": [
-            (s.name, s.method, _spec_rows(s.inputs), _spec_rows(s.outputs))
+            (s.name, s.method, _spec_rows(s.inputs), _spec_rows(s.outputs), s.positional)
             for s in loading.signatures.values()
         ],
         "tags": loading.tags,
@@ -63,8 +63,8 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
     facts = found[0]
     try:
         signatures = {
-            name: Signature(name, _specs(inputs), _specs(outputs), method)
-            for name, method, inputs, outputs in facts["signatures"]
+            name: Signature(name, _specs(inputs), _specs(outputs), method, tuple(order))
+            for name, method, inputs, outputs, order in facts["signatures"]
         }
         variables = {name: _entry(row) for name, *row in facts["variables"]}
         steps = [(list(map(str, targets)), list(map(str, fed))) for targets, fed in facts["steps"]]
@@ -81,13 +81,15 @@ def _made_from(key: Sequence[Any]) -> list[Any]:
 
 
 def _spec_rows(specs: Mapping[str, TensorSpec]) -> list[Any]:
-    return [(name, s.tensor, s.dtype.number, s.shape) for name, s in specs.items()]
+    return [(name, s.tensor, s.dtype.number, s.shape, s.optional) for name, s in specs.items()]
 
 
 def _specs(rows: Iterable[Any]) -> dict[str, TensorSpec]:
     return {
-        name: TensorSpec(tensor, from_number(dtype), None if shape is None else tuple(shape))
-        for name, tensor, dtype, shape in rows
+        name: TensorSpec(
+            tensor, from_number(dtype), None if shape is None else tuple(shape), bool(optional)
+        )
+        for name, tensor, dtype, shape, optional in rows
     }
 
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._loaded import Signature, TensorSpec
 
-__all__ = ["default_signature"]
+__all__ = ["default_signature", "with_optional"]
 
 _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
+_OPTIONAL: Final = "PlaceholderWithDefault"
 # Their unread outputs are leftovers or state, never answers.
 _NO_SINK: Final = frozenset(
-    {*_PLACEHOLDERS, "PlaceholderWithDefault", "Const", "VariableV2", "Variable", "NoOp", "Assert"}
+    {*_PLACEHOLDERS, _OPTIONAL, "Const", "VariableV2", "Variable", "NoOp", "Assert"}
 )
 # Ops at which branches and loops of frames begin.
 _OPENERS: Final = frozenset({"Switch", "RefSwitch", "_SwitchN", "Enter", "RefEnter"})
 
 
 def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> Signature:
-    """Placeholders as inputs, sinks as outputs, in the order of the graph.
+    """Placeholders as inputs (those with a default are optional), sinks as outputs, in their order.
 
     A sink is a node with outputs that no node reads or waits for and that depends on an input
-    (where there are inputs), but is no assignment and not inside a branch or a loop. Names are
+    (where any must be given), but is no assignment and not inside a branch or a loop. Names are
     node names, with ``:k`` for outputs beyond the first. Placeholders that no node reads are left
     out, and so are nodes named in ``ignore``.
     """
@@ -34,7 +37,8 @@ def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> 
             users.setdefault(source, []).append(node)
     waited_for = {source for node in graph for source in node.controls}
     heads = [n for n in graph if n.op in _PLACEHOLDERS and n in users and n.name not in ignore]
-    inputs = {n.name: _placeholder_spec(n) for n in heads}
+    may = [n for n in graph if n.op == _OPTIONAL and n in users and n.name not in ignore]
+    inputs = {n.name: _placeholder_spec(n) for n in (*heads, *may)}
     reached = _downstream(heads, users) if heads else None
     inside = conditional_nodes(graph) if any(n.op in _OPENERS for n in graph) else set()
     for node in graph:
@@ -58,7 +62,21 @@ def _downstream(heads: list[Node], users: dict[Node, list[Node]]) -> set[Node]:
 
 
 def _placeholder_spec(node: Node) -> TensorSpec:
-    return TensorSpec(f"{node.name}:0", node.attr("dtype"), placeholder_shape(node))
+    shape, optional = placeholder_shape(node), node.op == _OPTIONAL
+    return TensorSpec(f"{node.name}:0", node.attr("dtype"), shape, optional)
+
+
+def with_optional(signatures: Mapping[str, Signature], graph: Graph) -> dict[str, Signature]:
+    """The signatures, in which inputs that the graph has a default for are marked as such."""
+    return {
+        name: replace(signature, inputs={n: _marked(s, graph) for n, s in signature.inputs.items()})
+        for name, signature in signatures.items()
+    }
+
+
+def _marked(spec: TensorSpec, graph: Graph) -> TensorSpec:
+    node = graph.get(spec.tensor.partition(":")[0])
+    return replace(spec, optional=True) if node is not None and node.op == _OPTIONAL else spec
 
 
 def _sink_specs(node: Node) -> dict[str, TensorSpec]:

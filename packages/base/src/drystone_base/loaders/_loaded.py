@@ -29,21 +29,30 @@ InitStep: TypeAlias = "tuple[list[str], dict[str, np.ndarray[Any, Any]]]"
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One tensor of a signature: ``node:k``, its dtype, and its shape (None: unknown rank)."""
+    """One tensor of a signature: ``node:k``, its dtype, and its shape (None: unknown rank).
+
+    ``optional``: an input that the graph has a value for where none is given.
+    """
 
     tensor: str
     dtype: DType
     shape: Shape
+    optional: bool = False
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A way to call a graph: named inputs and outputs, each in a fixed order."""
+    """A way to call a graph: named inputs and outputs.
+
+    ``positional``: the inputs in the order of the function that was exported, where the model
+    states one.
+    """
 
     name: str
     inputs: dict[str, TensorSpec]
     outputs: dict[str, TensorSpec]
     method: str = ""
+    positional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.dtypes import INT64, from_number
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import Graph
-from drystone_base.loaders._assets import path_tensor
+from drystone_base.loaders._argument_order import argument_orders, order_of
+from drystone_base.loaders._assets import asset_defs, path_tensor
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.wire import fields
@@ -131,9 +132,10 @@ def signatures(meta: MetaGraphDef, what: str) -> dict[str, Signature]:
 
     Raises ``BadModelFile`` (``bad-saved-model``) for a signature of impossible dtype or shape.
     """
+    orders = argument_orders(meta.object_graph_def)
     try:
         return {
-            name: _signature(name, meta.signature_def[name])
+            name: _signature(name, meta.signature_def[name], orders)
             for name in sorted(meta.signature_def)
             if not hidden_signature(name)
         }
@@ -146,8 +148,10 @@ def hidden_signature(name: str) -> bool:
     return _HIDDEN.match(name) is not None
 
 
-def _signature(name: str, proto: SignatureDef) -> Signature:
-    return Signature(name, _specs(proto.inputs), _specs(proto.outputs), proto.method_name)
+def _signature(name: str, proto: SignatureDef, orders: list[tuple[str, ...]]) -> Signature:
+    inputs = _specs(proto.inputs)
+    order = order_of(inputs, orders)
+    return Signature(name, inputs, _specs(proto.outputs), proto.method_name, order)
 
 
 def _specs(infos: Mapping[str, TensorInfo]) -> dict[str, TensorSpec]:
@@ -189,7 +193,8 @@ def asset_files(meta: MetaGraphDef, folder: Path) -> dict[str, Path]:
 
     Raises ``BadModelFile`` (``unsafe-asset``) for a name that leaves the folder, ``missing-asset``.
     """
-    return {a.tensor_info.name: _asset(a.filename, folder) for a in meta.asset_file_def}
+    found = asset_defs(meta, str(folder.parent))
+    return {a.tensor_info.name: _asset(a.filename, folder) for a in found}
 
 
 def leaves_folder(name: str) -> bool:

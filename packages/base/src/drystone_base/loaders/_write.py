@@ -12,9 +12,12 @@ from typing import Final
 from drystone_abi.protos import AssetFileDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.errors import BadRequest
 from drystone_base.graph import Graph
+from drystone_base.loaders._assets import COLLECTION, asset_defs
+from drystone_base.loaders._fingerprint_file import FILE, fingerprint
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.loaders._meta import hidden_signature
 from drystone_base.loaders._writing import copy_file, draft_folder, replace_file, writing
+from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.loaders.saved_model import init_ops
 from drystone_base.ops.attrs import encode_shape
 from drystone_base.uris import as_path, uri_of
@@ -67,7 +70,11 @@ def set_assets(
 
     ``known`` and ``added`` tell the file of a tensor; assets of one file name get different names.
     """
-    files = {a.filename: known[a.tensor_info.name] for a in meta.asset_file_def}
+    stated = asset_defs(meta, "the model")
+    del meta.asset_file_def[:]
+    meta.asset_file_def.extend(stated)  # where it has some, the collection is not looked at
+    meta.collection_def.pop(COLLECTION, None)
+    files = {a.filename: known[a.tensor_info.name] for a in stated}
     for tensor, source in added.items():
         stem, suffix = as_path(source).stem, as_path(source).suffix
         name, number = f"{stem}{suffix}", 0
@@ -130,11 +137,15 @@ def _upload_folder(path: Path, fill: Callable[[Path], None]) -> None:
 def write_saved_model(
     folder: Path, graph: Graph, meta: MetaGraphDef, assets: Mapping[str, Path]
 ) -> None:
-    """``saved_model.pb`` and the assets, in a folder that exists."""
+    """``saved_model.pb``, its fingerprint and the assets, in a folder that has the variables."""
     rest, nodes = meta.SerializeToString(deterministic=True), graph.to_bytes()
     body = [rest, b"\x12", write_varint(len(nodes)), nodes]
     size = sum(len(piece) for piece in body)
-    replace_file(folder / "saved_model.pb", [_SCHEMA, b"\x12", write_varint(size), *body])
+    whole = [_SCHEMA, b"\x12", write_varint(size), *body]
+    index = index_path(folder / "variables" / "variables")
+    found = fingerprint(whole, meta, nodes, index)
+    replace_file(folder / FILE, [found.SerializeToString(deterministic=True)])
+    replace_file(folder / "saved_model.pb", whole)
     for name, source in assets.items():
         target = folder / "assets" / name
         with writing(target):

@@ -9,7 +9,7 @@ from typing import Final
 from drystone_abi.protos import MetaGraphDef
 from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, parse_tensor_name
-from drystone_base.loaders._default_signature import default_signature
+from drystone_base.loaders._default_signature import default_signature, with_optional
 from drystone_base.loaders._files import is_text
 from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._meta import (
@@ -38,7 +38,7 @@ def read_meta_graph(parts: MetaParts, path: Path, files: ModelFiles) -> Read:
         restored = restore(graph, meta, files.prefix, {}, files.access)
     tables = [name for name in collection(meta, _TABLES) if name in graph]
     steps = restored.steps + ([(tables, {})] if tables else [])
-    found = signatures(meta, str(path))
+    found = with_optional(signatures(meta, str(path)), graph)
     if not found:
         plain = default_signature(graph, ignore=_helpers(graph, meta))
         found = {plain.name: plain}

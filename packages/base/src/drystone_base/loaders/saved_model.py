@@ -9,7 +9,7 @@ from typing import Final
 from drystone_abi.protos import MetaGraphDef, SavedModel
 from drystone_base.errors import BadModelFile, CheckpointError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
-from drystone_base.loaders._default_signature import default_signature
+from drystone_base.loaders._default_signature import default_signature, with_optional
 from drystone_base.loaders._files import is_text
 from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._loaded import Signature
@@ -43,7 +43,7 @@ def read_saved_model(
     graph, meta = parts.load_graph(), parts.meta
     assets = asset_files(meta, files.path / "assets")
     feeds = asset_feeds(assets, graph)
-    found = signatures(meta, str(path))
+    found = with_optional(signatures(meta, str(path)), graph)
     if not found and not _has_functions(meta):
         plain = default_signature(graph)
         found = {plain.name: plain}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from drystone_abi.protos import VersionDef
 from drystone_base.errors import CheckpointError
+from drystone_base.graph.versions import refused_consumer
 
-__all__ = ["corrupt", "unsupported"]
+__all__ = ["check_versions", "corrupt", "unsupported"]
 
 
 def corrupt(where: str, check: str, found: object, needed: object = "") -> CheckpointError:
@@ -30,3 +32,10 @@ def unsupported(where: str, check: str, found: object) -> CheckpointError:
         code="checkpoint-unsupported",
         status="UNIMPLEMENTED",
     )
+
+
+def check_versions(where: str, stated: VersionDef, consumer: int) -> None:
+    """Raise ``CheckpointError`` for a checkpoint that consumers of that version may not read."""
+    refused = refused_consumer(stated, consumer)
+    if refused:
+        raise unsupported(where, f"its versions must allow consumer {consumer}", refused)

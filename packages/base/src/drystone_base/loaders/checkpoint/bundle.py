@@ -19,7 +19,7 @@ from drystone_abi.protos import BundleEntryProto, BundleHeaderProto
 from drystone_base.dtypes import from_number
 from drystone_base.errors import BadModelFile, CheckpointError, GraphError, near_matches
 from drystone_base.loaders._files import map_file
-from drystone_base.loaders.checkpoint._errors import corrupt, unsupported
+from drystone_base.loaders.checkpoint._errors import check_versions, corrupt, unsupported
 from drystone_base.loaders.checkpoint._slices import (
     SliceSpec,
     bad_slice,
@@ -256,6 +256,4 @@ def _check_header(header: BundleHeaderProto, where: str) -> None:
         raise corrupt(where, "there must be a shard", header.num_shards)
     if header.endianness != BundleHeaderProto.Endianness.LITTLE:
         raise unsupported(where, "data must be little-endian", "big-endian data")
-    if header.version.min_consumer > VERSION:
-        found = f"version {header.version.min_consumer}"
-        raise unsupported(where, f"the version must be {VERSION} at most", found)
+    check_versions(where, header.version, VERSION)

@@ -19,11 +19,11 @@ from drystone_abi.protos import SavedSliceMeta, SavedTensorSlices, TensorProto, 
 from drystone_base.dtypes import from_number
 from drystone_base.errors import GraphError
 from drystone_base.loaders._files import map_file
-from drystone_base.loaders.checkpoint._errors import corrupt
+from drystone_base.loaders.checkpoint._errors import check_versions, corrupt
 from drystone_base.loaders.checkpoint._slices import SliceSpec, extents, from_proto, slice_key
 from drystone_base.loaders.checkpoint._table import read_table
 from drystone_base.loaders.checkpoint._v1_files import v1_files
-from drystone_base.loaders.checkpoint.bundle import BundleReader
+from drystone_base.loaders.checkpoint.bundle import VERSION, BundleReader
 from drystone_base.loaders.checkpoint.shards import Entry, index_path
 from drystone_base.ops.attrs import decode_shape
 from drystone_base.tensor import from_proto as read_tensor
@@ -55,7 +55,9 @@ class V1Reader(BundleReader):
             key, value = next(items, (None, memoryview(b"")))
             if key != b"":
                 raise corrupt(str(path), "the first entry must list the tensors", key, _FORM)
-            for meta in self._parse(SavedTensorSlices, value, "the list").meta.tensor:
+            listed = self._parse(SavedTensorSlices, value, "the list").meta
+            check_versions(str(path), listed.versions, VERSION)
+            for meta in listed.tensor:
                 self._add(meta)
             self._entries.update(items)
         self._names = sorted(self._found)
