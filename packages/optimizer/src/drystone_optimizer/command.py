@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,16 @@ from drystone_base.cli.kit import (
 )
 from drystone_base.graph import Graph
 from drystone_base.loaders import write_graph
+from drystone_optimizer.colocation import settled
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.report import Report
+from drystone_optimizer.runtimes import RUNTIMES, check_portable, for_runtime
 from drystone_optimizer.targets import (
     Target,
     config_of,
     config_options,
+    names_of,
     sample_options,
     target_of,
     target_options,
@@ -49,6 +51,7 @@ Examples:
   drystone optimize saved_model/ graph.pbtxt --passes constant_folding --diff
   drystone optimize model.pb smaller.pb --verify --inputs in.npz
   drystone optimize model.pb smaller.pb --html report.html
+  drystone optimize model.pb fused.pb --for drystone
 """
 
 
@@ -57,6 +60,9 @@ Examples:
 @click.argument("output", metavar="OUT", type=AnyPath(dir_okay=False))
 @target_options
 @config_options
+@click.option("--for", "runtime", type=click.Choice(RUNTIMES), default=RUNTIMES[0],
+              show_default=True, help="Who is to run OUT: TensorFlow, and so both; or drystone "
+              "alone, with layers fused to ops of its own.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Show what each pass did.")
 @click.option("--diff", is_flag=True, help="Show which nodes were removed, added and changed.")
 @click.option("--verify", is_flag=True,
@@ -84,15 +90,17 @@ def optimize(
     seed: int,
     shapes: tuple[str, ...],
     executor: str,
+    runtime: str,
 ) -> None:
     """Optimize the graph of MODEL for its signature and write it to OUT (.pb or .pbtxt).
+
+    A file for TensorFlow, the default, runs in both: drystone fuses its layers when it loads it.
+    One for drystone has them fused already, as ops that TensorFlow lacks.
 
     Values of variables stay where they are: OUT holds the graph alone. With --verify it exits with
     1 when a pass was left out because it changed a result.
     """
-    config = config_of(passes, numeric, iterations)
-    if passes is None:  # the file may be for TensorFlow, which has no such ops
-        config = replace(config, layer_fusion="off", elementwise_fusion="off")
+    config = for_runtime(config_of(passes, numeric, iterations), runtime, names_of(passes))
     check_output(output, "OUT", model, inputs)
     if html is not None:
         check_output(html, "--html", model, inputs)
@@ -106,6 +114,9 @@ def optimize(
         with status("optimizing"):
             tensors = list(target.feeds.values())
             after, found = optimize_with_report(graph, target.fetches, tensors, config)
+    after = settled(after)
+    if runtime == "tensorflow":
+        check_portable(graph, after)
     write_graph(after, output)
     changes = graph_changes(graph, after) if diff or html else {}
     if html:

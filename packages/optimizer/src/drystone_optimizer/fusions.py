@@ -8,21 +8,21 @@ from typing import Any, Final
 from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.passes._registry import PASSES
 
-__all__ = ["fusions_only", "without_fusions"]
+__all__ = ["FUSIONS", "fusions_only", "without_fusions"]
 
-_FUSIONS: Final = frozenset({"remapping", "layer_fusion", "quantized_layers", "elementwise_fusion"})
+FUSIONS: Final = frozenset({"remapping", "layer_fusion", "quantized_layers", "elementwise_fusion"})
 """The passes whose nodes only kernels of the host know, or know as TensorFlow's inner ones."""
 _PRUNING: Final = "disable_model_pruning"
 
 
 def without_fusions(config: OptimizerConfig) -> OptimizerConfig:
     """All but those passes."""
-    return _left_out(config, _FUSIONS)
+    return _left_out(config, FUSIONS)
 
 
 def fusions_only(config: OptimizerConfig) -> OptimizerConfig:
     """Those passes, as far as the config runs them."""
-    others = frozenset(one.name for one in PASSES) - _FUSIONS
+    others = frozenset(one.name for one in PASSES) - FUSIONS
     return replace(_left_out(config, others), custom_optimizers=())
 
 

@@ -27,6 +27,7 @@ from drystone_base.graph import (
 from drystone_base.graph.validate import Signatures
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.time_limits import OutOfTime, is_over, unlimited
+from drystone_optimizer import colocation
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import body_types
@@ -298,6 +299,8 @@ class _Run:
         if changed and self._prunes():
             model_pruning.drop_unneeded(ctx)
         ctx.graph.journal = None
+        if changed:
+            colocation.settle(ctx.graph)
         return ctx.graph if changed else item.graph
 
     def _turn(

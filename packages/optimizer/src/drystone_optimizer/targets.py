@@ -25,6 +25,7 @@ __all__ = [
     "check_registered",
     "config_of",
     "config_options",
+    "names_of",
     "sample_options",
     "target_of",
     "target_options",
@@ -126,8 +127,7 @@ def config_of(passes: str | None, numeric: str, iterations: int) -> OptimizerCon
     more = {"numeric": numeric, "meta_optimizer_iterations": iterations}
     if passes is None:
         return OptimizerConfig.from_options(more)
-    stated = [name.strip() for name in passes.split(",") if name.strip()]
-    wanted = [BY_SHORT_NAME.get(name, name) for name in stated]
+    wanted = names_of(passes)
     known = list(names_of_passes())
     for name in wanted:
         if name not in known:
@@ -148,6 +148,12 @@ def config_of(passes: str | None, numeric: str, iterations: int) -> OptimizerCon
             "add arithmetic_optimization to --passes",
         )
     return OptimizerConfig.of_passes(wanted, **more)
+
+
+def names_of(passes: str | None) -> list[str]:
+    """The passes that an option lists, under our names."""
+    stated = [name.strip() for name in (passes or "").split(",") if name.strip()]
+    return [BY_SHORT_NAME.get(name, name) for name in stated]
 
 
 def check_registered(names: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from drystone_base.graph.calls import recursive_functions
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
+from drystone_optimizer import colocation
 from drystone_optimizer.context import Context
 from drystone_optimizer.purity import CONTROL_FLOW, SWITCHES
 
@@ -205,6 +206,10 @@ class _Inlining:
                 graph.set_attr(twin, "frame_name", f"{prefix}/{inner.attrs['frame_name']}")
             self.twins[inner] = twin
             self.made.append(twin)
+        names = {inner.name: twin.name for inner, twin in self.twins.items()}
+        for twin in self.made:
+            if twin.states(colocation.ATTR):
+                colocation.renamed(graph, twin, names)
 
     def connect(self, start: Node | None) -> None:
         """Give the copies their inputs; those that must not run early wait for ``start``."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Node, Output, topological_order
+from drystone_optimizer.colocation import PREFIX
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import device_type, host_of
 from drystone_optimizer.kernels_there import runs_here
@@ -20,7 +21,6 @@ __all__ = ["run"]
 
 _MOST: Final = 64
 _SMALL_TYPES: Final = ("int32", "int64", "float32")
-_COLOCATED: Final = "loc:@"
 
 
 def run(ctx: Context) -> None:
@@ -97,5 +97,5 @@ def _colocated(nodes: Iterable[Node]) -> set[str]:
             continue
         for one in node.attr("_class") or ():
             text = one.decode() if isinstance(one, bytes) else str(one)
-            found |= {node.name, text.removeprefix(_COLOCATED)}
+            found |= {node.name, text.removeprefix(PREFIX)}
     return found
