@@ -24,7 +24,7 @@ import drystone_base as ds
 from bench.cases.graphs import placeholder
 from bench.machine import processor
 from drystone_base import plugins
-from drystone_base.cli._inputs import Request, load, request
+from drystone_base.cli._inputs import Asked, Request
 from drystone_base.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.validate import Signatures
@@ -191,9 +191,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=40, help="the nodes that take longest")
     options = parser.parse_args(arguments)
     plugins.ensure_loaded()
-    model = load(options.model, (), None, (), ())
-    wanted = request(model.loaded, inputs=options.inputs, signature=None, fetches=options.fetch,
-                     shapes=options.shape)  # fmt: skip
+    asked = Asked(inputs=options.inputs, fetches=tuple(options.fetch), shapes=tuple(options.shape))
+    model = asked.load(options.model)
+    wanted = asked.request(model.loaded)
     of = peaks(options.threads)
     console = Console(width=None if Console().is_terminal else 160)
     console.print(f"{processor()}, {options.threads} thread(s): {of.flops / 1e9:.1f} GFLOP/s, "
