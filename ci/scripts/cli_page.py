@@ -25,11 +25,11 @@ INTRO = """# The command line
 Generated from `drystone --help`. The [tutorial](tutorial.md) shows the commands at work.
 
 A MODEL is a SavedModel folder, a GraphDef (`.pb`, `.pbtxt`), a MetaGraph (`.meta`) or the
-`model.json` of a TensorFlow.js graph model. Files of arrays are `.npz` files as `numpy.savez`
-writes them, without pickled objects: strings are fixed-width bytes (dtype `S`). NumPy drops NUL
-bytes at the end of such strings; when that happens to an output, a warning says so. Outputs in
-bfloat16, 8-bit floats and 4-bit integers are saved as float32 and int32, which hold every value of
-them.
+`model.json` of a TensorFlow.js graph model; `inspect` takes checkpoints, too. Values come from an
+`.npz` file as `numpy.savez` writes it, without pickled objects, from JSON, or one by one with
+`--input`. In a file of outputs, strings are fixed-width bytes (dtype `S`) where these hold all of
+them, else two arrays: `NAME#bytes` and `NAME#lengths`. Outputs in bfloat16, 8-bit floats and 4-bit
+integers are saved as float32 and int32, which hold every value of them.
 
 Tables are for people; `--json` prints one JSON document instead, also for an error, with its
 `code` and the exit code. Messages and progress go to standard error, progress only to a terminal.

@@ -237,8 +237,8 @@ class Model:
         return self._object_graph().attribute(0, "", name)
 
     def __dir__(self) -> list[str]:
-        held = [] if repr(self.session) == "<Session: closed>" else self._object_graph().names()
-        return [*super().__dir__(), *held]
+        held = [] if self.session.closed else self._object_graph().names()
+        return [*super().__dir__(), *filter(str.isidentifier, held)]
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print what the model is: its file, its size, variables, and signatures with their shapes.

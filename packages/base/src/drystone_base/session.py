@@ -114,6 +114,11 @@ class Session:
         self._prepared, self._quick = {}, {}
         self._caller, self._seeded, self._seeds, self._native = None, None, {}, None
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed
+
     def check_open(self) -> None:
         """Raise ``BadRequest`` (``model-closed``) for a session that is closed."""
         if self._closed:

@@ -289,14 +289,18 @@ def test_float32_keeps_the_types_of_the_graph(frozen: str) -> None:
 
 
 def test_a_precision_is_brought_about_by_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
     def lower(config: Any, precision: str) -> Any:
-        return (config, precision)
+        asked.append((config, precision))
+        return "off"
 
     module = Module("narrow", (), lambda _library, _symbol: None, stages={"precision": lower})
     monkeypatch.setattr("drystone_base.modules.stage", lambda _: [module.stages["precision"]])
     made = tuned(ds.SessionConfig(seed=1), precision="float16")
     assert made is not None
-    assert (made.optimizer, made.seed) == (("default", "float16"), 1)
+    assert (made.optimizer, made.seed) == ("off", 1)
+    assert asked == [("default", "float16")]
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,11 @@ def show_checkpoint(prefix: Path, values: Iterable[str]) -> None:
         ("dtypes", ", ".join(f"{name} {size(n)}" for name, n in facts["dtypes"].items())),
     ]
     print_table("", ("", ""), summary)
-    has_paths = any(row["object"] for row in rows)
     listed = [
-        [*([row["object"]] if has_paths else []), row["name"], row["dtype"],
-         shape_text(row["shape"]), size(row["bytes"])]
+        (row["object"] or row["name"], row["dtype"], shape_text(row["shape"]), size(row["bytes"]))
         for row in rows
-    ]  # fmt: skip
-    columns = [*(["object"] if has_paths else []), "name", "dtype", "shape", "bytes"]
-    print_table("", columns, listed, right=("bytes",))
+    ]
+    print_table("", ("tensor", "dtype", "shape", "bytes"), listed, right=("bytes",))
 
 
 def _tensors(reader: BundleReader) -> list[dict[str, Any]]:

@@ -125,7 +125,7 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "constants": analysis.constants,
         "assets": sorted(loaded.assets),
         "signatures": {n: _signature(analysis, s) for n, s in loaded.signatures.items()},
-        "callable": {n: [t.text() for t in f.traces] for n, f in analysis.callable.items()},
+        "callable": _traced(analysis),
         "ops": dict(analysis.ops.most_common()),
         "outside": {
             op: {"count": count, "effect": OUTSIDE[op]} for op, count in analysis.outside.items()
@@ -140,6 +140,12 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
             for op in analysis.unsupported
         },
     }
+
+
+def _traced(analysis: Analysis) -> dict[str, list[str]]:
+    """What each function of the model's objects was traced for."""
+    functions = analysis.callable.items()
+    return {name: list(dict.fromkeys(t.text() for t in f.traces)) for name, f in functions}
 
 
 def _signature(analysis: Analysis, signature: Signature) -> dict[str, Any]:

@@ -47,8 +47,10 @@ class Calls:
         self.shared = shared
         self._captured: dict[int, Node] = {}
 
-    def call(self, function: str, shapes: Sequence[Any]) -> Call:
+    def call(self, function: str, shapes: Sequence[Any], results: int) -> Call:
         """A call of a function whose first arguments are tensors of these shapes.
+
+        It must have so many ``results``.
 
         Raises ``BadModelFile`` (``bad-saved-model``) for one that does not fit the object graph,
         and ``UnsupportedOp`` (``bad-captured-object``).
@@ -56,6 +58,9 @@ class Calls:
         name = self.graph.unique_name("call")
         node, fed = self._call(name, function, shapes)
         outputs = [f"{node.name}:{k}" for k in range(len(node.attr("Tout")))]
+        if len(outputs) != results:
+            found = f"{function!r} gives {len(outputs)} tensors, not {results}"
+            raise bad_objects(str(self.loaded.place), found)
         return Call([f"{n.name}:0" for n in fed], outputs or [node.name])
 
     def _call(self, name: str, function: str, shapes: Sequence[Any]) -> tuple[Node, list[Node]]:

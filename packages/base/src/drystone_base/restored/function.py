@@ -47,6 +47,12 @@ class Trace(NamedTuple):
             )
         ]  # fmt: skip
 
+    def results(self) -> int:
+        """How many tensors its results are of."""
+        found = list(leaves(self.outputs))
+        parts = sum(leaf.parts for leaf in found if isinstance(leaf, Composite))
+        return parts + sum(isinstance(leaf, Tensor) for leaf in found)
+
     def text(self) -> str:
         """What it takes, for people: ``(float32 [?, 3], True, mode='sum')``."""
         args, kwargs = self.inputs
@@ -73,8 +79,8 @@ class RestoredFunction:
         self._running = running
 
     def __repr__(self) -> str:
-        shown = " or ".join(trace.text() for trace in self.traces[:_SHOWN])
-        more = len(self.traces) - _SHOWN
+        texts = list(dict.fromkeys(trace.text() for trace in self.traces))
+        shown, more = " or ".join(texts[:_SHOWN]), len(texts) - _SHOWN
         return f"<function {self.name!r} {shown}{f' and {more} more' if more > 0 else ''}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +95,8 @@ class RestoredFunction:
         return pack(trace.outputs, iter(self._running.run(trace, values)))
 
     def _refuse(self, found: str) -> NoReturn:
-        traced = "; ".join(trace.text() for trace in self.traces[:_SHOWN])
+        texts = list(dict.fromkeys(trace.text() for trace in self.traces))
+        traced = "; ".join(texts[:_SHOWN]) + ("; ..." if len(texts) > _SHOWN else "")
         raise BadRequest(
             f"function {self.name!r} cannot be called like this",
             check="a call must fit one of the traces that were saved with the model",

@@ -71,7 +71,8 @@ class ModelObject:
         return True
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._graph.names(self._number)]
+        held = self._graph.names(self._number)
+        return [*super().__dir__(), *filter(str.isidentifier, held)]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the object's own function gives."""

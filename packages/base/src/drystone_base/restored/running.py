@@ -51,7 +51,7 @@ class Running:
         with self._lock:
             if trace.function not in self._sessions:
                 calls = Calls(self._loaded, self.shared)
-                call = calls.call(trace.function, trace.shapes())
+                call = calls.call(trace.function, trace.shapes(), trace.results())
                 self._sessions[trace.function] = self._session.beside(calls.graph), call
             return self._sessions[trace.function]
 
