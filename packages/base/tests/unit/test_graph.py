@@ -1,6 +1,7 @@
 """The graph: reading, looking, editing, writing."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -283,7 +284,7 @@ def test_merged_replaced_and_taken_out_nodes_leave_the_fan_out_right() -> None:
     graph.set_controls(n[4], [n[1]])
     twin = graph.add("Neg", "twin", [x], attrs={"T": dtypes.FLOAT32})
     assert users_by_index(graph)["n1"] == ["n2", "n4"]
-    merge(graph, n[1], twin)
+    merge(graph, {n[1]: twin})
     assert (n[2].inputs, n[4].controls, "n1" in graph) == (((twin, 0),), (twin,), False)
     replace(graph, n[4], "AddV2", [(n[3], 0), (x, 0)], {"T": dtypes.FLOAT32}, [])
     assert (n[4].op, n[4].controls, n[4].attrs) == ("AddV2", (), {"T": dtypes.FLOAT32})
@@ -308,3 +309,53 @@ def test_effects_of_a_body_come_in_the_order_of_their_names() -> None:
     library = FunctionLibrary()
     library.add(proto)
     assert [node.name for node in library["orders"].body(library).effects] == names
+
+
+def _looked_up(graph: Graph, node: Node) -> tuple[list[tuple[str, int]], list[str]]:
+    """Who reads and who waits for a node, by a look at all."""
+    reads = [(u.name, k) for u in graph for k, (s, _) in enumerate(u.inputs) if s is node]
+    return sorted(reads), sorted(u.name for u in graph if node in u.controls)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_readers_of_wide_nodes_are_right_after_any_edits(seed: int) -> None:
+    chance = random.Random(seed)
+    graph = chain(60)
+    floats = {"T": dtypes.FLOAT32}
+    split = graph.add("Split", "split", [graph["x"], graph["x"]], attrs=floats | {"num_split": 9})
+    sources = [*((n, 0) for n in list(graph)[1:40]), *((split, k) for k in range(9))]
+    wide = [graph.add("AddN", f"w{k}", chance.choices(sources, k=70), attrs=floats | {"N": 70})
+            for k in range(3)]  # fmt: skip
+    for node in wide[:2]:
+        graph.set_controls(node, [source for source, _ in chance.sample(sources, 40)])
+    journal: list[Node] = []
+    graph.journal = journal
+    for _ in range(60):
+        old, new = chance.choice(sources), chance.choice(sources)
+        if old[0].graph.get(old[0].name) is not old[0]:
+            continue
+        match chance.randrange(4):
+            case 0:
+                before = [u for u, k in graph.consumers(old[0]) if u.inputs[k] == old]
+                if all(topologically_later(u, new[0]) for u in before):
+                    assert graph.redirect(old, new) == len(before)
+            case 1:
+                graph.set_input(wide[chance.randrange(3)], chance.randrange(-70, 70), new)
+            case 2:
+                graph.set_controls(wide[0], [s for s, _ in chance.sample(sources, 35)])
+            case _:
+                graph.set_inputs(wide[1], chance.choices(sources, k=70))
+        for node in graph:
+            found = sorted((u.name, k) for u, k in graph.consumers(node))
+            assert (found, sorted(u.name for u in graph.control_consumers(node))) == _looked_up(
+                graph, node
+            )
+            assert sorted(u.name for u in graph.users(node)) == sorted(
+                {name for name, _ in found} | {u.name for u in graph.control_consumers(node)}
+            )
+    assert wide[0] in journal
+
+
+def topologically_later(user: Node, source: Node) -> bool:
+    """Whether ``user`` may read ``source`` without a circle: the wide nodes read all others."""
+    return user.name.startswith("w")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.graph.rewiring import redirect
 from drystone_optimizer.context import Context
 from drystone_optimizer.purity import SWITCHES, gives_reference
 
@@ -63,8 +64,10 @@ def take_out(ctx: Context, node: Node) -> None:
     waiting = graph.control_consumers(node)
     sources = dict.fromkeys(source for source, _ in node.inputs)
     readers = dict.fromkeys(user for user, _ in graph.consumers(node)) if controls else ()
-    for k, source in enumerate(node.inputs):
-        graph.redirect((node, k), source)
+    if len(node.inputs) == 1:
+        graph.redirect((node, 0), node.inputs[0])
+    else:
+        redirect(graph, node, node.inputs)
     for user in readers:
         graph.set_controls(user, [*user.controls, *controls])
     for user in waiting:

@@ -251,6 +251,10 @@ class Context:
         node = output[0]
         return [(u, k) for u, k in self.graph.consumers(node) if u.inputs[k] == output]
 
+    def used(self, node: Node) -> set[int]:
+        """The outputs of a node that somebody reads."""
+        return {k for user in self.graph.users(node) for source, k in user.inputs if source is node}
+
     def only_user(self, node: Node) -> bool:
         """Whether just one edge, of data, leaves the node, which need not stay."""
         user = None if self.kept(node) else self.graph.only_user(node)

@@ -10,7 +10,7 @@ from drystone_base.errors import GraphError, near_matches
 if TYPE_CHECKING:
     from drystone_base.graph.node import Node
 
-__all__ = ["bad_input", "bad_name", "duplicate", "foreign", "missing_input"]
+__all__ = ["bad_input", "bad_name", "duplicate", "foreign", "in_use", "missing_input"]
 
 
 def duplicate(name: str) -> NoReturn:
@@ -89,3 +89,16 @@ def unknown(name: object, names: Collection[str]) -> NoReturn:
         code="unknown-node",
         status="NOT_FOUND",
     ) from None
+
+
+def in_use(node: Node, user: Node) -> NoReturn:
+    """Refuse to remove a node that another one reads."""
+    raise GraphError(
+        f"node {node.name!r} cannot be removed",
+        check="a removed node must have no fan-out",
+        found=f"{user.name!r} reads it",
+        needed="no consumers",
+        remedy="redirect its consumers first",
+        code="node-in-use",
+        status="FAILED_PRECONDITION",
+    )

@@ -9,28 +9,24 @@ from typing import Any
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
 from drystone_base.arguments import blame, explaining
 from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.errors import BadModelFile
 from drystone_base.graph._failures import (
     bad_input,
     bad_name,
     duplicate,
     foreign,
+    in_use,
     missing_input,
     unknown,
 )
+from drystone_base.graph._wide import WIDE, Places, swap
 from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
-from drystone_base.graph.node import Node, Output
+from drystone_base.graph.node import Node, Output, parse_tensor_name
 from drystone_base.graph.versions import CONSUMER, MIN_CONSUMER, check_graph
 from drystone_base.wire import write_varint
 
 __all__ = ["Graph", "parse_tensor_name"]
-
-
-def parse_tensor_name(text: str) -> tuple[str, int]:
-    """Node name and output index of ``name`` or ``name:k``."""
-    head, colon, tail = text.rpartition(":")
-    return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
 
 
 @explaining(
@@ -51,6 +47,8 @@ class Graph:
         self.journal: list[Node] | None = None
         self._nodes: dict[str, Node] = {}
         self._fan_out: dict[Node, dict[Node, int]] | None = None
+        self._places = Places()
+        self._numbers: dict[str, int] = {}
         self._rest = GraphDef(versions=VersionDef(producer=CONSUMER, min_consumer=MIN_CONSUMER))
         self.functions = FunctionLibrary()
 
@@ -181,16 +179,16 @@ class Graph:
 
     def consumers(self, node: Node) -> list[tuple[Node, int]]:
         """Data fan-out: every (consumer, input index) that reads some output of ``node``."""
-        return [
-            (user, k)
-            for user in self._users(node)
-            for k, (source, _) in enumerate(user.inputs)
-            if source is node
-        ]
+        slots = self._places.slots
+        return [(user, k) for user in self._users(node) for k in slots(user, node)]
 
     def control_consumers(self, node: Node) -> list[Node]:
         """Control fan-out: every node that waits for ``node``."""
-        return [user for user in self._users(node) if node in user.controls]
+        return [user for user in self._users(node) if self._places.waits(user, node)]
+
+    def waits(self, user: Node, node: Node) -> bool:
+        """Whether ``user`` waits for ``node`` by a control edge."""
+        return self._places.waits(user, node)
 
     def users(self, node: Node) -> Iterable[Node]:
         """Every node that reads or waits for ``node``, once; for looking, not while editing."""
@@ -319,6 +317,9 @@ class Graph:
     def set_input(self, node: Node, index: int, output: Output) -> None:
         """Replace data input ``index`` of ``node``."""
         inputs = list(node.inputs)
+        if len(inputs) > WIDE and output[0].graph is self:
+            swap(self, node, [range(len(inputs))[index]], output)
+            return
         inputs[index] = output
         self._connect(node, inputs, node.controls)
 
@@ -373,6 +374,12 @@ class Graph:
         """Make every consumer of output ``old`` read ``new``; the number of edges changed."""
         count = 0
         for user in self._users(old[0]):
+            if len(user.inputs) > WIDE and new[0].graph is self:
+                slots = self._places.slots_of(user, old)
+                if slots:
+                    swap(self, user, slots, new)
+                count += len(slots)
+                continue
             found = user.inputs.count(old)
             if found:
                 self.set_inputs(user, [new if i == old else i for i in user.inputs])
@@ -393,16 +400,7 @@ class Graph:
         for node in doomed:
             users = index.get(node)
             if users and not users.keys() <= doomed.keys():
-                user = next(u for u in users if u not in doomed)
-                raise GraphError(
-                    f"node {node.name!r} cannot be removed",
-                    check="a removed node must have no fan-out",
-                    found=f"{user.name!r} reads it",
-                    needed="no consumers",
-                    remedy="redirect its consumers first",
-                    code="node-in-use",
-                    status="FAILED_PRECONDITION",
-                )
+                in_use(node, next(u for u in users if u not in doomed))
         for node in doomed:
             index.pop(node, None)
         for node in doomed:
@@ -412,6 +410,7 @@ class Graph:
     def _disconnect(self, node: Node, index: dict[Node, dict[Node, int]]) -> None:
         """Take the fan-in from a node that goes; what goes with it is not in the index any more."""
         journal = self.journal
+        self._places.forget(node)
         if journal is not None:
             journal.append(node)
         for source in self._sources(node):
@@ -422,12 +421,13 @@ class Graph:
         node.inputs, node.controls, node.changed = (), (), True
 
     def unique_name(self, stem: str) -> str:
-        """``stem``, or ``stem_k`` with the smallest k that no node has."""
+        """``stem``, or ``stem_k`` with a k that no node has: the smallest, until nodes go."""
         if stem not in self._nodes:
             return stem
-        k = 1
+        k = self._numbers.get(stem, 1)
         while f"{stem}_{k}" in self._nodes:
             k += 1
+        self._numbers[stem] = k
         return f"{stem}_{k}"
 
     def become(self, other: Graph) -> None:

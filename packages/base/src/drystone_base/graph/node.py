@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
     from drystone_base.ops.attrs import Shape
 
-__all__ = ["Node", "Output", "held_tensor", "output_name", "placeholder_shape"]
+__all__ = [
+    "Node",
+    "Output",
+    "held_tensor",
+    "output_name",
+    "parse_tensor_name",
+    "placeholder_shape",
+]
 
 Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
@@ -175,6 +182,12 @@ def placeholder_shape(node: Node) -> Shape:
     if not isinstance(shape, tuple):  # unknown rank, or a corrupt graph
         return None
     return None if shape == () and node.graph.producer < _SHAPES_MEAN_IT else shape
+
+
+def parse_tensor_name(text: str) -> tuple[str, int]:
+    """Node name and output index of ``name`` or ``name:k``."""
+    head, colon, tail = text.rpartition(":")
+    return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
 
 
 def output_name(output: Output) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
 
-__all__ = ["contract", "merge", "replace", "splice_out"]
+__all__ = ["contract", "merge", "redirect", "replace", "splice_out"]
 
 
 def replace(
@@ -26,15 +26,26 @@ def replace(
     graph._connect(node, inputs, waits)
 
 
-def merge(graph: Graph, node: Node, twin: Node) -> None:
-    """Let whoever reads or waits for ``node`` do so with ``twin``, and remove the node."""
-    for user in graph._users(node):
-        inputs = [(twin, o[1]) if o[0] is node else o for o in user.inputs]
-        controls = user.controls
-        if node in controls:
-            controls = tuple(dict.fromkeys([twin if c is node else c for c in controls]))
-        graph._connect(user, inputs, controls)
-    graph.remove(node)
+def merge(graph: Graph, onto: Mapping[Node, Node]) -> None:
+    """Let whoever reads or waits for a node here do so with the node that it is mapped to.
+
+    The nodes go, but not their twins. Each reader gets its new fan-in once.
+    """
+    for user in dict.fromkeys(user for node in onto for user in graph.users(node)):
+        if user in onto:
+            continue
+        inputs = [(onto[o[0]], o[1]) if o[0] in onto else o for o in user.inputs]
+        controls = dict.fromkeys([onto.get(c, c) for c in user.controls])
+        graph._connect(user, inputs, list(controls))
+    graph.remove(onto)
+
+
+def redirect(graph: Graph, node: Node, results: Sequence[Output]) -> None:
+    """Let whoever reads an output of ``node`` read the result of that number, all at once."""
+    for user in [user for user in graph.users(node) if user.inputs]:
+        inputs = [results[o[1]] if o[0] is node else o for o in user.inputs]
+        if inputs != list(user.inputs):
+            graph._connect(user, inputs, user.controls)
 
 
 def splice_out(graph: Graph, onward: Mapping[Node, Output]) -> None:

@@ -7,14 +7,15 @@ before it, loops aside.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError
-from drystone_base.graph import Node
+from drystone_base.graph import Node, Output
 from drystone_base.graph.rewiring import merge
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
@@ -32,6 +33,8 @@ _COMMUTATIVE: Final = frozenset({
 _COMMUTATIVE_INTEGERS: Final = frozenset({"Maximum", "Minimum", "AddN"})
 _LARGE: Final = 1 << 14
 _SMALL: Final = 128
+_FEW: Final = 8
+"""So many nodes of one outline are compared one by one."""
 # Ops that write into their first input.
 _IN_PLACE: Final = ("Inplace", "_ParallelConcat", "DestroyTemporary")
 _BRANCHES: Final = frozenset({"Switch", "Merge"})
@@ -44,27 +47,30 @@ def run(ctx: Context) -> None:
     ops = {node.op for node in ctx.graph}
     never = {op for op in ops if not (op in _BRANCHES or is_pure_op(op))}
     apart = _apart(ctx, ops)
-    seen: dict[Hashable, list[Node]] = {}
-    for node in ctx.order():
-        ctx.tick()
-        if node.op in never or node in apart:
-            continue
-        try:
-            outline = _outline(node)
-            alike = seen.get(outline)
-            if alike is None:
-                seen[outline] = [node]
+    seen: dict[Hashable, _Alike] = {}
+    merged: dict[Node, Node] = {}
+    try:
+        for node in ctx.order():
+            ctx.tick()
+            if node.op in never or node in apart:
                 continue
-            twin = next((t for t in alike if _are_equal(ctx, t, node)), None)
-        except (TypeError, DrystoneError):
-            continue
-        if twin is None:
-            alike.append(node)
-        elif not ctx.kept(node):
-            _merge(ctx, node, twin)
-        elif not ctx.kept(twin):
-            alike[alike.index(twin)] = node
-            _merge(ctx, twin, node)
+            try:
+                outline = _outline(node, merged)
+                alike = seen.get(outline)
+                if alike is None:
+                    alike = seen[outline] = _Alike(ctx, merged)
+                twin = alike.twin(node)
+            except (TypeError, DrystoneError):
+                continue
+            if twin is None or (ctx.kept(node) and ctx.kept(twin)):
+                continue
+            if ctx.kept(node):
+                alike.exchange(twin, node)
+                node, twin = twin, node
+            merged[node] = twin
+            ctx.count(f"equal {node.op}")
+    finally:
+        _merge(ctx, merged)
 
 
 def _apart(ctx: Context, ops: set[str]) -> set[Node]:
@@ -89,34 +95,95 @@ def _apart(ctx: Context, ops: set[str]) -> set[Node]:
     return found
 
 
-def _merge(ctx: Context, node: Node, twin: Node) -> None:
-    """Let whatever reads ``node`` read ``twin``."""
-    merge(ctx.graph, node, twin)
-    ctx.forget(node)
-    ctx.count(f"equal {node.op}")
+def _merge(ctx: Context, merged: Mapping[Node, Node]) -> None:
+    """Let whatever reads one of the nodes read what it is equal to, all at once."""
+    if not merged:
+        return
+    onto = dict(merged)
+    for node, twin in merged.items():
+        while twin in merged:  # a twin that need not stay was merged with one that must
+            twin = merged[twin]
+        onto[node] = twin
+    merge(ctx.graph, onto)
+    for node in onto:
+        ctx.forget(node)
 
 
-def _outline(node: Node) -> Hashable:
+class _Alike:
+    """Nodes of one outline, none of which is equal to another."""
+
+    def __init__(self, ctx: Context, merged: Mapping[Node, Node]) -> None:
+        self.ctx, self.merged = ctx, merged
+        self.few: list[Node] = []
+        self.many: dict[Hashable, Node] = {}
+
+    def twin(self, node: Node) -> Node | None:
+        """The node that is equal to this one; None, and this one is kept, where there is none."""
+        for other in self.few:
+            if self.are_equal(other, node):
+                return other
+        if len(self.few) < _FEW:
+            self.few.append(node)
+            return None
+        other_or_node = self.many.setdefault(self.key(node), node)
+        same = other_or_node is node or not self.are_equal(other_or_node, node)
+        return None if same else other_or_node
+
+    def exchange(self, twin: Node, node: Node) -> None:
+        """Keep ``node`` instead of its twin."""
+        if twin in self.few:
+            self.few[self.few.index(twin)] = node
+        else:
+            self.many[self.key(twin)] = node
+
+    def key(self, node: Node) -> Hashable:
+        """What nodes have in common exactly if they are equal, or nearly so."""
+        if node.op == "Const":
+            return (_stated(node), _digest(node.attrs["value"]))
+        inputs = _read(node, self.merged)
+        return (_sorted(inputs) if _order_is_free(node) else inputs, _stated(node))
+
+    def are_equal(self, a: Node, b: Node) -> bool:
+        """Whether nodes with the same outline are equal."""
+        one, other = _read(a, self.merged), _read(b, self.merged)
+        if one != other and not (_order_is_free(a) and _sorted(one) == _sorted(other)):
+            return False
+        if a.op == "Const":
+            return _same_stated(a, b) and _same_array(a.attrs["value"], b.attrs["value"])
+        signatures = self.ctx.signatures
+        alike = signatures.of(a)
+        return (alike is not None and alike is signatures.of(b)) or _stated(a) == _stated(b)
+
+
+def _read(node: Node, merged: Mapping[Node, Node]) -> tuple[Output, ...]:
+    """What a node reads once equal nodes are merged."""
+    inputs = node.inputs
+    for source, _ in inputs:
+        if source in merged:
+            return tuple([(_end(source, merged), slot) for source, slot in inputs])
+    return inputs
+
+
+def _end(node: Node, merged: Mapping[Node, Node]) -> Node:
+    while node in merged:
+        node = merged[node]
+    return node
+
+
+def _outline(node: Node, merged: Mapping[Node, Node]) -> Hashable:
     """What equal nodes share and few others do; cheap, so attributes only of nodes without inputs.
 
     Of large constants a few bytes.
     """
+    controls = node.controls
+    if controls and merged:
+        controls = tuple(dict.fromkeys([_end(c, merged) for c in controls]))
     if node.op == "Const":
-        return (node.op, node.device, node.controls, _fingerprint(node.attrs["value"]))
-    op, controls = node.op, node.controls
+        return (node.op, node.device, controls, _fingerprint(node.attrs["value"]))
+    op, inputs = node.op, _read(node, merged) if merged else node.inputs
     free = op in _COMMUTATIVE or op in _COMMUTATIVE_INTEGERS
-    inputs = frozenset(node.inputs) if free else node.inputs
-    return (op, node.device, inputs, frozenset(controls) if controls else controls)
-
-
-def _are_equal(ctx: Context, a: Node, b: Node) -> bool:
-    """Whether nodes with the same outline are equal."""
-    if a.inputs != b.inputs and not (_order_is_free(a) and _sorted(a) == _sorted(b)):
-        return False
-    if a.op == "Const":
-        return _same_stated(a, b) and _same_array(a.attrs["value"], b.attrs["value"])
-    alike = ctx.signatures.of(a)
-    return (alike is not None and alike is ctx.signatures.of(b)) or _stated(a) == _stated(b)
+    read = frozenset(inputs) if free else inputs
+    return (op, node.device, read, frozenset(controls) if controls else controls)
 
 
 def _same_stated(a: Node, b: Node) -> bool:
@@ -126,8 +193,8 @@ def _same_stated(a: Node, b: Node) -> bool:
     return _stated(a) == _stated(b)
 
 
-def _sorted(node: Node) -> list[tuple[str, int]]:
-    return sorted((source.name, k) for source, k in node.inputs)
+def _sorted(inputs: tuple[Output, ...]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted([(source.name, k) for source, k in inputs]))
 
 
 def _stated(node: Node) -> Hashable:
@@ -168,6 +235,14 @@ def _fingerprint(value: TensorAttr) -> Hashable:
     if array.dtype == object:
         return (*head, tuple(array.reshape(-1).tolist())) if array.size < _LARGE else (id(value),)
     return (*head, array.tobytes())
+
+
+def _digest(value: TensorAttr) -> Hashable:
+    """What equal tensors share, and different ones hardly ever."""
+    array = value.array
+    if array.dtype == object:
+        return _fingerprint(value)
+    return blake2b(np.ascontiguousarray(array).tobytes()).digest()
 
 
 def _same_array(a: TensorAttr, b: TensorAttr) -> bool:

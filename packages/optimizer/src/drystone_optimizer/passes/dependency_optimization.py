@@ -50,7 +50,7 @@ def _only_orders(ctx: Context, node: Node) -> None:
     """Make a pure node that only control edges leave a NoOp that waits for what it read."""
     graph = ctx.graph
     for user in graph.users(node):
-        if node not in user.controls:
+        if not graph.waits(user, node):
             return  # it reads the node
     if node.op == "NoOp" or ctx.kept(node) or node in ctx.fed_nodes or not is_pure(node):
         return

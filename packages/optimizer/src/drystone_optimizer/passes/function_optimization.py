@@ -20,6 +20,7 @@ from drystone_base.graph import (
     topological_order,
 )
 from drystone_base.graph.calls import recursive_functions
+from drystone_base.graph.rewiring import redirect
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
@@ -243,8 +244,10 @@ class _Inlining:
     def finish(self, results: list[Output], done: Node | None) -> None:
         """Let readers of the call read the results; the call goes, or passes the results on."""
         ctx, graph, node = self.ctx, self.graph, self.node
-        for k, result in enumerate(results):
-            graph.redirect((node, k), result)
+        if len(results) == 1:
+            graph.redirect((node, 0), results[0])
+        else:
+            redirect(graph, node, results)
         waiting = [done] if done is not None else []
         if ctx.kept(node):
             types: list[Any] = [result.attrs["T"] for result in self.body.results]

@@ -24,6 +24,7 @@ _ELEMENTWISE: Final = frozenset({
     "Inv", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "Selu",
     "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Square", "Tan", "Tanh",
 })  # fmt: skip
+_TURNS: Final = 8
 # What tells members of a group apart, not groups.
 _OWN: Final = frozenset({"instance_key", "_output_shapes", "_class"})
 
@@ -38,8 +39,8 @@ def run(ctx: Context) -> None:
         ctx.decline("no node of scoped_allocator_ops")
         return
     number = 0
-    while groups := _groups(ctx, wanted, tell=number == 0):
-        for group in groups:
+    for turn in range(_TURNS):  # what is joined changes how far down others are
+        for group in _groups(ctx, wanted, tell=not turn):
             number += 1
             _join(ctx, group, number)
             ctx.count(f"{group[0].op} together", times=len(group))

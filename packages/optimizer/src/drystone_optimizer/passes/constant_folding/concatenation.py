@@ -28,26 +28,54 @@ def _axis(ctx: Context, node: Node) -> int | None:
 
 
 def _match_nested(ctx: Context, node: Node) -> list[Node] | None:
+    """The concatenations that become part of this one, which itself becomes part of none.
+
+    So a chain of them is joined once, at its end.
+    """
     axis = _axis(ctx, node)
-    if axis is None:
+    if axis is None or not _reads_concatenation(node):
         return None
-    inner = [
-        source
-        for source, _ in node.inputs[:-1]
-        if source.op == "ConcatV2"
-        and source not in ctx.fed_nodes
-        and not source.controls
-        and ctx.only_user(source)
-        and _axis(ctx, source) == axis
-        and source.device == node.device
-    ]
+    user = ctx.graph.only_user(node)
+    goes = user is not None and _joins(ctx, user, axis) and _goes_into(ctx, node, user)
+    if goes and user is not None and user.inputs[-1][0] is not node:
+        return None
+    inner: list[Node] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        for source, _ in one.inputs[:-1]:
+            inside = source.op == "ConcatV2" and _axis(ctx, source) == axis
+            if inside and _goes_into(ctx, source, one):
+                inner.append(source)
+                stack.append(source)
     return inner or None
 
 
+def _joins(ctx: Context, node: Node, axis: int) -> bool:
+    """Whether a node is a concatenation along the axis that others may become part of."""
+    return node.op == "ConcatV2" and ctx.may_rewrite(node) and _axis(ctx, node) == axis
+
+
+def _reads_concatenation(node: Node) -> bool:
+    return any(source.op == "ConcatV2" for source, _ in node.inputs[:-1])
+
+
+def _goes_into(ctx: Context, node: Node, user: Node) -> bool:
+    """Whether a concatenation may become part of the only one that reads it."""
+    plain = node not in ctx.fed_nodes and not node.controls and node.device == user.device
+    return plain and ctx.only_user(node)
+
+
 def _apply_nested(ctx: Context, node: Node, inner: list[Node]) -> None:
+    inside = set(inner)
     parts: list[Output] = []
-    for output in node.inputs[:-1]:
-        parts += output[0].inputs[:-1] if output[0] in inner else [output]
+    stack = list(reversed(node.inputs[:-1]))
+    while stack:
+        output = stack.pop()
+        if output[0] in inside:
+            stack += reversed(output[0].inputs[:-1])
+        else:
+            parts.append(output)
     axes = [one.inputs[-1] for one in inner]
     _set_parts(ctx, node, parts, [*node.controls, *ctx.waits(axes)])
     for one in inner:
@@ -65,13 +93,14 @@ class _Run(NamedTuple):
     whole: np.ndarray[Any, Any]
 
 
-def _match_constants(ctx: Context, node: Node) -> _Run | None:
-    """The first run of two or more constants, which are not all there is."""
+def _match_constants(ctx: Context, node: Node) -> list[_Run] | None:
+    """The runs of two or more constants, which are not all there is."""
     axis = _axis(ctx, node)
     if axis is None:
         return None
     parts = node.inputs[:-1]
     values = [ctx.constant(o) for o in parts]
+    runs: list[_Run] = []
     first = 0
     while first < len(parts):
         end = first
@@ -81,9 +110,9 @@ def _match_constants(ctx: Context, node: Node) -> _Run | None:
             run = [v for v in values[first:end] if v is not None]
             whole = _joined(run, axis)
             if whole is not None:
-                return _Run(first, end, whole)
+                runs.append(_Run(first, end, whole))
         first = max(end, first + 1)
-    return None
+    return runs or None
 
 
 def _joined(run: list[np.ndarray[Any, Any]], axis: int) -> np.ndarray[Any, Any] | None:
@@ -95,11 +124,18 @@ def _joined(run: list[np.ndarray[Any, Any]], axis: int) -> np.ndarray[Any, Any] 
         return None  # reported when the node runs
 
 
-def _apply_constants(ctx: Context, node: Node, run: _Run) -> None:
-    parts = list(node.inputs[:-1])
-    replaced = parts[run.first : run.end]
-    controls = list(dict.fromkeys(c for source, _ in replaced for c in source.controls))
-    parts[run.first : run.end] = [ctx.add_constant(node, "constants", run.whole, controls)]
+def _apply_constants(ctx: Context, node: Node, runs: list[_Run]) -> None:
+    parts: list[Output] = []
+    replaced: list[Output] = []
+    done = 0
+    for run in runs:
+        inside = node.inputs[run.first : run.end]
+        controls = list(dict.fromkeys(c for source, _ in inside for c in source.controls))
+        parts += node.inputs[done : run.first]
+        parts.append(ctx.add_constant(node, "constants", run.whole, controls))
+        replaced += inside
+        done = run.end
+    parts += node.inputs[done:-1]
     _set_parts(ctx, node, parts, list(node.controls))
     for source, _ in replaced:
         ctx.drop_unused(source)

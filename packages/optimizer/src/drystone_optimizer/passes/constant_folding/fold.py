@@ -15,6 +15,7 @@ import numpy as np
 from drystone_base.dtypes import DType, from_numpy
 from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph import Node
+from drystone_base.graph.rewiring import redirect
 from drystone_optimizer.context import Context
 from drystone_optimizer.purity import is_pure_op
 from drystone_optimizer.rules import Rule
@@ -158,9 +159,12 @@ def _apply(ctx: Context, node: Node, values: Arrays) -> None:
         ctx.become_constant(node, values[0])
         return
     controls = [*node.controls, *ctx.waits(node.inputs)]
-    for k, value in enumerate(values):
-        if ctx.users((node, k)):
-            ctx.graph.redirect((node, k), ctx.add_constant(node, f"folded_{k}", value, controls))
+    used = ctx.used(node)
+    results = [
+        ctx.add_constant(node, f"folded_{k}", value, controls) if k in used else (node, k)
+        for k, value in enumerate(values)
+    ]
+    redirect(ctx.graph, node, results)
     ctx.drop(node)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone_base.dtypes import from_numpy
 from drystone_base.graph import Node
+from drystone_base.graph.rewiring import redirect
 from drystone_optimizer.context import Context
 from drystone_optimizer.rules import Rule
 
@@ -34,7 +35,8 @@ def _match(ctx: Context, node: Node) -> dict[int, np.ndarray[Any, Any]] | None:
         if isinstance(value, np.ndarray) and from_numpy(value.dtype) is ctx.dtype((node, k))
     }
     if len(known) > 1:
-        found = {k: value for k, value in found.items() if ctx.users((node, k))}
+        used = ctx.used(node)
+        found = {k: value for k, value in found.items() if k in used}
         if ctx.kept(node):
             return None
     return found or None
@@ -48,8 +50,11 @@ def _apply(ctx: Context, node: Node, values: dict[int, np.ndarray[Any, Any]]) ->
             ctx.drop_unused(source)
         return
     controls = [*node.controls, *ctx.waits(node.inputs)]
-    for k, value in values.items():
-        ctx.graph.redirect((node, k), ctx.add_constant(node, f"known_{k}", value, controls))
+    results = [
+        ctx.add_constant(node, f"known_{k}", values[k], controls) if k in values else (node, k)
+        for k in range(len(ctx.shapes.known(node).values))
+    ]
+    redirect(ctx.graph, node, results)
     ctx.drop_unused(node)
 
 
