@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 from drystone_base import dtypes
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph, Node
@@ -27,22 +30,37 @@ class Makers:
         return next((maker for maker in found if maker is not None), None)
 
     def _inside(self, name: str) -> Node | None:
-        if name not in self._found:
-            self._found[name] = None  # what calls itself has no other
-            self._found[name] = self._read(name)
+        """The first such node of a function; calls may be nested as deep as they like."""
+        if name in self._found:
+            return self._found[name]
+        self._found[name] = None  # what calls itself has no other
+        stack = [(name, self._met(name))]
+        while stack:
+            at, met = stack[-1]
+            item = next(met, None)
+            found = self._found.get(item) if isinstance(item, str) else item
+            if found is not None:
+                self._found[at] = found
+            if found is not None or item is None:
+                stack.pop()
+            elif isinstance(item, str) and item not in self._found:
+                self._found[item] = None
+                stack[-1] = (at, chain([item], met))  # to look at what it gave
+                stack.append((item, self._met(item)))
         return self._found[name]
 
-    def _read(self, name: str) -> Node | None:
+    def _met(self, name: str) -> Iterator[Node | str]:
+        """Such nodes of a function, and the functions that it calls, as they come."""
         function = self.library.get(name)
         try:
             body = None if function is None else function.body(self.library)
         except DrystoneError:
-            return None  # a body that does not hang together is reported when it is called
+            return  # a body that does not hang together is reported when it is called
         for node in () if body is None else body.graph:
-            found = node if node.device and _makes_resource(node) else self.of(node)
-            if found is not None:
-                return found
-        return None
+            if node.device and _makes_resource(node):
+                yield node
+            else:
+                yield from called(node, self.library)
 
 
 def _makes_resource(node: Node) -> bool:
