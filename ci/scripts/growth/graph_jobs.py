@@ -156,9 +156,23 @@ def _sessions() -> dict[str, Job]:
         "place on two": several(device_count={"CPU": 2}),
         "clusters": several(passes=dict.fromkeys(_CLUSTERS, True)),
         "lowered and back": several(passes=both),
-        "subgraphs: cpu": _regions("cpu"),
-        "subgraphs: default": _regions("default"),
+        **{f"subgraphs: {name}": _regions(name) for name in _backends()},
     }
+
+
+def _backends() -> list[str]:
+    """The backends that can be used here."""
+    from drystone_base.errors import DrystoneError
+    from drystone_subgraph.backend import find_backend
+
+    found = []
+    for name in ("default", "cpu"):
+        try:
+            list(find_backend(name).properties())
+            found.append(name)
+        except DrystoneError as error:
+            print(f"subgraph backend {name!r} is left out: {error.what}", flush=True)
+    return found
 
 
 def _regions(backend: str) -> Job:

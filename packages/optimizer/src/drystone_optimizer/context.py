@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.errors import DrystoneError, GraphError
 from drystone_base.graph import Bodies, Graph, Node, Output, held_tensor, topological_order
 from drystone_base.graph.rewiring import replace
-from drystone_base.graph.validate import Signatures
+from drystone_base.graph.validate import Signatures, validate
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.time_limits import look
 from drystone_optimizer.config import OptimizerConfig
@@ -25,11 +26,19 @@ from drystone_optimizer.rules import Numeric
 if TYPE_CHECKING:
     from drystone_base.ops.inference import Shapes
 
-__all__ = ["Context", "same_shape"]
+__all__ = ["Context", "InvalidRewrite", "same_shape"]
 
 _TICKS: Final = 32
 # How many edges below an edit rules look again; no rule looks further up than that.
 _REACH: Final = 4
+
+
+class InvalidRewrite(Exception):
+    """A rewrite left a node that its op does not allow; ``rule`` is the one, if it is known."""
+
+    def __init__(self, rule: str, error: GraphError) -> None:
+        super().__init__(f"{rule or 'a rewrite'}: {error}")
+        self.rule, self.error = rule, error
 
 
 class Context:
@@ -42,9 +51,10 @@ class Context:
     ``unfoldable``: nodes that cannot be computed now. ``signatures``, ``bodies``: what is worked
     out once for the graph and the bodies of its functions.
     ``arguments``: gives shapes of a body's arguments by name, as its one caller has them.
-    ``fuel``: how many rewrites may be done, where that is limited. ``room``: how many nodes may
-    be added for calls, shared by the graph and the bodies of its functions. ``reached``: the graph
-    was given without what the roots do not need.
+    ``is_strict``: each rewrite is held against op definitions; ``left_out``: rules that are not
+    applied. ``fuel``: how many rewrites may be done, where that is limited. ``room``: how many
+    nodes may be added for calls, shared by the graph and the bodies of its functions. ``reached``:
+    the graph was given without what the roots do not need.
     """
 
     def __init__(
@@ -86,6 +96,8 @@ class Context:
         self._order: tuple[int, list[Node]] | None = None
         self.learned: list[Node] = []
         self.looked_at: dict[object, tuple[int, int]] = {}
+        self.is_strict = False
+        self.left_out: AbstractSet[str] = frozenset()
 
     # ---- bookkeeping ---------------------------------------------------------------------------
 
@@ -175,6 +187,20 @@ class Context:
             self.signatures.forget(node)
         else:
             self._shapes.forget(node)  # the signature with it
+
+    def hold(self, since: int = 0, rule: str = "") -> None:
+        """Hold the nodes that were edited since then against their op definitions.
+
+        Raises ``InvalidRewrite`` where one is not what its op allows.
+        """
+        graph, signatures = self.graph, self.signatures
+        edited = [n for n in dict.fromkeys(self.journal[since:]) if graph.get(n.name) is n]
+        for node in edited:
+            signatures.forget(node)
+        try:
+            validate(graph, edited, signatures)
+        except GraphError as error:
+            raise InvalidRewrite(rule, error) from error
 
     # ---- looking -------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.collector import no_cycle_collection
+from drystone_base.errors import GraphError
 from drystone_base.graph import (
     Bodies,
     Body,
@@ -24,12 +25,12 @@ from drystone_base.graph import (
     placeholder_shape,
     reachable,
 )
-from drystone_base.graph.validate import Signatures
+from drystone_base.graph.validate import Signatures, validate
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.time_limits import OutOfTime, is_over, unlimited
 from drystone_optimizer import colocation
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
-from drystone_optimizer.context import Context
+from drystone_optimizer.context import Context, InvalidRewrite
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.fuel import FuelSpent
@@ -157,6 +158,7 @@ class _Run:
         self.at: tuple[BuiltIn, int] | None = None
         self.stop: tuple[BuiltIn, int] | None = None
         self.is_late = False
+        self.holds, self.is_strict, self.left_out = True, config.verify_passes, set[str]()
         self.main, self.feeds = Graph(), tuple[str, ...]()
         self._of_main: Shapes | None = None
         self.signatures, self.bodies, self.room = Signatures(), Bodies(), room
@@ -197,6 +199,7 @@ class _Run:
         if len(item.graph) < (_SMALL if least == 0 else least):
             self._skip(item, f"the graph has {len(item.graph)} nodes")
             return self._named_ones(item.graph, item, 1)
+        self.holds, self.is_strict = True, self.config.verify_passes
         while True:
             steps, runs = len(self.report.steps), len(self.report.runs)
             self.at = None
@@ -208,10 +211,39 @@ class _Run:
                 del self.report.steps[steps:], self.report.runs[runs:]
                 item = item if item.anew is None else replace(item, graph=item.anew())
                 self._leave_out(item, failure)
+            except InvalidRewrite as invalid:
+                if invalid.rule and self.config.fail_on_optimizer_errors:
+                    raise invalid.error from None
+                del self.report.steps[steps:], self.report.runs[runs:]
+                item = item if item.anew is None else replace(item, graph=item.anew())
+                self._look_closely(item, invalid)
             except OutOfTime:
                 del self.report.steps[steps:], self.report.runs[runs:]
                 item = item if item.anew is None else replace(item, graph=item.anew())
                 return self._up_to_here(item)
+
+    def _look_closely(self, item: _Item, invalid: InvalidRewrite) -> None:
+        """Hold each rewrite against op definitions next time; the one that does not hold goes.
+
+        None is held where the graph was invalid when it was given: that is told when it runs.
+        """
+        try:
+            validate(item.graph)
+        except GraphError:
+            self.holds = self.is_strict = False
+            return
+        if not invalid.rule:
+            self.is_strict = True
+            return
+        self.is_strict = self.config.verify_passes
+        self.left_out.add(invalid.rule)
+        where = f"function {item.where!r}" if item.where else "the graph"
+        warnings.warn(
+            f"rule {invalid.rule!r} made a node of {where} that its op does not allow; the graph "
+            f"goes on as it was, and the rule is left out: {invalid.error.render()}",
+            OptimizerWarning,
+            stacklevel=2,
+        )
 
     def _up_to_here(self, item: _Item) -> Graph:
         """The item's graph as it was when the pass began in which the time was over.
@@ -273,6 +305,8 @@ class _Run:
         if stopped is not None:
             return stopped
         changed = changed or seen != (ctx, ctx.rewrites, len(ctx.journal))
+        if self.holds and not self.is_strict:
+            ctx.hold()
         return self._finished(ctx, item, changed=changed)
 
     def _twin(self, item: _Item) -> Graph:
@@ -359,7 +393,7 @@ class _Run:
         return reachable([item.graph[name] for name in item.roots])
 
     def _context(self, twin: Graph, item: _Item, stays: frozenset[str]) -> Context:
-        return Context(
+        made = Context(
             twin,
             stays,
             item.roots,
@@ -373,6 +407,8 @@ class _Run:
             bodies=self.bodies,
             arguments=item.arguments,
         )
+        made.is_strict, made.left_out = self.is_strict, self.left_out
+        return made
 
     def _one(self, one: BuiltIn, ctx: Context, item: _Item, iteration: int) -> None:
         begin, size, edits = time.perf_counter(), len(ctx.graph), len(ctx.journal)
@@ -385,6 +421,8 @@ class _Run:
             if ctx.looked_at.get(one.name) != ctx.now():  # else nothing changed since it ended
                 try:
                     one.run(ctx)
+                    if self.is_strict:
+                        ctx.hold(edits)
                 except FuelSpent as spent:
                     over = spent
                 ctx.looked_at[one.name] = ctx.now()
@@ -392,6 +430,10 @@ class _Run:
                 self._hold(one, ctx, item, changed=changed)
         except OutOfTime:
             raise
+        except InvalidRewrite as invalid:
+            if invalid.rule:
+                raise
+            raise _PassFailed(one, invalid.error) from invalid
         except Exception as error:
             raise _PassFailed(one, error) from error
         self.report.steps.append(

@@ -188,6 +188,8 @@ def _try(ctx: Context, rules: Sequence[Rule], node: Node) -> Iterable[Node]:
     """Apply the first rule that matches; the nodes that are worth another look then."""
     graph = ctx.graph
     for rule in rules:
+        if rule.name in ctx.left_out:
+            continue
         found = rule.match(ctx, node)
         if found is None:
             continue
@@ -195,6 +197,8 @@ def _try(ctx: Context, rules: Sequence[Rule], node: Node) -> Iterable[Node]:
             return ()
         mark = len(ctx.journal)
         rule.apply(ctx, node, found)
+        if ctx.is_strict:
+            ctx.hold(mark, rule.name)
         ctx.count(rule.name, rule.numeric)
         near: dict[Node, None] = {}
         for touched in ctx.journal[mark:]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 from pass_checks import Maker
 from wrong_passes import fails_on_tanh, install
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.graph import Graph
+from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.graph import Graph, Node
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, Report, optimize_with_report
 from drystone_optimizer import meta as meta_optimizer
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes import names_of_passes
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.rules import Rule, apply_rules
 from drystone_optimizer.stage import optimize_for_session
 
 
@@ -139,10 +140,11 @@ def test_verifier_finds_a_graph_that_does_not_hold_together(
         ctx.graph.set_inputs(node, [])
 
     install(monkeypatch, Rule("lose", ("Tanh",), lambda _, n: True if n.inputs else None, lose))
-    after, report = run(verify_passes=True)
+    with pytest.warns(OptimizerWarning, match="rule 'lose' made a node of the graph"):
+        after, report = run(verify_passes=True)
     assert after["t"].inputs
-    (step,) = [s for s in report.steps if s.name == "remapping"]
-    assert step.outcome == "failed"
+    assert "one" not in after
+    assert {step.outcome for step in report.steps} == {"changed", "unchanged"}
 
 
 def test_switch_leaves_everything_alone() -> None:
@@ -151,3 +153,50 @@ def test_switch_leaves_everything_alone() -> None:
     after, report = optimize_with_report(before, ["y:0"], ["x:0"], config, ())
     assert after is before
     assert report.steps == []
+
+
+def test_a_rule_that_leaves_what_its_op_does_not_allow_is_named_and_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All else is done."""
+
+    def match(ctx: Context, node: Node) -> bool | None:
+        return True if node.name == "t" and not ctx.kept(node) else None
+
+    def apply(ctx: Context, node: Node, _: bool) -> None:
+        ctx.become(node, "LogicalNot", [node.inputs[0]], {})
+
+    wrong = Rule("no such numbers", ("Tanh",), match, apply)
+    replaced(monkeypatch, "remapping", lambda ctx: apply_rules(ctx, (wrong,)))
+    with pytest.warns(OptimizerWarning, match="rule 'no such numbers' made a node of the graph"):
+        after, report = run()
+    assert after["t"].op == "Tanh"
+    assert "one" not in after
+    assert all(step.outcome != "failed" for step in report.steps)
+
+
+def test_a_pass_that_leaves_what_ops_do_not_allow_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wrong(ctx: Context) -> None:
+        if "t" in ctx.graph:
+            ctx.graph.set_op(ctx.graph["t"], "LogicalNot")
+            ctx.count("wrong")
+
+    replaced(monkeypatch, "remapping", wrong)
+    after, report = run()
+    assert after["t"].op == "Tanh"
+    assert "one" not in after
+    (step,) = [s for s in report.steps if s.name == "remapping"]
+    assert step.outcome == "failed"
+    assert "'t' (LogicalNot)" in step.reason
+
+
+def test_a_graph_that_was_invalid_is_no_rules_fault() -> None:
+    m = Maker()
+    m.op("Mul", "one", m.x(), m.const("c", 1.0), T=FLOAT32)
+    m.op("LogicalNot", "t", "one")
+    m.op("Identity", "y", "t", T=BOOL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimize_with_report(m.graph, ["y:0"], ["x:0"], OptimizerConfig(), ())

@@ -176,13 +176,17 @@ def _outputs(node: Node, signatures: Signatures) -> list[DType] | None:
 
 
 @explained
-def validate(graph: Graph, nodes: Iterable[Node] | None = None) -> None:
+def validate(
+    graph: Graph, nodes: Iterable[Node] | None = None, signatures: Signatures | None = None
+) -> None:
     """Check nodes (all by default) against their op definitions; unknown ops are passed over.
+
+    ``signatures``: those that are known already.
 
     Raises ``GraphError``: ``missing-attr``, ``bad-attr``, ``wrong-fan-in``, ``bad-output-index``,
     ``dtype-mismatch``.
     """
-    signatures = Signatures()
+    signatures = signatures or Signatures()
     with no_cycle_collection():
         for node in graph if nodes is None else nodes:
             signature = signatures.of(node)

@@ -12,6 +12,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_base.late_tuples import NamedTuple
+from drystone_optimizer.allowed import allows
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.rules import Numeric, Rule
 
@@ -31,6 +32,9 @@ class _Found(NamedTuple):
     numeric: Numeric = Numeric.EXACT
 
 
+_OPS: Final = {"neg": "Neg", "reciprocal": "Reciprocal"}
+
+
 def _match(ctx: Context, node: Node) -> _Found | None:
     left, right = node.inputs[:2]
     for data, other, at in ((left, right, 1), (right, left, 0)):
@@ -45,6 +49,9 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         found = _judge(ctx, node.op, at, data, other, item)
         if found is None or found.numeric > ctx.ceiling:
             continue
+        op = _OPS.get(found.does)
+        if op is not None and not allows(op, ctx.dtype(data)):
+            continue  # such as Neg of what has no sign
         if same_shape(ctx.shape(data), ctx.shape((node, 0))):
             return found
     return None
@@ -97,9 +104,8 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     elif found.does == "constant":
         ctx.become_constant(node, found.value)
     else:
-        op = "Neg" if found.does == "neg" else "Reciprocal"
         controls = [*node.controls, *ctx.waits([found.lost])]
-        ctx.become(node, op, [found.data], {"T": ctx.dtype(found.data)}, controls)
+        ctx.become(node, _OPS[found.does], [found.data], {"T": ctx.dtype(found.data)}, controls)
 
 
 RULE: Final = Rule(
