@@ -7,9 +7,10 @@ import binascii
 import re
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from drystone_filesystem import Stat, StoreFailure, Take, check_plain, redirected
+from drystone_fs_hdfs._listings import listed
 from drystone_fs_hdfs._web import Answer, Into, WebStore, asked, failure, seconds_of
 
 __all__ = ["Web"]
@@ -26,7 +27,10 @@ _SUMS: Final = (
 
 
 class Web(WebStore):
-    """``host/path`` on web servers; they tell no names, and nothing is written there."""
+    """``host/path`` on web servers, where nothing is written.
+
+    A path that leads to itself with a slash is a directory. Some servers list what is in one.
+    """
 
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme
@@ -38,21 +42,31 @@ class Web(WebStore):
     def _asked(
         self, path: str, method: str, headers: Mapping[str, str], into: Into | None = None
     ) -> Answer:
-        """The answer, from where the server leads on to, as far as the policy lets it."""
-        url = self._url(path)
+        """The answer, from where the server leads on to, as far as the policy lets it.
+
+        Raises ``IsADirectoryError`` for a directory.
+        """
+        url = first = self._url(path)
         for _ in range(_REDIRECTS):
             answer = asked(path, method, url, headers=headers, into=into, redirect=False)
             if answer.status not in _LEADING or not answer.headers.get("location"):
                 return answer
             url = redirected(path, url, answer.headers["location"])
+            if urlsplit(url).path == f"{urlsplit(first).path}/":
+                raise IsADirectoryError(f"{path} is a directory")
         raise StoreFailure("FAILED_PRECONDITION", f"{path}: over {_REDIRECTS} redirects in a row")
 
     def stat(self, path: str) -> Stat:
         """By HEAD; by the first byte where a server refuses that."""
-        answer = self._asked(path, "HEAD", _PLAIN)
-        if answer.status in (403, 405, 501):
-            headers = {**_PLAIN, "Range": "bytes=0-0"}
-            answer = self._asked(path, "GET", headers, _nothing)
+        if "/" not in path.rstrip("/"):
+            return _DIRECTORY
+        try:
+            answer = self._asked(path, "HEAD", _PLAIN)
+            if answer.status in (403, 405, 501):
+                headers = {**_PLAIN, "Range": "bytes=0-0"}
+                answer = self._asked(path, "GET", headers, _nothing)
+        except IsADirectoryError:
+            return _DIRECTORY
         if answer.status == 416:
             return Stat(0)
         if answer.status not in (200, 206):
@@ -69,7 +83,10 @@ class Web(WebStore):
             return answer.status == 206
 
         headers = {**_PLAIN, "Range": f"bytes=0-{size - 1}"}
-        answer = self._asked(path, "GET", headers, into)
+        try:
+            answer = self._asked(path, "GET", headers, into)
+        except IsADirectoryError:
+            return _DIRECTORY, b""
         if answer.status in _FOR_ALL or answer.status >= 500:
             raise _failed(path, answer)  # asking otherwise would give the same
         if answer.status != 206 or _start(answer.headers) or not _whole(answer.headers):
@@ -77,8 +94,20 @@ class Web(WebStore):
         return _stat(path, answer.headers), bytes(head)
 
     def children(self, path: str) -> list[str]:
-        """Never: HTTP has no way to ask."""
-        raise NotImplementedError("a web server does not tell the names of its files")
+        """By the page that some servers make of a directory; HTTP has no way to ask."""
+        page = bytearray()
+
+        def into(_answer: Answer, piece: memoryview) -> bool:
+            page.extend(piece[: _LONGEST_PAGE - len(page)])
+            return len(page) < _LONGEST_PAGE
+
+        folder = path.rstrip("/") + "/"
+        answer = self._asked(folder, "GET", _PLAIN, into)
+        kind = answer.headers.get("content-type", "")
+        names = listed(bytes(page), self._url(folder)) if kind.startswith("text/html") else None
+        if answer.status != 200 or names is None or len(page) == _LONGEST_PAGE:
+            raise NotImplementedError("this web server does not tell the names of its files")
+        return names
 
     def receive(self, path: str, offset: int, size: int, take: Take, version: str = "") -> None:
         """One ranged request; a server that knows no ranges sends all, which is passed over."""
@@ -121,6 +150,8 @@ def _nothing(_answer: Answer, _piece: memoryview) -> bool:
     return False
 
 
+_DIRECTORY: Final = Stat(0, 0, True)
+_LONGEST_PAGE: Final = 4 << 20  # bytes
 _REDIRECTS: Final = 5
 _FOR_ALL: Final = (404, 408, 410, 429)
 _LEADING: Final = (301, 302, 303, 307, 308)
