@@ -1,10 +1,15 @@
-"""Random graphs with and without passes: random_graphs.py [--count N] [--first SEED] [--jobs N]
+"""Random graphs with and without passes.
+
+random_graphs.py [--count N] [--seconds S] [--first SEED] [--jobs N] [--options] [--log FILE]
 
 Each seed makes a program (branches, loops, functions, state), arithmetic, a network of images,
 layers of a transformer or steps of training, and a choice of passes: all of them, all that keep
 every bit, or one alone. What they leave must be valid after each pass and give what the given graph
 gives, bit for bit or nearly, and the passes must find nothing more in it. What differs is printed
 with its seed; the status is 1 then.
+
+With `--options` every setting of the optimizer is drawn, and devices in all spellings: what a
+session then gives must be what the graph gives without passes. See ``random_options``.
 
 A line of progress on standard error names the first seed that was not looked at: `--first` goes on
 there, also after Ctrl-C. At the end, a table says how often each pass rewrote what.
@@ -13,14 +18,18 @@ there, also after Ctrl-C. At the end, a table says how often each pass rewrote w
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+import shlex
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -65,7 +74,7 @@ class Tally:
     def __init__(self, options: argparse.Namespace) -> None:
         self.begin, self.printed = time.monotonic(), 0.0
         self.next, self.last = options.first, options.first + options.count
-        self.seconds = options.seconds
+        self.seconds, self.log = options.seconds, _log_of(options)
         self.kinds: Counter[str] = Counter()
         self.fired: Counter[tuple[str, str]] = Counter()
         self.shown = 0
@@ -87,12 +96,22 @@ class Tally:
             self.kinds[found.kind] += 1
             self.next = found.seed + 1
             if found.problem:
-                print(f"seed {found.seed}: {found.kind}, {found.passes}: {found.problem}",
-                      flush=True)  # fmt: skip
+                self.say(f"seed {found.seed}: {found.kind}, {found.passes}: {found.problem}")
                 self.shown += 1
         if self.elapsed - self.printed >= _PROGRESS_SECONDS:
             self.printed = self.elapsed
             print(self.progress(), file=sys.stderr, flush=True)
+            self.note(self.progress())
+
+    def say(self, text: str) -> None:
+        """Print a line, and keep it in the log."""
+        print(text, flush=True)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Keep a line in the log, if there is one."""
+        if self.log is not None:
+            print(text, file=self.log, flush=True)
 
     def progress(self) -> str:
         """How far it is, how fast, and where to go on."""
@@ -130,43 +149,64 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after that long")
+    parser.add_argument("--options", action="store_true", help="draw every setting, and devices")
+    parser.add_argument("--log", type=Path, help="keep what is printed, and the progress, here")
     options = parser.parse_args(arguments)
     tally = Tally(options)
+    words = shlex.join(sys.argv[1:] if arguments is None else arguments)
+    tally.say(f"random_graphs {words}: {options.count} seeds from {options.first} on")
     chunks = [range(k, min(k + CHUNK, tally.last)) for k in range(tally.next, tally.last, CHUNK)]
     try:
-        for done in _all(chunks, options.jobs):
+        for done in _all(chunks, options.jobs, options.options):
             tally.take(done)
             if tally.is_over:
                 break
     except KeyboardInterrupt:
         print(tally.progress(), file=sys.stderr)
-    print(tally.report())
+    tally.say(tally.report())
     return int(tally.shown > 0)
 
 
-def _all(chunks: list[range], jobs: int) -> Iterator[Done]:
+def _log_of(options: argparse.Namespace) -> TextIO | None:
+    path = getattr(options, "log", None)
+    if path is None:
+        return None
+    log: TextIO = path.open("a", encoding="utf-8")
+    return log
+
+
+def _all(chunks: list[range], jobs: int, options: bool) -> Iterator[Done]:
     """What came of each range, in order."""
+    run = partial(_chunk, options=options)
     if jobs == 1:
-        yield from map(_chunk, chunks)
+        yield from map(run, chunks)
         return
     with ProcessPoolExecutor(jobs) as pool:
         try:
-            yield from pool.map(_chunk, chunks)
+            yield from pool.map(run, chunks)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _chunk(seeds: range) -> Done:
-    os.environ["DRYSTONE_VERIFY_PASSES"] = "1"
+def use_generators() -> None:
+    """Let what draws graphs be imported from where the tests have it."""
     for folder in ("packages/base/tests", "packages/optimizer/tests"):
         if str(ROOT / folder) not in sys.path:
             sys.path.insert(0, str(ROOT / folder))
+
+
+def _chunk(seeds: range, options: bool = False) -> Done:
+    os.environ["DRYSTONE_VERIFY_PASSES"] = "1"
+    use_generators()
     from drystone_base.plugins import ensure_loaded
 
     ensure_loaded()  # passes ask which kernels there are
     fired: Counter[tuple[str, str]] = Counter()
     _count_in_sessions(fired)
-    return Done([one(seed, fired) for seed in seeds], fired)
+    if options:  # what is left out, and why, is nothing new here
+        warnings.simplefilter("ignore")
+        logging.disable(logging.WARNING)
+    return Done([with_options(seed) if options else one(seed, fired) for seed in seeds], fired)
 
 
 def _count_in_sessions(fired: Counter[tuple[str, str]]) -> None:
@@ -197,6 +237,13 @@ def one(seed: int, fired: Counter[tuple[str, str]] | None = None) -> Found:
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
     return Found(seed, kind, passes, problem)
+
+
+def with_options(seed: int) -> Found:
+    """The outcome of one seed with every setting drawn."""
+    from ci.scripts.random_sessions import outcome_of
+
+    return Found(seed, *outcome_of(seed, KINDS[seed % len(KINDS)]))
 
 
 def _config(number: int, kind: str) -> tuple[str, Any]:
@@ -241,12 +288,12 @@ def _program(seed: int, kind: str, passes: str, config: Any) -> str:
     found = disagreement(program, config)
     if found and kind == "training" and passes.startswith("auto_mixed_precision"):
         return str(found) if isinstance(found.native, Failed) else ""  # steps add up roundings
-    if found is None or (found.run and _draws(program.graph, found.fetch)):
+    if found is None or (found.run and draws(program.graph, found.fetch)):
         return ""  # a draw that nobody needed was not made in an earlier run
     return str(found)
 
 
-def _draws(graph: Any, fetch: str) -> bool:
+def draws(graph: Any, fetch: str) -> bool:
     """Whether a value comes from a generator that counts its draws."""
     from drystone_base.graph import reachable
 
@@ -279,8 +326,8 @@ def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[
     for name, one, other in zip(fetches, plain, found, strict=True):
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"{name} is {one.dtype}{one.shape}, then {other.dtype}{other.shape}"
-        if not _same(one, other, config.numeric == "exact" and kind == "arithmetic"):
-            if config.numeric != "exact" and not _is_tame(graph, feeds):
+        if not same(one, other, config.numeric == "exact" and kind == "arithmetic"):
+            if config.numeric != "exact" and not is_tame(graph, feeds):
                 continue  # another order of operations may overflow where this one does not
             return f"{name} is {one.tolist()}, then {other.tolist()}"
     return ""
@@ -351,7 +398,8 @@ def _run(graph: Any, fetches: list[str], feeds: Any, executor: Any = "reference"
         return [np.asarray(v) for v in Session(graph, config).run(fetches, feeds)]
 
 
-def _same(one: Any, other: Any, exact: bool) -> bool:
+def same(one: Any, other: Any, exact: bool) -> bool:
+    """Whether two arrays are the same, bit for bit or nearly."""
     if not exact:
         return bool(np.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True))
     known = ~np.isnan(one)
@@ -359,7 +407,7 @@ def _same(one: Any, other: Any, exact: bool) -> bool:
     return signs and np.array_equal(one, other, equal_nan=True)
 
 
-def _is_tame(graph: Any, feeds: Any) -> bool:
+def is_tame(graph: Any, feeds: Any) -> bool:
     """Whether no value on the way is huge, tiny, infinite or no number, and none hangs on a bit."""
     names = [f"{node.name}:0" for node in graph if node.op not in ("Placeholder", "Const")]
     plain = _run(graph, names, feeds)
