@@ -7,7 +7,6 @@ callable. It works beside the runs: until it is done, and where it fails, the fu
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -17,6 +16,7 @@ import numpy as np
 from drystone_base.cancellation import LOOKS
 from drystone_base.graph import Body
 from drystone_base.modules import Registry
+from drystone_base.printable import warn
 
 __all__ = ["CompilerWarning", "Executables", "Given", "find_compiler", "register_compiler"]
 
@@ -133,7 +133,7 @@ def _compile(
 
 
 def _warn(function: str, what: str, error: Exception) -> None:
-    warnings.warn(
+    warn(
         f"cluster {function!r} {what}, its function runs instead: {type(error).__name__}: {error}",
         CompilerWarning,
         stacklevel=3,

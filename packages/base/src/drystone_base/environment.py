@@ -7,13 +7,12 @@ A package above this one states its variables with :class:`Variable` in a module
 from __future__ import annotations
 
 import os
-import warnings
 from importlib import import_module
 from typing import Any, Final
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_tuples import NamedTuple
-from drystone_base.printable import described, plain
+from drystone_base.printable import described, plain, warn
 from drystone_base.settings import Kind, choice, flag, names, number, path, refusal, text, whole
 
 __all__ = [
@@ -192,7 +191,7 @@ def check_environment() -> None:
             _told.add(name)
             near = near_matches(name, known)
             more = f"did you mean {near[0]}?" if near else "`drystone doctor` lists all"
-            warnings.warn(
+            warn(
                 f"nothing reads the environment variable {plain(name)}; {more}",
                 SettingWarning,
                 stacklevel=3,

@@ -7,7 +7,9 @@ would add a line to a report. What does not print is shown as Python would write
 
 from __future__ import annotations
 
-__all__ = ["described", "plain", "plain_json", "plain_lines"]
+import warnings
+
+__all__ = ["described", "plain", "plain_json", "plain_lines", "warn"]
 
 _MOST: int = 500
 
@@ -45,6 +47,11 @@ def described(value: object, most: int = _MOST) -> str:
     if len(text) > most:
         text = f"{text[:most]}... ({len(text)} characters)"
     return plain(text)
+
+
+def warn(text: str, category: type[Warning] = UserWarning, *, stacklevel: int = 1) -> None:
+    """``warnings.warn`` of a text that names what others named; it ends up in a terminal."""
+    warnings.warn(plain_lines(text), category, stacklevel=stacklevel + 1)
 
 
 def _escaped(letter: str) -> str:

@@ -16,6 +16,7 @@ from drystone_base.cli.kit import (
     note,
     print_json,
     print_table,
+    say,
     status,
     wants_json,
     with_seeds,
@@ -130,20 +131,20 @@ _KINDS = {"pass": "pass", "plugin": "plugin", "registered": "registered pass"}
 def _print(found: Culprit, files: list[Path]) -> None:
     one = found.rewrite
     where = f"function {one.where}" if one.where else "the graph"
-    click.echo(f"{_KINDS[one.kind]}  {one.name}, iteration {one.iteration}, in {where}")
+    say(f"{_KINDS[one.kind]}  {one.name}, iteration {one.iteration}, in {where}")
     if found.crash:
-        click.echo(f"fails after {found.steps} rewrites: {found.text}")
+        say(f"fails after {found.steps} rewrites: {found.text}")
     else:
-        click.echo(f"rule  {one.rule}, rewrite {found.step} of {found.steps}")
-        click.echo(f"found {found.text}")
+        say(f"rule  {one.rule}, rewrite {found.step} of {found.steps}")
+        say(f"found {found.text}")
     for kind, rows in found.changes.items():
         if rows:
             print_table(kind, ("node", "what"), [(r["node"], r["what"]) for r in rows])
     if found.minimal is None:
-        click.echo("the pass does not do it alone: it needs what the passes before it left")
+        say("the pass does not do it alone: it needs what the passes before it left")
         return
-    click.echo(f"\nalone on these {len(found.minimal.graph)} nodes: {found.minimal.text}")
+    say(f"\nalone on these {len(found.minimal.graph)} nodes: {found.minimal.text}")
     for line in found.minimal.lines():
-        click.echo(f"  {line}")
+        say(f"  {line}")
     if files:
-        click.echo(f"\nwrote {files[0]} and {files[1]}")
+        say(f"\nwrote {files[0]} and {files[1]}")

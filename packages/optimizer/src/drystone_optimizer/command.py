@@ -17,6 +17,7 @@ from drystone_base.cli.kit import (
     note,
     print_json,
     print_table,
+    say,
     status,
     wants_json,
     with_seeds,
@@ -172,7 +173,7 @@ def _show(
         if found:
             title = f"{len(found)} nodes {kind}"
             print_table(title, ("node", "what"), [(row["node"], row["what"]) for row in found])
-    click.echo(f"{output}: {len(after)} nodes, of {len(before)}, in {duration(report.seconds)}")
+    say(f"{output}: {len(after)} nodes, of {len(before)}, in {duration(report.seconds)}")
     if report.samples:
         many = "1 sample" if report.samples == 1 else f"{report.samples} samples"
         note(f"verified with {many} after each pass that changed something")

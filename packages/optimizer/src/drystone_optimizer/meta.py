@@ -9,7 +9,6 @@ after the graph itself.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +26,7 @@ from drystone_base.graph import (
 )
 from drystone_base.graph.validate import Signatures, validate
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.printable import warn
 from drystone_base.time_limits import OutOfTime, is_over, unlimited
 from drystone_optimizer import colocation
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
@@ -469,7 +469,7 @@ class _Run:
         )
         if not self.is_late and all(run.reason != TOO_LATE for run in self.report.runs):
             where = f"function {item.where!r}" if item.where else "the graph"
-            warnings.warn(
+            warn(
                 f"the time for optimizing was over at pass {name} on {where}, which goes on as the "
                 "passes before left it; SessionConfig(deadline=...) and "
                 "OptimizerConfig(meta_optimizer_timeout_ms=...) say how long they may take",

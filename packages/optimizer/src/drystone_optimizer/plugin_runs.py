@@ -6,7 +6,6 @@ The answer of a plugin is checked; the graph goes on without it where it does no
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.printable import warn
 from drystone_optimizer.config import NUMERIC, OptimizerConfig
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.failure import OptimizerWarning
@@ -223,7 +223,7 @@ class PluginRuns:
         self.warned.add(optimizer.name)
         graph = f"function {where!r}" if where else "the graph"
         version = optimizer.version or "of unknown version"
-        warnings.warn(
+        warn(
             f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
             f"which goes on as it was: {text}",
             OptimizerWarning,

@@ -13,7 +13,6 @@ anything that can be called.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
@@ -26,6 +25,7 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.modules import EntryPoint, points
 from drystone_base.plugins import report
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_plugins
+from drystone_base.printable import warn
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.module import GROUP
@@ -114,7 +114,7 @@ def _may_run(one: Optimizer, native: Sequence[Optimizer]) -> bool:
     except PluginError as error:
         if one.name not in _failed:
             _failed[one.name] = error
-            warnings.warn(str(error), OptimizerWarning, stacklevel=4)
+            warn(str(error), OptimizerWarning, stacklevel=4)
         return False
     return True
 
@@ -162,7 +162,7 @@ def _known_phase(plugin: OptimizerPlugin) -> str:
         _failed[plugin.name] = error
         if plugin.path not in _at_the_end:
             _at_the_end.add(plugin.path)
-            warnings.warn(f"it runs at the end: {error}", OptimizerWarning, stacklevel=4)
+            warn(f"it runs at the end: {error}", OptimizerWarning, stacklevel=4)
         return END
     return plugin.phase
 
@@ -303,7 +303,7 @@ def _scan() -> None:
         error = _unverifiable(point) if settings.policy == "strict" else _load(point)
         if error is not None:
             _failed[point.name] = error
-            warnings.warn(str(error), OptimizerWarning, stacklevel=3)
+            warn(str(error), OptimizerWarning, stacklevel=3)
 
 
 def _load(point: EntryPoint) -> PluginError | None:

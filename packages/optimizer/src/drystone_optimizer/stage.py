@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from drystone_base.errors import BadRequest, GraphError
 from drystone_base.graph import Graph, parse_tensor_name, reachable
+from drystone_base.printable import warn
 from drystone_optimizer.config import OptimizerConfig, get_experimental_options
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.fusions import fusions_only, without_fusions
@@ -105,7 +105,7 @@ def _optimized(
     except GraphError as error:  # a session that runs without optimizers runs with them, too
         _left_out = True
         text = f"the graph was not optimized and goes on as it was: {error.render()}"
-        warnings.warn(text, OptimizerWarning, stacklevel=2)
+        warn(text, OptimizerWarning, stacklevel=2)
         return graph
 
 

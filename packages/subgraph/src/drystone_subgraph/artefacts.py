@@ -13,7 +13,6 @@ import hashlib
 import json
 import platform
 import threading
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from drystone_abi.protos import FunctionDef
 from drystone_base import __version__
 from drystone_base.graph import FunctionLibrary
 from drystone_base.machine import features
+from drystone_base.printable import warn
 from drystone_base.store import BadFile, Store, cache_store
 from drystone_subgraph.c_attrs import written_attrs
 from drystone_subgraph.called import called_functions
@@ -221,4 +221,4 @@ def _contents(store: Store) -> str:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, SubgraphWarning, stacklevel=3)
+    warn(text, SubgraphWarning, stacklevel=3)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -27,6 +26,7 @@ from drystone_base.host.operators import HostOperator
 from drystone_base.kernels import Array, Call, kernel
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, register
+from drystone_base.printable import warn
 from drystone_base.state import Variable, resource_of
 from drystone_subgraph.backend import SubgraphBackend, backends
 from drystone_subgraph.compiled import CompiledOperator, CompileSource
@@ -179,7 +179,7 @@ class _Attaching:
             plugin=backend.name,
             code="subgraph-backend-failed",
         )
-        warnings.warn(told.render(), SubgraphWarning, stacklevel=5)
+        warn(told.render(), SubgraphWarning, stacklevel=5)
 
     def one(self, graph: Graph, node: Node, source: CompileSource) -> None:
         """Put the two nodes in the place of a call."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import threading
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
 from drystone_base.plugins import ensure_loaded
+from drystone_base.printable import warn
 from drystone_subgraph.config import OFF, PREFIX
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.property import SubgraphProperty
@@ -174,7 +174,7 @@ def find_installed() -> None:
                 try:
                     _BACKENDS.register(backend.name, backend, "drystone-subgraph")
                 except PluginError as error:  # the program was first
-                    warnings.warn(str(error), stacklevel=2)
+                    warn(str(error), stacklevel=2)
             for point in points(GROUP):
                 _add(point)
 
@@ -184,7 +184,7 @@ def _add(point: Any) -> None:
         found = point.load()
         register_backend(found if isinstance(found, SubgraphBackend) else found(), point.package)
     except Exception as error:  # one broken package must not take the others' backends away
-        warnings.warn(
+        warn(
             f"subgraph backend {point.name!r} of package {point.package} ({point.value}) "
             f"cannot be used: {type(error).__name__}: {error}",
             stacklevel=4,

@@ -12,7 +12,6 @@ import itertools
 import math
 import threading
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -24,6 +23,7 @@ from drystone_base.cancellation import LOOKS, Cancellation, cancelled
 from drystone_base.dtypes import DType, from_number
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
+from drystone_base.printable import warn
 from drystone_base.tensor import as_array
 from drystone_subgraph.artefacts import Artefacts, region_key
 from drystone_subgraph.config import PartitionConfig
@@ -360,7 +360,7 @@ class CompiledOperator:
 
     def _warn(self, entry: _Entry) -> None:
         """Say once that an executable failed, in the thread of a run that went without it."""
-        warnings.warn(
+        warn(
             f"subgraph backend {self.source.backend.name!r} and operator {self.source.name!r} for "
             f"inputs {_shown(entry.shapes)}: it {entry.reason}; the host executor runs it",
             SubgraphWarning,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from drystone_base.errors import GraphError, PluginError
 from drystone_base.graph import Graph
+from drystone_base.printable import warn
 from drystone_base.time_limits import OutOfTime, stage_ends, until
 from drystone_subgraph.config import PartitionConfig
 from drystone_subgraph.failure import SubgraphWarning
@@ -37,7 +37,7 @@ def partition_for_session(
             break
         except OutOfTime:
             names = ", ".join(config.backends)
-            warnings.warn(
+            warn(
                 f"the time for partitioning for {names} was over, and the graph goes on as it was: "
                 "SessionConfig(deadline=...) says how long a run may take",
                 SubgraphWarning,
@@ -68,5 +68,5 @@ def _after(error: GraphError | PluginError, config: PartitionConfig) -> Partitio
         text = f"the graph goes on without subgraph backend {failed!r}"
     else:
         rest, text = (), "the graph was not partitioned and goes on as it was"
-    warnings.warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
+    warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
     return replace(config, backends=rest)

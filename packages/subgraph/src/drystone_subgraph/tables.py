@@ -8,9 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
-from drystone_base.cli.kit import duration, print_json, print_table, wants_json
+from drystone_base.cli.kit import duration, print_json, print_table, say, wants_json
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Graph
 from drystone_subgraph.compiled import ExecutableStatus
@@ -77,7 +75,7 @@ def show_report(
         states = [(e.operator, e.state, _why(e), f"{e.seconds:.2f} s") for e in made]
         print_table("executables", ("operator", "state", "why", "time"), states)
     taken = sum(len(segment.nodes) for segment in report.taken)
-    click.echo(
+    say(
         f"{taken} of {report.nodes} nodes in {len(report.taken)} operators, "
         f"in {duration(report.seconds)}" + (f"; written to {output}" if output else "")
     )

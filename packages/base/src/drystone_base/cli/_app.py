@@ -25,6 +25,7 @@ from drystone_base.cli.inspect import inspect
 from drystone_base.cli.passes import passes
 from drystone_base.cli.plugins import plugins
 from drystone_base.cli.run import run
+from drystone_base.printable import plain_lines
 
 if TYPE_CHECKING:
     from drystone_base.errors import DrystoneError
@@ -122,7 +123,7 @@ class _Group(click.Group):
 def _plain_warnings() -> Iterator[None]:
     """Show warnings as messages, without the line of code that they come from."""
     usual = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_args, **_kwargs: f"warning: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {plain_lines(str(message))}\n"
     try:
         yield
     finally:
@@ -134,7 +135,7 @@ def _report(ctx: click.Context, error: Exception) -> int:
     from drystone_base.errors import DrystoneError
 
     if ctx.meta.get("drystone.verbose"):
-        traceback.print_exception(error, file=sys.stderr)
+        sys.stderr.write(plain_lines("".join(traceback.format_exception(error))))
     known = error if isinstance(error, DrystoneError) else _full(error) or _unexpected(error)
     with suppress(OSError):  # when the output is what failed, it takes no document
         if wants_json(ctx):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import numpy as np
 
-from drystone_base.cli._output import print_json, print_table, size, wants_json
+from drystone_base.cli._output import print_json, print_table, say, size, wants_json
 from drystone_base.dtypes import STRING
 from drystone_base.errors import near_matches
 from drystone_base.loaders.checkpoint import V1Reader, latest_checkpoint, open_checkpoint, v1_files
 from drystone_base.loaders.checkpoint.objects import OBJECT_GRAPH, object_graph, object_paths
 from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.printable import plain, plain_lines
+from drystone_base.printable import plain
 from drystone_base.shown import shape_text
 
 if TYPE_CHECKING:
@@ -152,5 +152,5 @@ def _show_values(reader: BundleReader, rows: list[dict[str, Any]]) -> None:
         return
     for row, value in found:
         where = f"{row['object']} " if row["object"] else ""
-        click.echo(plain(f"{where}({row['name']}): {row['dtype']} {shape_text(row['shape'])}"))
-        click.echo(plain_lines(np.array2string(value)))
+        say(f"{where}({row['name']}): {row['dtype']} {shape_text(row['shape'])}")
+        say(np.array2string(value))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from drystone_base.printable import plain_lines
+from drystone_base.printable import plain, plain_json, plain_lines
 from drystone_base.shown import size_text as size
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "print_json",
     "print_table",
     "progress",
+    "say",
     "size",
     "status",
     "wants_json",
@@ -67,7 +68,8 @@ def print_json(value: Any) -> None:
     What the output's encoding may lack is escaped as JSON has it.
     """
     encoding = codecs.lookup(getattr(sys.stdout, "encoding", None) or "utf-8").name
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=encoding != "utf-8"))
+    document = json.dumps(_plain(value), indent=2, ensure_ascii=encoding != "utf-8")
+    click.echo(plain_json(document))
 
 
 def _plain(value: Any) -> Any:
@@ -98,10 +100,15 @@ def console() -> Console:
     return out
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line; what a terminal would act on is escaped."""
+    click.echo(plain_lines(text), err=err)
+
+
 def note(text: str) -> None:
     """Print a line for people; nothing when JSON was asked for."""
     if not wants_json():
-        click.echo(text)
+        say(text)
 
 
 def print_table(
@@ -137,8 +144,9 @@ def status(text: str) -> Iterator[Status | None]:
         yield None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text) as shown:
+    with Console(stderr=True).status(Text(plain(text))) as shown:
         yield shown
 
 
@@ -150,7 +158,7 @@ def progress(items: Sequence[_Item], text: str) -> Iterator[_Item]:
     from rich.console import Console
     from rich.progress import track
 
-    yield from track(items, text, console=Console(stderr=True), transient=True)
+    yield from track(items, plain(text), console=Console(stderr=True), transient=True)
 
 
 def duration(seconds: float) -> str:

@@ -13,6 +13,7 @@ from drystone_base.cli._output import (
     note,
     print_json,
     print_table,
+    say,
     size,
     status,
     wants_json,
@@ -20,7 +21,6 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._transfers import moving
 from drystone_base.policy import OUTSIDE
-from drystone_base.printable import plain
 from drystone_base.shown import shape_text
 
 if TYPE_CHECKING:
@@ -239,9 +239,9 @@ def _print_unsupported(facts: dict[str, Any]) -> None:
     unsupported = facts["unsupported"]
     reached = {op: row for op, row in unsupported.items() if row["reached_by"]}
     if not unsupported:
-        click.echo("every op has a kernel")
+        say("every op has a kernel")
     elif not reached:
-        click.echo(plain(f"no kernel, and not reached by any signature: {', '.join(unsupported)}"))
+        say(f"no kernel, and not reached by any signature: {', '.join(unsupported)}")
     for op, row in reached.items():
         where = ", ".join(f"{name} (node {node})" for name, node in row["reached_by"].items())
-        click.echo(plain(f"no kernel: {op}, reached by {where}"))
+        say(f"no kernel: {op}, reached by {where}")

@@ -14,6 +14,7 @@ from drystone_base.cli._output import (
     print_json,
     print_table,
     progress,
+    say,
     status,
     wants_json,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "progress",
     "read_npz",
     "replace_file",
+    "say",
     "status",
     "wants_json",
     "with_seeds",

@@ -10,6 +10,7 @@ from drystone_base.arguments import blame, explaining
 from drystone_base.dtypes import DType
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
 from drystone_base.ops.defs import find
+from drystone_base.printable import plain
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
@@ -55,7 +56,7 @@ class Node:
         self._attrs: dict[str, Any] | None = {}
 
     def __repr__(self) -> str:
-        return f"<Node {self.name!r} ({self.op})>"
+        return f"<Node {self.name!r} ({plain(self.op)})>"
 
     @property
     def attrs(self) -> Mapping[str, Any]:

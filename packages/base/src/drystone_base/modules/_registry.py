@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from drystone_base._entry_points import EntryPoint, points
 from drystone_base.arguments import explained, explaining
 from drystone_base.errors import PluginError, near_matches
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.printable import warn
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -191,7 +191,7 @@ def _register_all() -> bool:
             _MODULES.register(point.name, point.load(), point.package)
         except Exception as error:
             complete = complete and not isinstance(error, MemoryError | RecursionError)
-            warnings.warn(_not_registered(point, error), stacklevel=5)
+            warn(_not_registered(point, error), stacklevel=5)
     return complete
 
 

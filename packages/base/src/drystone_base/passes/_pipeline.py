@@ -14,6 +14,7 @@ from drystone_base.placement.partitions import Partitions, whole
 from drystone_base.placement.placer import Placement, place
 from drystone_base.placement.splitter import partition
 from drystone_base.placement.support import everywhere
+from drystone_base.printable import plain
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph, Node
@@ -89,7 +90,7 @@ def place_for(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config
     placed = place(graph, device_names(config), everywhere(["CPU"]), soft=soft, nodes=needed)
     if config.log_device_placement:
         for d in placed.decisions:
-            print(f"{d.node}: ({d.op}): {d.device}  {d.why}", file=sys.stderr)
+            print(plain(f"{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)
     return placed
 
 

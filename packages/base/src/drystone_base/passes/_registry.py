@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from drystone_base.errors import DrystoneError, GraphError, PluginError
 from drystone_base.graph.validate import validate
 from drystone_base.passes._report import GroupingReport, PassRun
 from drystone_base.passes._types import ALWAYS, Grouping, Pass, PassOptions, PassWarning, Run
+from drystone_base.printable import warn
 from drystone_base.time_limits import OutOfTime, stage_ends, until
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _undo(found: Pass, options: PassOptions, before: Sequence[Graph]) -> None:
     """Give the graphs what they had before a pass that was not done in time."""
     for graph, kept in zip(options.graphs(), before, strict=True):
         graph.become(kept)
-    warnings.warn(
+    warn(
         f"pass {found.name!r} of {found.origin} was not done when its time was over, and the graph "
         f"goes on as it was; SessionConfig(deadline=...) says how long a run may take, "
         f'SessionConfig(passes={{"{found.name}": False}}) leaves the pass out',
@@ -183,7 +183,7 @@ def registry() -> PassRegistry:
         try:
             point.load()
         except Exception as error:
-            warnings.warn(
+            warn(
                 f"pass {point.name!r} of package {point.package} ({point.value}) cannot be used: "
                 f"{type(error).__name__}: {error}",
                 stacklevel=2,

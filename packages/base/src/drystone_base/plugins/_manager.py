@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Final
 
@@ -19,6 +18,7 @@ from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
+from drystone_base.printable import warn
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
 
@@ -173,7 +173,7 @@ def _warn(plugin: Plugin) -> None:
     text = (
         f"{first}: {found} [{plugin.reason}]; `drystone plugins explain {plugin.name}` tells more"
     )
-    warnings.warn(text, PluginWarning, stacklevel=3)
+    warn(text, PluginWarning, stacklevel=3)
 
 
 def check_file(path: str, settings: Settings) -> Plugin:

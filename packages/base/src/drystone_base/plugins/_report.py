@@ -9,6 +9,7 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._discover import Place
 from drystone_base.plugins._record import Plugin
 from drystone_base.plugins._settings import Settings
+from drystone_base.printable import plain, plain_json
 
 __all__ = ["Report"]
 
@@ -48,10 +49,11 @@ class Report:
 
     def to_json(self) -> str:
         """The report as a JSON document."""
-        return json.dumps(self.as_json(), indent=2, ensure_ascii=False, default=str)
+        return plain_json(json.dumps(self.as_json(), indent=2, ensure_ascii=False, default=str))
 
     def __str__(self) -> str:
-        return "\n".join([*self._settings(), *self._searched(), *self._plugins(), *self._ignored()])
+        lines = [*self._settings(), *self._searched(), *self._plugins(), *self._ignored()]
+        return "\n".join(map(plain, lines))
 
     def _settings(self) -> list[str]:
         settings = self.settings
