@@ -95,7 +95,7 @@ def test_without_inputs_every_sink_is_an_output() -> None:
     [
         ("m.tflite", b"\x1c\0\0\0TFL3" + b"\0" * 20, "a TensorFlow Lite model"),
         ("m.h5", b"\x89HDF\r\n\x1a\n" + b"\0" * 20, "an HDF5 file"),
-        ("m.keras", b"PK\x03\x04" + b"\0" * 20, "a zip archive"),
+        ("m.keras", b"PK\x03\x04" + b"\0" * 20 + b"metadata.json", "a Keras model"),
         ("m.tar.gz", b"\x1f\x8b\x08" + b"\0" * 20, "a gzip archive"),
         ("m.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"),
         ("m.pb", b"\x08\x07\x12\x07pytorch", "an ONNX model"),
@@ -105,7 +105,7 @@ def test_other_formats_are_named(tmp_path: Path, name: str, raw: bytes, words: s
     (tmp_path / name).write_bytes(raw)
     text = error_of("format-not-supported", tmp_path / name)
     assert f"is {words}" in text
-    assert ("model.export(FOLDER)" in text) == (name in ("m.h5", "m.keras"))
+    assert ("export(FOLDER)" in text) == (name in ("m.h5", "m.keras"))
 
 
 def test_paths_that_hold_no_model(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ class _Run:
         self.is_strict = self.config.verify_passes
         self.left_out.add(invalid.rule)
         where = f"function {item.where!r}" if item.where else "the graph"
-        warnings.warn(
+        warn(
             f"rule {invalid.rule!r} made a node of {where} that its op does not allow; the graph "
             f"goes on as it was, and the rule is left out: {invalid.error.render()}",
             OptimizerWarning,

@@ -212,7 +212,7 @@ class _Encoder:
         if instruction.kind in _FRAME_KINDS:
             out.kind = _FRAME_KINDS[instruction.kind]
             if instruction.kind is Kind.ENTER:
-                out.frame = instruction.attrs["frame_name"]
+                out.frame = _utf8(instruction.attrs["frame_name"])
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
         elif instruction.loop is not None:
             self._loop(out, instruction.loop)
@@ -238,7 +238,7 @@ class _Encoder:
         for part, plan in (("condition", loop.condition), ("body", loop.body)):
             number = len(self.out.plan.blocks)
             self.out.plan.blocks.add()
-            self.waiting.append((f"{part} of {loop.frame}", plan, number))
+            self.waiting.append((f"{part} of {_utf8(loop.frame)}", plan, number))
             out.blocks.append(number)
 
     def _forwards(self, instruction: Instruction, reads_reference: bool) -> bool:
@@ -400,3 +400,15 @@ def _needs_python(kernels: Sequence[Instruction]) -> UnsupportedOp:
         remedy="install drystone-cpu, or fetch a tensor that does not need them",
         code="op-needs-python",
     )
+
+
+def _utf8(name: str) -> str:
+    """The name of a frame; one that is no UTF-8 is told apart by its bytes."""
+    if name.isascii():
+        return name
+    held = name.encode("utf-8", "surrogateescape")
+    return held.decode("utf-8", "ignore") + (f" of bytes {held.hex()}" if _lone(name) else "")
+
+
+def _lone(name: str) -> bool:
+    return any(0xD800 <= ord(letter) < 0xE000 for letter in name)

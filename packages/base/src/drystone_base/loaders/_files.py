@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "foreign_format",
     "is_text",
     "map_file",
     "map_ranges",
@@ -101,23 +100,3 @@ def is_text(data: memoryview) -> bool:
     if sample.translate(None, _NOT_TEXT) != sample:
         return False
     return re.match(_TEXT_START, sample) is not None or sample.lstrip().startswith(b"#")
-
-
-def foreign_format(data: memoryview, name: str = "") -> str | None:
-    """What a file of another framework is, in words; None when nothing is recognised."""
-    head = bytes(data[:16])
-    if head[4:8] == b"TFL3":
-        return "a TensorFlow Lite model"
-    if head.startswith(b"\x89HDF\r\n\x1a\n"):
-        return "an HDF5 file (Keras .h5 weights or model)"
-    if head.startswith(b"PK\x03\x04"):
-        return "a zip archive (a Keras .keras file or a PyTorch checkpoint)"
-    if head.startswith(b"\x1f\x8b"):
-        return "a gzip archive"
-    if head.startswith(b"\x08\x01\x12"):
-        return "the file of a SavedModel under another name than saved_model.pb"
-    # ONNX and SavedModel both start with a version; a SavedModel's is 1, an ONNX model's 3 or more.
-    versioned = len(head) > 2 and head[0] == 8 and 3 <= head[1] < 64 and head[2] in b"\x12\x3a"
-    if versioned or name.endswith(".onnx"):
-        return "an ONNX model"
-    return None

@@ -119,7 +119,23 @@ def _inside(folder: Path) -> Path:
         check="a folder must hold a SavedModel or model.json, or exactly one MetaGraph or GraphDef",
         found=", ".join(p.name for p in sorted(folder.iterdir())[:8]) or "an empty folder",
         needed="saved_model.pb, one *.meta, one *.pb, or model.json",
-        remedy=f"did you mean {inner[0]}?" if inner else "give the path of the file that you mean",
+        remedy=f"did you mean {inner[0]}?" if inner else _instead(folder, files),
         code="no-model-found",
         status="NOT_FOUND",
     )
+
+
+def _instead(folder: Path, files: list[Path]) -> str:
+    """What helps with a folder that holds no model: the model it is a part of, or its only file."""
+    above = folder.absolute().parent
+    if any((above / name).is_file() for name in SAVED_MODEL_FILES):
+        return f"it is a part of a SavedModel: load {above}"
+    if uri_of(folder) is None:
+        from drystone_base.loaders._files import map_file
+        from drystone_base.loaders._foreign import foreign_format, remedy_of
+
+        for file in files[:20]:
+            kind = foreign_format(map_file(file), file.name)
+            if kind is not None:
+                return f"{file.name} is {kind.what}: {remedy_of(kind, str(file))}"
+    return "give the path of the file that you mean"

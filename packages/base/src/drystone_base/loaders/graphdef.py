@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from drystone_base.arguments import checked
 from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import foreign_format, is_text, map_file
+from drystone_base.loaders._files import is_text, map_file
+from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel, Signature
 from drystone_base.loaders._source import GraphSource
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from drystone_base.graph import Graph
 
-__all__ = ["load_graphdef", "read_graph", "refuse_foreign", "write_graph"]
+__all__ = ["load_graphdef", "read_graph", "write_graph"]
 
 
 @checked
@@ -60,24 +61,6 @@ def _empty(what: str, found: str) -> BadModelFile:
         needed="a GraphDef",
         remedy="check that the file is a TensorFlow graph, and copy or export it again",
         code="bad-graphdef",
-    )
-
-
-def refuse_foreign(data: memoryview, path: str | Path) -> None:
-    """Raise ``BadModelFile`` (``format-not-supported``) for a model of another framework."""
-    kind = foreign_format(data, os.path.basename(path))
-    if kind is None:
-        return
-    keras = "in Keras, model.export(FOLDER) writes a SavedModel: load that folder"
-    export = "export the model as a SavedModel with TensorFlow, then load that folder"
-    raise BadModelFile(
-        f"{path} is {kind}, which cannot be loaded",
-        check="the file must be a TensorFlow graph",
-        found=kind,
-        needed="a SavedModel folder, a GraphDef (.pb, .pbtxt), a MetaGraph or model.json",
-        remedy=keras if "Keras" in kind else export,
-        code="format-not-supported",
-        status="UNIMPLEMENTED",
     )
 
 

@@ -11,6 +11,7 @@ from drystone_base.errors import BadModelFile
 from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.loaders._default_signature import default_signature, with_optional
 from drystone_base.loaders._files import is_text
+from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._meta import (
     MetaParts,
@@ -22,7 +23,6 @@ from drystone_base.loaders._meta import (
 )
 from drystone_base.loaders._restore import Restored, restore
 from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.loaders.graphdef import refuse_foreign
 
 __all__ = ["parse", "read_meta_graph"]
 

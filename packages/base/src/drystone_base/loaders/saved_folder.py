@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from drystone_base.errors import BadModelFile
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders._kept_model import ModelFiles, Read, load_files
 from drystone_base.loaders._loaded import LoadedModel
@@ -47,7 +48,13 @@ def load_saved_model(
     def parts() -> MetaParts:
         from drystone_base.loaders.saved_model import choose
 
-        return choose(files.data, chosen, path)
+        try:
+            return choose(files.data, chosen, path)
+        except BadModelFile:
+            from drystone_base.loaders._foreign import SAVED_MODEL, refuse_foreign
+
+            refuse_foreign(files.data, path, but=SAVED_MODEL)
+            raise
 
     def read(parts: MetaParts) -> Read:
         from drystone_base.loaders.saved_model import read_saved_model

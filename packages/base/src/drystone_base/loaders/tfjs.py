@@ -25,6 +25,7 @@ from drystone_base.graph import Graph
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._default_signature import default_signature
 from drystone_base.loaders._files import map_file
+from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import leaves_folder, signatures
 from drystone_base.loaders._source import GraphSource
@@ -126,9 +127,11 @@ def _refused(path: Path, found: str, remedy: str) -> BadModelFile:
 
 def _read(path: Path) -> _Json:
     """The JSON object of a graph model; refuses layers models."""
+    data = map_file(path)
     try:
-        model = json.loads(bytes(map_file(path)))
+        model = json.loads(bytes(data))
     except (ValueError, RecursionError) as error:
+        refuse_foreign(data, path)
         raise _bad(path, "the file must be JSON", error) from error
     topology = model.get("modelTopology") if isinstance(model, dict) else None
     if not isinstance(topology, dict):
