@@ -15,6 +15,7 @@ from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders import LoadedModel, Signature, TensorSpec, load_model
+from drystone_base.named import Named
 from drystone_base.policy import Access, checkpoint_files
 from drystone_base.printable import plain
 from drystone_base.session import Session, SessionConfig
@@ -77,6 +78,16 @@ class SignatureFunction:
         inputs = ", ".join(f"{plain(n)}: {s.dtype}" for n, s in self.signature.inputs.items())
         outputs = ", ".join(map(plain, self.signature.outputs))
         return f"<signature {self.name!r} ({inputs}) -> {outputs}>"
+
+    @property
+    def inputs(self) -> Mapping[str, TensorSpec]:
+        """Tensor, dtype and shape of each input, in order."""
+        return self.signature.inputs
+
+    @property
+    def outputs(self) -> Mapping[str, TensorSpec]:
+        """The same of the outputs."""
+        return self.signature.outputs
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _Origin.load_signature, (_pickled(self._origin, self._session), self.name)
@@ -148,10 +159,11 @@ class Model:
         self._origin = origin
         self._objects: ObjectGraph | None = None
         self._open_own_files()
-        self.signatures = {
+        found = {
             name: SignatureFunction(self.session, name, signature, origin)
             for name, signature in loaded.signatures.items()
         }
+        self.signatures = Named(found, "signature", "unknown-signature")
         self._initialise()
 
     def __repr__(self) -> str:
@@ -198,12 +210,12 @@ class Model:
 
         Raises ``BadRequest`` (``no-default-signature``).
         """
-        return self.default_signature().signature.inputs
+        return self.default_signature().inputs
 
     @property
     def outputs(self) -> Mapping[str, TensorSpec]:
         """The same of the outputs."""
-        return self.default_signature().signature.outputs
+        return self.default_signature().outputs
 
     @property
     def variables(self) -> Mapping[str, Variable]:
@@ -211,7 +223,7 @@ class Model:
 
         Raises ``BadRequest`` (``model-closed``).
         """
-        return self.session.variables
+        return Named(self.session.variables, "variable", "unknown-object")
 
     @property
     def functions(self) -> Mapping[str, RestoredFunction]:
@@ -220,7 +232,7 @@ class Model:
         Where no attribute of ``Model`` has the name, ``model.encoder.f`` is the same. Raises
         ``BadModelFile`` (``bad-saved-model``), ``BadRequest`` (``model-closed``).
         """
-        return self._object_graph().functions()
+        return Named(self._object_graph().functions(), "function", "unknown-object")
 
     def _object_graph(self) -> ObjectGraph:
         self.session.check_open()
@@ -240,6 +252,7 @@ class Model:
         held = [] if self.session.closed else self._object_graph().names()
         return [*super().__dir__(), *filter(str.isidentifier, held)]
 
+    @checked
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print what the model is: its file, its size, variables, and signatures with their shapes.
 

@@ -55,7 +55,8 @@ def _signatures(loaded: LoadedModel) -> Iterator[tuple[str, ...]]:
         first = plain(name)
         for role, specs in (("in", signature.inputs), ("out", signature.outputs)):
             for key, spec in specs.items():
-                yield (first, role, plain(key), *_spec(spec))
+                shown = f"{role}, optional" if spec.optional else role
+                yield (first, shown, plain(key), *_spec(spec))
                 first = ""
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from model_files import meta_graph, model_graph, write_saved_model
 from tiny_models import affine, constant, echo, placeholder, unsupported, write
 
+import drystone_base as ds
 from drystone_base.cli._app import app
 from drystone_base.cli._values import fill_shape, made_up, read_npz, summary, write_npz
 from drystone_base.dtypes import as_dtype
@@ -395,3 +396,10 @@ def test_outputs_that_cannot_be_written_whole_leave_the_file_before(tmp_path: Pa
         write_npz(target, {"x": np.array(2)})
     assert target.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["out.npz"]
+
+
+def test_sizes_are_refused_where_no_signature_is_run(tmp_path: Path) -> None:
+    two = {name: ({"x": "x:0"}, {"y": "y:0"}) for name in ("a", "b")}
+    ds.save(affine(), tmp_path / "m", signatures=two)
+    done = drystone("run", str(tmp_path / "m"), "--fetch", "layer/one:0", "--batch", "2")
+    assert (done.exit_code, "no signature says what the inputs are" in done.stderr) == (2, True)

@@ -85,6 +85,33 @@ def test_everything_has_a_short_repr(frozen: str) -> None:
     assert "<Graph" in repr(ds.Session(affine()))
 
 
+@pytest.mark.parametrize(
+    ("ask", "code", "remedy"),
+    [
+        (lambda m: m.signatures["serving_defualt"], "unknown-signature", "did you mean serving_d"),
+        (lambda m: m.variables["v"], "unknown-object", "model.summary() tells what is there"),
+        (lambda m: m.functions["f"], "unknown-object", "model.summary() tells what is there"),
+        (lambda m: m.signatures[3], "unknown-signature", "model.summary() tells what is there"),
+    ],
+)
+def test_a_name_that_is_not_there_says_what_is(
+    saved: Path, ask: Callable[[ds.Model], Any], code: str, remedy: str
+) -> None:
+    model = ds.load(saved)
+    with pytest.raises(ds.BadRequest) as error:
+        ask(model)
+    assert (error.value.code, error.value.remedy[:22]) == (code, remedy[:22])
+    assert isinstance(error.value, KeyError)
+    assert str(error.value) == error.value.render()
+    assert model.signatures.get("nothing") is None
+    assert "nothing" not in model.variables
+
+
+def test_a_signature_knows_its_inputs_and_outputs(saved: Path) -> None:
+    signature = ds.load(saved).signatures["serving_default"]
+    assert (signature.inputs["x"].shape, list(signature.outputs)) == ((-1, 3), ["y"])
+
+
 HOSTILE = "a\x1b[31m\u202e<script>alert(1)</script>&\"'"
 
 

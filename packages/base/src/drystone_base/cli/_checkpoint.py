@@ -44,6 +44,8 @@ def find_checkpoint(path: Path) -> Path | None:
 
 
 def _found(path: Path) -> Path | None:
+    if path.suffix in _MODELS:
+        return None
     if path.is_dir():
         files = [p.name for p in path.iterdir()]
         if any(n in _SAVED_MODELS or n.endswith(_MODELS) for n in files):
@@ -54,8 +56,6 @@ def _found(path: Path) -> Path | None:
     data = _DATA.fullmatch(path.name)
     if data is not None:
         return path.with_name(data[1])
-    if path.suffix in _MODELS:
-        return None
     return path if index_path(path).is_file() or v1_files(path) else None
 
 

@@ -134,7 +134,7 @@ class Asked:
         found = Request({}, wanted or outputs)
         values = self._given_values()
         if values is not None:
-            self._makes_up_nothing()
+            self._makes_up_nothing("the inputs are given")
             found.feeds = _bind(loaded, chosen, values, complete=not wanted)
         elif chosen is not None:
             known = made_up or {}
@@ -143,6 +143,8 @@ class Asked:
                 known = self._make_up(chosen)
             found.made_up = {name: known[name] for name in chosen.inputs if name in known}
             found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
+        else:
+            self._makes_up_nothing("no signature says what the inputs are")
         return found
 
     def _given_values(self) -> dict[str, Any] | None:
@@ -157,12 +159,12 @@ class Asked:
             raise click.BadParameter(f"{name!r} is in --inputs, too", param_hint="--input")
         return of_file | of_texts
 
-    def _makes_up_nothing(self) -> None:
+    def _makes_up_nothing(self, why: str) -> None:
         """Raise ``click.BadParameter`` for options that say of which sizes inputs are made up."""
         for option, given in (("--batch", self.batch is not None), ("--shape", self.shapes)):
             if given:
                 raise click.BadParameter(
-                    "the inputs are given, so none is made up: leave one of both out",
+                    f"{why}, so none is made up: leave this option out",
                     param_hint=option,
                 )
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import SavedObject, SavedObjectGraph
-from drystone_base.errors import BadRequest, near_matches
+from drystone_base.errors import near_matches
+from drystone_base.named import NoSuchName
 from drystone_base.printable import plain
 from drystone_base.restored.arguments import Parameters
 from drystone_base.restored.function import RestoredFunction, Trace
@@ -49,7 +50,7 @@ class ModelObject:
         if name in names:
             return self._graph.attribute(self._number, self._path, name)
         near = near_matches(name, names)
-        raise BadRequest(
+        raise NoSuchName(
             f"{self._path or 'the model'!r} holds no {key!r}",
             check="a key must be one of those that the object was saved with",
             found=repr(key),

@@ -53,7 +53,11 @@ class Running:
                 calls = Calls(self._loaded, self.shared)
                 call = calls.call(trace.function, trace.shapes(), trace.results())
                 self._sessions[trace.function] = self._session.beside(calls.graph), call
-            return self._sessions[trace.function]
+            found = self._sessions[trace.function]
+        if self._session.closed:  # while this was prepared
+            self.close()
+            self._session.check_open()
+        return found
 
     def close(self) -> None:
         """Let go of all of them."""
