@@ -17,7 +17,7 @@ from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders import LoadedModel, Signature, TensorSpec, load_model
 from drystone_base.named import Named
 from drystone_base.policy import Access, checkpoint_files
-from drystone_base.printable import plain
+from drystone_base.printable import described, plain
 from drystone_base.session import Session, SessionConfig
 from drystone_base.state import Variable
 from drystone_base.tuning import tuned
@@ -122,12 +122,12 @@ class SignatureFunction:
         missing = [n for n, spec in inputs.items() if n not in given and not spec.optional]
         problem = (
             (len(args) > len(inputs) and f"{len(args)} positional arguments")
-            or (unknown and f"unknown: {', '.join(unknown)}")
+            or (unknown and f"unknown: {', '.join(map(described, unknown))}")
             or (twice and f"given twice: {', '.join(twice)}")
             or (missing and f"missing: {', '.join(missing)}")
         )
         if problem:
-            near = [m for n in unknown for m in near_matches(n, inputs)]
+            near = [m for n in unknown if isinstance(n, str) for m in near_matches(n, inputs)]
             raise BadRequest(
                 f"signature {self.name!r} cannot be called like this",
                 check="a call must give every input of the signature once",

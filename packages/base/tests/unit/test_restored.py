@@ -137,6 +137,30 @@ def test_a_call_that_fits_no_trace_names_them(models: Path) -> None:
     assert error.value.needed.startswith("(float32 [?, 3], False, 2.0); (float32 [?, 3], True, 2.0")
 
 
+class Hostile:
+    dtype, shape = "float32", (3,)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("no")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("no")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("value", [Hostile(), object(), {1: 2}, [[1], [2, 3]], "text", b"", 1j])
+def test_values_of_any_kind_are_refused(models: Path, value: Any) -> None:
+    model = ds.load(models / "everything")
+    for path in ("shifted", "bump", "sparse", "nest"):
+        for argument in (value, (value, value, value), {"a": value, "b": [value]}):
+            with pytest.raises(ds.BadRequest, match=r"wrong-arguments|fed to 's'.*wrong-feed"):
+                model.functions[path](argument)
+
+
 def test_functions_of_a_closed_model_are_refused(models: Path) -> None:
     model = ds.load(models / "everything")
     shifted, x = model.shifted, np.zeros(3, np.float32)

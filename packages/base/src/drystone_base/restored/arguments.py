@@ -17,7 +17,6 @@ import numpy as np
 from drystone_abi.protos import FunctionSpec
 from drystone_base._feeds import Feed, to_array
 from drystone_base.dtypes import STRING, from_numpy
-from drystone_base.errors import DrystoneError
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.restored.structures import Composite, Structure, Tensor, decode
 
@@ -129,14 +128,20 @@ def _is_array(value: Any) -> bool:
 
 def _tensor(tensor: Tensor, given: Any, leniency: Leniency, into: list[Any]) -> bool:
     is_array = _is_array(given)
+    try:
+        return _converted(tensor, given, leniency, into, is_array)
+    except Exception:  # whatever a foreign object raises when it is made an array
+        return False
+
+
+def _converted(
+    tensor: Tensor, given: Any, leniency: Leniency, into: list[Any], is_array: bool
+) -> bool:
     if not is_array and (leniency is Leniency.NOTHING or given is None):
         return False
     if is_array and leniency < Leniency.ARRAYS and not _has_dtype(tensor, given):
         return False
-    try:
-        into.append(to_array(Feed(tensor.name, tensor.dtype, tensor.shape), given, False))
-    except DrystoneError:
-        return False
+    into.append(to_array(Feed(tensor.name, tensor.dtype, tensor.shape), given, False))
     return True
 
 
@@ -151,5 +156,9 @@ def _composite(composite: Composite, given: Any, into: list[Any]) -> bool:
     """The tensors of a composite are given as a tuple, in its own order."""
     if not isinstance(given, tuple | list) or len(given) != composite.parts:
         return False
-    into.extend(np.asarray(part) for part in given)
+    try:
+        parts = [np.asarray(part) for part in given]
+    except Exception:  # as above
+        return False
+    into.extend(parts)
     return True

@@ -75,11 +75,12 @@ class Calls:
             raise bad_objects(str(self.loaded.place), found)
         fed = [
             self.graph.add(
-                "Placeholder", self.graph.unique_name(f"{name}/arg"),
-                attrs={"dtype": dtype, "shape": shape},
+                "Placeholder",
+                self.graph.unique_name(argument.name),  # what errors call it
+                attrs={"dtype": argument.type, "shape": shape},
             )
-            for dtype, shape in zip(types, shapes, strict=False)
-        ]  # fmt: skip
+            for argument, shape in zip(signature.inputs, shapes, strict=False)
+        ]
         captured = [self._object(number) for number in bound]
         attrs = {"f": FunctionRef(function), "Tin": types, "Tout": results}
         return self.graph.add("StatefulPartitionedCall", name, [*fed, *captured], attrs=attrs), fed
