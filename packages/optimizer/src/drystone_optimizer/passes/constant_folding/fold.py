@@ -1,5 +1,7 @@
 """A node whose inputs are all constants becomes a constant, by the reference kernel of its op.
 
+Where every bit is to stay, what a plugin's kernel may round otherwise is left to that.
+
 What the graph as it is given lets be computed, a model's scales and offsets for example, is
 computed in one sweep before any rule looks: of a chain only what others read becomes a constant.
 """
@@ -17,8 +19,9 @@ from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
 from drystone_optimizer.context import Context
+from drystone_optimizer.kernels_there import of_plugins
 from drystone_optimizer.purity import is_pure_op
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE", "fold_all"]
 
@@ -38,6 +41,18 @@ _ELEMENTWISE: Final = frozenset((
 ))  # fmt: skip
 # Of one output, as large as their first input.
 _MOVES: Final = frozenset(("ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"))
+
+# Rounded once, if at all: every kernel gives these bits.
+_ROUNDED_ONCE: Final = frozenset((
+    "Abs", "Add", "AddV2", "Div", "Mul", "Neg", "RealDiv", "Sqrt", "Square", "Sub",
+))  # fmt: skip
+# Elements of inputs, as they are.
+_ELEMENTS: Final = _MOVES | frozenset((
+    "BroadcastTo", "Concat", "ConcatV2", "Fill", "Gather", "GatherNd", "GatherV2", "MirrorPad",
+    "OnesLike", "Pack", "Pad", "PadV2", "Reverse", "ReverseV2", "Select", "SelectV2", "Slice",
+    "Split", "SplitV", "StridedSlice", "Tile", "Unpack", "ZerosLike",
+))  # fmt: skip
+_WIDE: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -70,6 +85,8 @@ def _computed(ctx: Context, node: Node, arrays: Arrays) -> Arrays | None:
         return None
     if len(types) > 1 and (ctx.kept(node) or ctx.graph.control_consumers(node)):
         return None
+    if ctx.ceiling is Numeric.EXACT and not _is_the_same_everywhere(node, types, arrays):
+        return None
     most = max(_MAX_BYTES, sum([a.nbytes for a in arrays]))
     if _promised(ctx, node, arrays, types) > most:
         return None
@@ -84,6 +101,16 @@ def _computed(ctx: Context, node: Node, arrays: Arrays) -> Arrays | None:
         if from_numpy(value.dtype) is not wanted.base:
             return None
     return found
+
+
+def _is_the_same_everywhere(node: Node, types: Sequence[DType], arrays: Arrays) -> bool:
+    """Whether the kernel that would run gives the bits of the reference kernel."""
+    if node.op not in of_plugins() or node.op in _ELEMENTS:
+        return True
+    if node.op in _ROUNDED_ONCE:
+        return all(a.dtype in _WIDE or a.dtype.kind in "iu" for a in arrays)
+    kinds = {t.base.np.kind for t in types} | {a.dtype.kind for a in arrays}
+    return kinds <= {"i", "u", "b"}
 
 
 def _promised(ctx: Context, node: Node, arrays: Arrays, types: Sequence[DType]) -> int:

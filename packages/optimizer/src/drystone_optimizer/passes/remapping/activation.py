@@ -11,7 +11,7 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_optimizer.context import Context
 from drystone_optimizer.passes.remapping._layers import FUSED, grow, inner_layer
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
@@ -30,4 +30,7 @@ def _apply(ctx: Context, node: Node, layer: Node) -> None:
     grow(ctx, node, layer, [], node.op, **slope)
 
 
-RULE: Final = Rule("activation", _ACTIVATIONS, _match, _apply, reads=tuple(FUSED))
+# A kernel may make 0 of -0 on the way.
+RULE: Final = Rule(
+    "activation", _ACTIVATIONS, _match, _apply, Numeric.REASSOCIATES, reads=tuple(FUSED)
+)

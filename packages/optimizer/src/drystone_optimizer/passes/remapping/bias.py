@@ -19,7 +19,7 @@ from drystone_optimizer.passes.remapping._layers import (
     inner_layer,
     layout_of,
 )
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
@@ -84,6 +84,8 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(held)
 
 
+# A kernel may begin its sums with the bias.
 RULE: Final = Rule(
-    "bias", ("BiasAdd", "BiasAddV1", "Add", "AddV2"), _match, _apply, reads=tuple(LAYERS)
-)
+    "bias", ("BiasAdd", "BiasAddV1", "Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES,
+    reads=tuple(LAYERS),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from drystone_base.graph import Node, Output
 from drystone_base.late_tuples import NamedTuple
 from drystone_optimizer.context import Context, same_shape
 from drystone_optimizer.passes.remapping._layers import FUSED, grow, inner_layer
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
@@ -35,4 +35,7 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     grow(ctx, node, found.layer, [found.other], "Add")
 
 
-RULE: Final = Rule("sum with the input", ("Add", "AddV2"), _match, _apply, reads=tuple(FUSED))
+RULE: Final = Rule(
+    "sum with the input", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES,
+    reads=tuple(FUSED),
+)  # fmt: skip
