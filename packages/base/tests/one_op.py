@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drystone_base.dtypes import as_dtype, from_numpy
+from drystone_base.dtypes import from_numpy
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import _infer_attrs, as_array
+from drystone_base.kernels._testing import _infer_attrs, as_array, with_dtypes
 from drystone_base.ops.defs import op_def
 from drystone_base.policy import Access
 from drystone_base.session import Session, SessionConfig
@@ -58,8 +58,7 @@ class OneOp:
 def _filled(op: str, values: Sequence[Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
     """All attributes: given ones, defaults, and dtypes and counts read off the inputs."""
     definition = op_def(op)
-    types = {n for n, a in definition.attrs.items() if a.type == "type"}
-    given = {k: as_dtype(v) if k in types else v for k, v in attrs.items()}
+    given = with_dtypes(definition, attrs)
     for arg, value in zip(definition.inputs, values, strict=False):
         if arg.is_list:
             break

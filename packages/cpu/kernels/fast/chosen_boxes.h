@@ -13,11 +13,11 @@
 
 namespace drystone::cpu {
 
-// NaN if one of them is.
-inline float lesser(float a, float b) { return a < b || a != a ? a : b; }
-inline float greater(float a, float b) { return a > b || a != a ? a : b; }
+// Of NaN and a number the first one, as comparisons in TensorFlow have it.
+inline float lesser(float a, float b) { return b < a ? b : a; }
+inline float greater(float a, float b) { return a < b ? b : a; }
 
-// A box [y1, x1, y2, x2], corners in any order; its area is NaN if a corner is.
+// A box [y1, x1, y2, x2], corners in any order.
 struct Box {
   explicit Box(const float* from) {
     for (int k = 0; k < 2; ++k) {

@@ -13,17 +13,18 @@ struct Grid {
   Grid(float low, float high, float first, float last) : empty(low == 0 && high == 0) {
     scale = (high - low) / (last - first);
     const float from_low = first - low / scale;
-    const float zero = from_low < first  ? first
-                       : from_low > last ? last
-                                         : std::floor(from_low + 0.5F);
+    const float zero = from_low < first       ? first
+                       : from_low > last      ? last
+                       : from_low != from_low ? 0  // an integer in TensorFlow
+                                              : std::floor(from_low + 0.5F);
     least = (first - zero) * scale;
     most = (last - zero) * scale;
     inverse = 1.0F / scale;
     steps_below = std::floor(-least * inverse + 0.5F);
   }
   float round(float x) const {
-    const float above = x < least ? least : x;  // NaN stays
-    const float inside = above > most ? most : above;
+    const float below = x > most ? most : x;  // NaN stays
+    const float inside = below < least ? least : below;
     const float rounded = std::floor((inside - least) * inverse - steps_below + 0.5F) * scale;
     return empty ? 0 : rounded;
   }
@@ -31,8 +32,10 @@ struct Grid {
 #pragma GCC ivdep
     for (std::int64_t k = 0; k < count; ++k) y[k] = round(x[k]);
   }
-  bool below(float x) const { return !empty && x < least; }
-  bool above(float x) const { return !empty && x > most; }
+  // 1 or 0; gradients that are not finite make NaN where they are multiplied by 0.
+  float inside(float x) const { return empty || (x >= least && x <= most) ? 1 : 0; }
+  float below(float x) const { return x < least ? 1 : 0; }
+  float above(float x) const { return x > most ? 1 : 0; }
   bool empty;
   float scale;
   float least;
@@ -94,7 +97,6 @@ class FakeQuant {
     require(fits, "min and max must fit the input");
     std::vector<Grid> out;
     for (std::int64_t k = 0; k < low.count(); ++k) {
-      require(low.as<float>()[k] <= high.as<float>()[k], "min has to be smaller than max");
       out.emplace_back(low.as<float>()[k], high.as<float>()[k], first_, last_);
     }
     return out;
@@ -124,11 +126,11 @@ class FakeQuantGradient : FakeQuant<kRange> {
       const auto channel = static_cast<std::size_t>(k) % grids.size();
       const float value = x.as<float>()[k];
       const float slope = dy.as<float>()[k];
-      const bool is_below = grids[channel].below(value);
-      const bool is_above = grids[channel].above(value);
-      out[k] = is_below || is_above ? 0 : slope;
-      if (is_below) below[channel] += slope;
-      if (is_above) above[channel] += slope;
+      const Grid& grid = grids[channel];
+      out[k] = slope * grid.inside(value);
+      if (grid.empty) continue;
+      below[channel] += slope * grid.below(value);
+      above[channel] += slope * grid.above(value);
     }
     if constexpr (kRange != Range::kAttributes) {
       put(call, 1, below);

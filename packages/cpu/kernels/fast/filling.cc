@@ -107,6 +107,7 @@ void linspace(Call& call) {
     out[k] = as_held<T>(static_cast<Wide<T>>(moved + first));
   }
   if (count > 1) out[count - 1] = *call.input(1).as<T>();
+  out[0] = *call.input(0).as<T>();  // also where steps are not finite
 }
 
 template <class... T>

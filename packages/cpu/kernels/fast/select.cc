@@ -159,7 +159,7 @@ void clip_by_value(Call& call) {
   const Tensor low = call.input(1);
   const Tensor high = call.input(2);
   for (const Tensor& limit : {low, high}) {
-    if (limit.count() == 1 || std::ranges::equal(limit.dims(), x.dims())) continue;
+    if (limit.rank() == 0 || std::ranges::equal(limit.dims(), x.dims())) continue;
     fail(TF_INVALID_ARGUMENT, "A limit must be a scalar or have the tensor's shape: " +
                                   text(limit.dims()) + " vs. " + text(x.dims()));
   }

@@ -29,6 +29,14 @@ class Overlaps {
  public:
   Overlaps(const float* boxes, std::int64_t step) : boxes_(boxes), step_(step) {}
   Box box(std::int32_t i) const { return Box(boxes_ + i * step_); }
+  // Whether none of the overlaps of so many boxes is NaN.
+  bool are_numbers(std::int64_t count) const {
+    bool finite = true;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (int side = 0; side < 4; ++side) finite &= std::fabs(boxes_[i * step_ + side]) < kFar;
+    }
+    return finite;
+  }
   // Intersection over union.
   float operator()(std::int32_t i, std::int32_t j) const {
     const Box a = box(i);
@@ -41,6 +49,7 @@ class Overlaps {
   }
 
  private:
+  static constexpr float kFar = 1e18F;  // two areas of what is nearer are finite
   const float* boxes_;
   std::int64_t step_;
 };
@@ -56,7 +65,8 @@ struct Candidate {
 };
 
 // Scores are `step` floats apart. A box is compared only with those chosen since it was last looked
-// at; with a sigma its score is lowered by overlaps (Soft-NMS: Bodla and others, 2017).
+// at; with a sigma its score is lowered by overlaps (Soft-NMS: Bodla and others, 2017). An overlap that
+// is NaN makes the score 0, or with a sigma NaN, which drops the box.
 template <class Overlap>
 Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, const Overlap& overlap,
                 const Limits& limits) {
@@ -75,14 +85,19 @@ Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, cons
     bool dropped = false;
     for (std::size_t k = out.boxes.size(); k-- > next.seen && !dropped;) {
       const double shared = overlap(next.box, out.boxes[k]);
-      if (limits.sigma > 0) score *= std::exp(-0.5 / limits.sigma * shared * shared);
-      dropped = (limits.sigma <= 0 && shared > limits.overlap) || score <= limits.score;
+      if (limits.sigma > 0) {
+        score *= std::exp(-0.5 / limits.sigma * shared * shared);
+      } else if (!(shared <= limits.overlap)) {
+        score *= 0;
+        dropped = shared > limits.overlap;
+      }
+      if (score <= limits.score) break;
     }
-    if (dropped || score <= limits.score) continue;
+    if (dropped) continue;
     if (score == next.score) {
       out.boxes.push_back(next.box);
       out.scores.push_back(score);
-    } else {
+    } else if (score > limits.score) {
       heap.push_back({score, next.box, out.boxes.size()});
       std::push_heap(heap.begin(), heap.end());
     }
@@ -116,7 +131,9 @@ Chosen suppress_firmly(const float* scores, std::int64_t count, std::int64_t ste
 
 Chosen suppress_boxes(const float* scores, std::int64_t count, std::int64_t step,
                       const Overlaps& overlaps, const Limits& limits) {
-  if (limits.sigma > 0) return suppress(scores, count, step, overlaps, limits);
+  if (limits.sigma > 0 || !overlaps.are_numbers(count)) {
+    return suppress(scores, count, step, overlaps, limits);
+  }
   return suppress_firmly(scores, count, step, overlaps, limits);
 }
 
@@ -203,8 +220,8 @@ void suppress_with_overlaps(Call& call) {
   require(overlaps.rank() == 2 && scores.rank() == 1 && overlaps.dim(0) == scores.dim(0) &&
               overlaps.dim(1) == scores.dim(0),
           "overlaps must be square, with a score per row");
-  Limits limits = limits_of(call, 2, 0);
-  limits.most = std::max<std::int64_t>(limits.most, 0);
+  const Limits limits = limits_of(call, 2, 0);
+  require(limits.most >= 0, "max_output_size must be non-negative");
   const std::int64_t count = scores.count();
   const float* shared = overlaps.as<float>();
   const auto overlap = [=](std::int64_t a, std::int64_t b) { return shared[a * count + b]; };
@@ -273,8 +290,9 @@ class CombinedSuppression {
     std::vector<Found> found;
     for (std::int64_t c = 0; c < classes; ++c) {
       const Overlaps overlaps(own + (kinds > 1 ? c : 0) * 4, kinds * 4);
-      const Chosen chosen = suppress_boxes(scores.as<float>() + n * count * classes + c, count,
-                                           classes, overlaps, limits);
+      // Here an overlap that is NaN suppresses nothing.
+      const Chosen chosen = suppress_firmly(scores.as<float>() + n * count * classes + c, count,
+                                            classes, overlaps, limits);
       for (std::size_t k = 0; k < chosen.boxes.size(); ++k)
         found.push_back({chosen.scores[k], c, chosen.boxes[k]});
     }

@@ -33,13 +33,14 @@ struct Div {
     }
   }
 };
+// Of numbers of which one is NaN the one that is there stays.
 struct Min {
   template <class T>
-  static T of(T a, T b) { return a < b || a != a ? a : b; }
+  static T of(T a, T b) { return b < a ? b : a; }
 };
 struct Max {
   template <class T>
-  static T of(T a, T b) { return a > b || a != a ? a : b; }
+  static T of(T a, T b) { return a < b ? b : a; }
 };
 
 template <class T, class Op>
@@ -132,17 +133,37 @@ std::vector<TF_DataType> types_of(Operation operation) {
   return out;
 }
 
-bool divides_by_zero(Operation operation, const Tensor& by) {
+namespace {
+
+// Whether an element is zero, of either sign: floats without their sign, `parts` to an element.
+template <class Bits>
+bool has_zero(const void* data, std::int64_t count, int parts) {
+  const auto* values = static_cast<const Bits*>(data);
+  for (std::int64_t k = 0; k < count * parts; k += parts) {
+    Bits any = 0;
+    for (int part = 0; part < parts; ++part) any |= static_cast<Bits>(values[k + part] << 1);
+    if (any == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool divides_by_zero(Operation operation, const Tensor& by, bool floats_too) {
+  if (operation != Operation::kDiv) return false;
+  const std::int64_t count = by.count();
   switch (by.dtype()) {
-    case TF_FLOAT: case TF_DOUBLE: case TF_HALF: case TF_BFLOAT16: case TF_COMPLEX64:
-    case TF_COMPLEX128: return false;
+    case TF_HALF: case TF_BFLOAT16: return floats_too && has_zero<std::uint16_t>(by.data(), count, 1);
+    case TF_FLOAT: return floats_too && has_zero<std::uint32_t>(by.data(), count, 1);
+    case TF_DOUBLE: return floats_too && has_zero<std::uint64_t>(by.data(), count, 1);
+    case TF_COMPLEX64: return floats_too && has_zero<std::uint32_t>(by.data(), count, 2);
+    case TF_COMPLEX128: return floats_too && has_zero<std::uint64_t>(by.data(), count, 2);
     default: break;
   }
-  if (operation != Operation::kDiv) return false;
   bool found = false;
   with_real(by.dtype(), [&](auto type) {
     const auto* values = by.as<decltype(type)>();
-    found = std::find(values, values + by.count(), decltype(type){0}) != values + by.count();
+    found = std::find(values, values + count, decltype(type){0}) != values + count;
   });
   return found;
 }

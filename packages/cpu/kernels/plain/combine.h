@@ -12,15 +12,15 @@ enum class Operation { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
 // out[k] = operation(out[k], in[k * step]) for k below count; step is 0 or 1.
 using Combine = void (*)(void* out, const void* in, std::int64_t count, std::int64_t step);
 
-// NaN wins minima and maxima; integers wrap, and are divided towards zero (never by zero: check).
+// Of numbers of which one is NaN minima and maxima keep the one that is there; integers wrap, and are divided towards zero (never by zero: check).
 // Floats of 16 bits are rounded after each operation. Null for a dtype that has no such operation.
 Combine combine_of(Operation operation, TF_DataType dtype);
 
 // The dtypes that have it.
 std::vector<TF_DataType> types_of(Operation operation);
 
-// Whether the operation is a division by an integer 0 somewhere in the tensor.
-bool divides_by_zero(Operation operation, const Tensor& by);
+// Whether the operation is a division by 0 somewhere in the tensor: an integer, or any number.
+bool divides_by_zero(Operation operation, const Tensor& by, bool floats_too);
 
 // Index vectors [..., depth] as row numbers of a tensor whose first dims they index. Fails for one
 // outside, or makes it -1 where `ignores`.

@@ -125,7 +125,10 @@ class TopK {
   std::int64_t k_;
 };
 
-void top_k_v2(Call& call) { top(call, scalar_int(call.input(1), "k")); }
+void top_k_v2(Call& call) {
+  require(call.input(1).rank() == 0, "k must be a scalar");
+  top(call, scalar_int(call.input(1), "k"));
+}
 
 // The bits of an element that make it not zero: all but signs of floats.
 std::uint64_t meaning_bits(TF_DataType dtype) {

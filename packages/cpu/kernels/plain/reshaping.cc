@@ -175,6 +175,7 @@ void invert_permutation(Call& call) {
 // Where each of several shapes begins in the concatenation.
 void concat_offset(Call& call) {
   const Dims first = int_vector(call.input(1), "a shape");
+  require(call.input(0).rank() == 0, "concat_dim must be a scalar");
   const int axis = wrap_axis(scalar_int(call.input(0), "concat_dim"),
                              static_cast<int>(first.size()), "concat_dim");
   std::int64_t total = 0;

@@ -295,6 +295,10 @@ class CropAndResize {
       if (at < 0 || at >= image.dim(0))
         fail(TF_OUT_OF_RANGE, "box_ind has values outside [0, batch_size)");
     }
+    for (std::int64_t k = 0; k < boxes.count(); ++k) {
+      require(std::isfinite(boxes.as<float>()[k]),
+              "Boxes contains at least one element that is not finite");
+    }
     Dims dims = {boxes.dim(0), integer_at(size, 0), integer_at(size, 1), image.dim(3)};
     check_dims(dims);
     return dims;

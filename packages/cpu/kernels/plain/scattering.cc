@@ -24,7 +24,7 @@ void apply(Combine combine, char* out, const Number* rows, std::int64_t count, c
 }
 
 // Rows of a variable.
-void scatter_rows(Call& call, Operation operation) {
+void scatter_rows(Call& call, Operation operation, bool is_reference) {
   const Tensor indices = call.input(1);
   const Tensor updates = call.input(2);
   const Tensor held = call.variable(0);
@@ -39,7 +39,7 @@ void scatter_rows(Call& call, Operation operation) {
   }
   require(updates.dtype() == held.dtype(), "the updates must have the dtype of the variable");
   check_below(indices, held.dim(0));
-  require(!divides_by_zero(operation, updates), "integers must not be divided by zero");
+  require(!divides_by_zero(operation, updates, !is_reference), "updates must not contain 0");
   const Combine combine = combine_of(operation, held.dtype());
   require(combine != nullptr, "the dtype cannot be accumulated");
   if (indices.count() == 0 || held.count() == 0) return;
@@ -54,7 +54,7 @@ void scatter_rows(Call& call, Operation operation) {
 
 template <Operation kOperation, bool kIsReference>
 void scatter(Call& call) {
-  scatter_rows(call, kOperation);
+  scatter_rows(call, kOperation, kIsReference);
   if constexpr (kIsReference) TF_OpKernelContext_ForwardRefInputToRefOutput(call.context(), 0, 0);
 }
 

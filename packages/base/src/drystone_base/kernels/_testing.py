@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from drystone_base.policy import Access
 from drystone_base.state import ResourceManager, Variable
 from drystone_base.tensor import as_strings
 
-__all__ = ["as_array", "infer_shapes", "run_op"]
+__all__ = ["as_array", "infer_shapes", "run_op", "with_dtypes"]
 
 
 def as_array(value: Any) -> Any:
@@ -40,6 +40,17 @@ def _holds_text(value: Any) -> bool:
 
 def _dtype_of(value: Any) -> DType:
     return value.dtype if isinstance(value, Variable) else from_numpy(value.dtype)
+
+
+def with_dtypes(op: OpDef, attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes, with dtypes for labels of dtypes."""
+    out = dict(attrs)
+    for name in attrs.keys() & op.attrs.keys():
+        if op.attrs[name].type == "type":
+            out[name] = as_dtype(attrs[name])
+        elif op.attrs[name].type == "list(type)":
+            out[name] = [as_dtype(label) for label in attrs[name]]
+    return out
 
 
 def _list_length(op: OpDef, name: str, given: int) -> int:
@@ -83,9 +94,7 @@ def run_op(
     """
     definition = op_def(op)
     values = [as_array(v) for v in inputs]
-    types = {n for n, a in definition.attrs.items() if a.type == "type"}
-    given = {k: as_dtype(v) if k in types else v for k, v in attrs.items()}
-    filled = _infer_attrs(definition, values, given)
+    filled = _infer_attrs(definition, values, with_dtypes(definition, attrs))
     function = find_kernel(op)
     if function is None:
         raise UnsupportedOp(f"op {op!r} has no reference kernel")
@@ -114,9 +123,7 @@ def infer_shapes(
     definition = op_def(op)
     given = [dtypes.as_dtype(d) for d in dtypes_in] if dtypes_in else [dtypes.FLOAT32] * len(shapes)
     stand_ins = [np.empty(0, d.np) for d in given]
-    types = {n for n, a in definition.attrs.items() if a.type == "type"}
-    named = {k: as_dtype(v) if k in types else v for k, v in attrs.items()}
-    filled = _infer_attrs(definition, stand_ins, named)
+    filled = _infer_attrs(definition, stand_ins, with_dtypes(definition, attrs))
     function = find_shape_function(op)
     if function is None:
         raise UnsupportedOp(f"op {op!r} has no shape function")

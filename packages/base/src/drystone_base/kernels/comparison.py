@@ -94,10 +94,9 @@ def clip_by_value(call: Call, t: Array, low: Array, high: Array) -> Array:
     """
     for limit in (low, high):
         call.require(
-            limit.size == 1 or limit.shape == t.shape,
+            not limit.ndim or limit.shape == t.shape,
             "a limit must be a scalar or have the tensor's shape",
             found=f"limit {list(limit.shape)}, tensor {list(t.shape)}",
         )
-    low, high = (v.reshape(()) if v.shape != t.shape else v for v in (low, high))
     below = np.where(widen(high) < widen(t), high, t)
     return np.where(widen(below) < widen(low), low, below)

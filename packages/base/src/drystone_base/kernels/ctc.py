@@ -86,9 +86,9 @@ def _example(logits: Array, targets: Sequence[int], merge: bool) -> tuple[Array,
     path[1::2] = targets
     alpha = _paths(log_y, path, merge)
     # Backwards it is the same walk; forward variables hold the emission at t, which counts once.
-    beta = _paths(log_y[::-1], path[::-1], merge)[::-1, ::-1] - log_y[:, path]
-    both = np.where(np.isneginf(alpha), -np.inf, alpha + beta)
-    both[np.isnan(both)] = -np.inf
+    beta = _paths(log_y[::-1], path[::-1], merge)[::-1, ::-1]
+    never = np.isneginf(alpha) | np.isneginf(beta)
+    both = np.where(never, -np.inf, alpha + (beta - log_y[:, path]))
     total = np.logaddexp.reduce(both[0])
     if np.isneginf(total):
         return -total, y
@@ -142,7 +142,11 @@ def ctc_greedy_decoder(call: Call, inputs: Array, lengths: Array) -> list[Array]
         found=blank,
         needed=f"a value in [{-classes}, {classes})",
     )
-    best, top = np.argmax(inputs, axis=2), inputs.max(axis=2)
+    # NaN is not above what was found before it: it is the best only as the first.
+    known = inputs.copy()
+    known[..., 1:][np.isnan(known[..., 1:])] = -np.inf
+    best = np.argmax(known, axis=2)
+    top = np.take_along_axis(inputs, best[..., None], axis=2)[..., 0]
     rows, scores = [], np.zeros((inputs.shape[1], 1), inputs.dtype)
     for b, length in enumerate(lengths.tolist()):
         path = best[: max(length, 0), b]

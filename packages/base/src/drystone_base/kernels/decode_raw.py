@@ -46,7 +46,7 @@ def _numbers(call: Call, data: bytes, shape: tuple[int, ...]) -> Array:
 def decode_padded_raw(call: Call, values: Array, fixed_length: Array) -> Array:
     """As DecodeRaw, each string first cut or zero-filled to ``fixed_length`` bytes."""
     call.require(
-        fixed_length.size == 1, "fixed_length must be one number", found=list(fixed_length.shape)
+        fixed_length.ndim == 0, "fixed_length must be a scalar", found=list(fixed_length.shape)
     )
     length, size = int(fixed_length.item()), call.attrs["out_type"].np.itemsize
     call.require(

@@ -9,7 +9,17 @@ from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 from drystone_base.kernels._windows import window_of
 
-__all__ = ["crop_axis"]
+__all__ = ["check_boxes", "crop_axis"]
+
+
+def check_boxes(call: Call, boxes: Array) -> None:
+    """Refuse boxes of which a corner is NaN or infinite."""
+    call.require(
+        bool(np.isfinite(boxes).all()),
+        "Boxes contains at least one element that is not finite",
+        found=f"{int((~np.isfinite(boxes)).sum())} of {boxes.size} numbers",
+        needed="finite numbers",
+    )
 
 
 def crop_axis(low: Array, high: Array, size: int, out: int) -> Array:
@@ -88,6 +98,7 @@ def _check_crop(
         needed=f"0 to {image.shape[0] - 1}",
         status="OUT_OF_RANGE",
     )
+    check_boxes(call, boxes)
     check_size(call, (len(index), rows, columns, image.shape[3]), np.dtype(np.float32))
     return rows, columns
 

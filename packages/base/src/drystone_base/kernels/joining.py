@@ -61,7 +61,8 @@ def parallel_concat(call: Call, *values: Array) -> Array:
 def concat_offset(call: Call, axis: Array, *shapes: Array) -> list[Array]:
     """Where each of the tensors of these shapes begins in their concatenation."""
     rows = [int_vector(call, s, "a shape") for s in shapes]
-    place = wrap_axis(call, scalar_int(call, axis, "concat_dim"), len(rows[0]), "concat_dim")
+    call.require(axis.ndim == 0, "concat_dim must be a scalar", found=list(axis.shape), needed=[])
+    place = wrap_axis(call, int(axis), len(rows[0]), "concat_dim")
     total, out = 0, []
     for row, given in zip(rows, shapes, strict=True):
         call.require(

@@ -14,7 +14,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 
-__all__ = ["Limits", "overlaps_of", "suppress"]
+__all__ = ["Limits", "Overlap", "overlaps_of", "suppress"]
 
 Overlap: TypeAlias = Callable[[int, int], float]
 
@@ -29,18 +29,29 @@ class Limits:
     sigma: float = 0.0
 
 
+def _lesser(a: Array, b: Array) -> Array:
+    return np.where(b < a, b, a)
+
+
+def _greater(a: Array, b: Array) -> Array:
+    return np.where(a < b, b, a)
+
+
 @quiet
 def overlaps_of(boxes: Array) -> Overlap:
-    """Intersection over union of two ``[y1, x1, y2, x2]`` boxes, corners in any order."""
+    """Intersection over union of two ``[y1, x1, y2, x2]`` boxes, corners in any order.
+
+    NaN corners count as TensorFlow's comparisons take them: the first of two stays.
+    """
     wide = boxes.astype(np.float32)
-    low = np.minimum(wide[:, :2], wide[:, 2:])
-    high = np.maximum(wide[:, :2], wide[:, 2:])
+    low = _lesser(wide[:, :2], wide[:, 2:])
+    high = _greater(wide[:, :2], wide[:, 2:])
     area = np.prod(high - low, axis=1)
 
     def overlap(a: int, b: int) -> float:
         if area[a] <= 0 or area[b] <= 0:
             return 0.0
-        sides = np.maximum(np.minimum(high[a], high[b]) - np.maximum(low[a], low[b]), 0)
+        sides = _greater(_lesser(high[a], high[b]) - _greater(low[a], low[b]), np.float32(0))
         shared = sides[0] * sides[1]
         return float(shared / (area[a] + area[b] - shared))
 
@@ -53,8 +64,8 @@ def suppress(
 ) -> tuple[list[int], list[float]]:
     """Chosen boxes, best first, and their scores (lowered by Soft-NMS where ``sigma`` > 0).
 
-    A box is compared only with those chosen since it was last looked at.
-    Soft-NMS: Bodla and others, 2017.
+    A box is compared only with those chosen since it was last looked at. An overlap that is NaN
+    makes the score 0, or with ``sigma`` NaN, which drops the box. Soft-NMS: Bodla and others, 2017.
     """
     heap = [(-s, k, 0) for k, s in enumerate(scores) if s > limits.score]
     heapq.heapify(heap)
@@ -67,15 +78,16 @@ def suppress(
             shared = overlap(box, other)
             if limits.sigma > 0:
                 score *= math.exp(-0.5 / limits.sigma * shared * shared)
-            dropped = limits.sigma <= 0 and shared > limits.overlap
+            elif not shared <= limits.overlap:
+                dropped, score = shared > limits.overlap, score * 0
             if dropped or score <= limits.score:
                 break
-        if dropped or score <= limits.score:
+        if dropped:
             continue
         if score == -negative:
             chosen.append(box)
             kept.append(score)
-        else:
+        elif score > limits.score:
             heapq.heappush(heap, (-score, box, len(chosen)))
     return chosen, kept
 
@@ -157,6 +169,9 @@ def non_max_suppression_withoverlaps_of(
     )
     _check_scalars(call, settings)
     count, overlap, score = int(settings[0]), float(settings[1]), float(settings[2])
-    limits = Limits(max(count, 0), overlap, score)
+    call.require(
+        count >= 0, "max_output_size must not be negative", found=count, needed="0 or more"
+    )
+    limits = Limits(count, overlap, score)
     chosen, _ = suppress(scores.tolist(), lambda a, b: float(overlaps[a, b]), limits)
     return np.array(chosen, np.int32)

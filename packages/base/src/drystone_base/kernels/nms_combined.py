@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
-from drystone_base.kernels.nms import Limits, overlaps_of, suppress
+from drystone_base.kernels.nms import Limits, Overlap, overlaps_of, suppress
 
 __all__: list[str] = []
 
@@ -46,10 +47,20 @@ def _best(boxes: Array, scores: Array, limits: Limits) -> list[tuple[float, int,
     """Score, class and box of all that the classes choose, best first."""
     found = []
     for category in range(scores.shape[1]):
-        overlap = overlaps_of(boxes[:, category if boxes.shape[1] > 1 else 0])
+        overlap = _numbers(overlaps_of(boxes[:, category if boxes.shape[1] > 1 else 0]))
         chosen, kept = suppress(scores[:, category].tolist(), overlap, limits)
         found += [(score, category, box) for score, box in zip(kept, chosen, strict=True)]
     return sorted(found, key=lambda row: -row[0])
+
+
+def _numbers(overlap: Overlap) -> Overlap:
+    """Overlaps, 0 for those that are NaN: here they suppress nothing."""
+
+    def number(a: int, b: int) -> float:
+        shared = overlap(a, b)
+        return 0.0 if math.isnan(shared) else shared
+
+    return number
 
 
 def _settings(

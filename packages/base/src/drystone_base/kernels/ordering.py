@@ -35,7 +35,8 @@ def top_k_v2(call: Call, x: Array, k: Array) -> tuple[Array, Array]:
 
     Of equal elements the first comes first; the order is the same with ``sorted=False``.
     """
-    return _top(call, x, scalar_int(call, k, "k"), call.attrs["index_type"].np)
+    call.require(k.ndim == 0, "k must be a scalar", found=list(k.shape), needed=[])
+    return _top(call, x, int(k), call.attrs["index_type"].np)
 
 
 @kernel("NthElement")

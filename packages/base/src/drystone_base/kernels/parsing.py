@@ -82,7 +82,7 @@ def decode_csv(call: Call, records: Array, *defaults: Array) -> list[Array]:
         needed=len(defaults),
     )
     call.require(
-        all(d.size <= 1 for d in defaults),
+        all(d.size <= 1 and d.ndim <= 1 for d in defaults),
         "a default must be one value, or none",
         found=[list(d.shape) for d in defaults],
         needed="[0], [1] or a scalar",

@@ -237,6 +237,7 @@ def _nudged(call: Call, low: Array, high: Array) -> tuple[Array, Array, Array]:
     scale = (high - low) / (last - first)
     zero = first - low / scale
     zero = np.where(zero < first, first, np.where(zero > last, last, _half_away(zero)))
+    zero = np.where(np.isnan(zero), np.float32(0), zero)  # an integer in TensorFlow
     return ((first - zero) * scale).astype("f4"), ((last - zero) * scale).astype("f4"), scale
 
 
@@ -254,22 +255,21 @@ def _fake_range(call: Call, x: Array, given: Sequence[Array]) -> tuple[Array, Ar
         found=f"{[list(g.shape) for g in given]} for {list(x.shape)}",
         needed=list(needed),
     )
-    call.require(
-        np.all(given[0] <= given[1]), "min must not be above max",
-        found=[g.tolist() for g in given], needed="min <= max",
-    )  # fmt: skip
     return given[0], given[1]
 
 
 @kernel("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 @quiet
 def fake_quant(call: Call, x: Array, *given: Array) -> Array:
-    """``x`` rounded to ``num_bits`` steps between min and max; TF ``FakeQuantWithMinMaxVars``."""
+    """``x`` rounded to ``num_bits`` steps between min and max; TF ``FakeQuantWithMinMaxVars``.
+
+    As in TensorFlow, a range that is not finite makes NaN, and one the wrong way round a constant.
+    """
     low, high = _fake_range(call, x, given)
     least, most, scale = _nudged(call, low, high)
     inverse = np.float32(1) / scale
     zero = np.floor(-least * inverse + np.float32(0.5))
-    shifted = np.clip(x, least, most) - least
+    shifted = np.maximum(np.minimum(x, most), least) - least
     out = np.floor(shifted * inverse - zero + np.float32(0.5)) * scale
     return np.asarray(np.where((low == 0) & (high == 0), np.float32(0), out))
 
@@ -289,10 +289,11 @@ def fake_quant_grad(call: Call, dy: Array, x: Array, *given: Array) -> Any:
     low, high = _fake_range(call, x, given)
     least, most, _ = _nudged(call, low, high)
     empty = (low == 0) & (high == 0)
-    below, above = (x < least) & ~empty, (x > most) & ~empty
-    inner = np.where(below | above, np.float32(0), dy)
+    # Gradients that are not finite make NaN where they are multiplied by 0.
+    inner = np.where(empty, dy, dy * ((x >= least) & (x <= most)).astype(np.float32))
     if not given:
         return inner
     axes = tuple(range(x.ndim - low.ndim))
-    sums = (np.where(part, dy, np.float32(0)).sum(axes) for part in (below, above))
+    outer = (np.where(empty, np.float32(0), dy * part) for part in (x < least, x > most))
+    sums = (part.sum(axes) for part in outer)
     return (inner, *(np.asarray(s, np.float32) for s in sums))

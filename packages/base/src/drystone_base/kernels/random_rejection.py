@@ -78,10 +78,10 @@ def _gamma(stream: Stream, alpha: Array, places: Array) -> Array:
 def _poisson(stream: Stream, rate: Array, places: Array) -> Array:
     """Samples of Poisson distributions (float64)."""
     uniform = Draws(Lanes(stream, places * _RESERVED), rate.size, _pairs, 2, np.float64)
-    out = np.zeros(rate.size)
+    out = np.where(np.isposinf(rate), np.inf, 0)
     few = rate < 10
     _poisson_few(uniform, rate, np.flatnonzero(few), out)
-    _poisson_many(uniform, rate, np.flatnonzero(~few), out)
+    _poisson_many(uniform, rate, np.flatnonzero(~few & np.isfinite(rate)), out)
     return out
 
 
@@ -173,9 +173,10 @@ def _binomial(stream: Stream, count: Array, prob: Array, places: Array) -> Array
     """Samples of binomial distributions, float64; the smaller of ``prob`` and 1 - prob is used."""
     high = prob > 0.5
     less = np.where(high, prob.dtype.type(1) - prob, prob)
-    out = np.where(np.isnan(prob), np.nan, np.where(prob >= 1, count.astype(np.float64), 0.0))
-    out[~(count > 0) | (prob <= 0)] = 0
-    drawn = (count > 0) & (prob > 0) & (prob < 1)
+    wide = count.astype(np.float64)
+    out = np.where(np.isnan(prob), np.nan, np.where((prob >= 1) | ~np.isfinite(wide), wide, 0.0))
+    out[(count <= 0) | (prob <= 0)] = 0
+    drawn = (count > 0) & np.isfinite(wide) & (prob > 0) & (prob < 1)
     many = count * less >= 10
     for method, chosen in ((_binomial_many, drawn & many), (_binomial_few, drawn & ~many)):
         n = count[chosen].astype(np.float64)
@@ -192,8 +193,7 @@ def _spread(parameters: list[Array], copies: int, sample: Callable[..., Array]) 
     return sample(*wide, places.reshape(-1))
 
 
-def _sample_gamma(call: Call, stream: Stream, dims: tuple[int, ...], alpha: Array) -> Array:
-    _check_parameter(call, "alpha", alpha, alpha > -0.66, "a number, not negative")
+def _sample_gamma(stream: Stream, dims: tuple[int, ...], alpha: Array) -> Array:
     copies = math.prod(dims) // alpha.size
     wide = alpha.reshape(-1).astype(np.float64)
     found = _spread([wide], copies, lambda a, places: _gamma(stream, a, places))
@@ -201,11 +201,13 @@ def _sample_gamma(call: Call, stream: Stream, dims: tuple[int, ...], alpha: Arra
 
 
 def _sample_poisson(call: Call, stream: Stream, dims: tuple[int, ...], rate: Array) -> Array:
-    _check_parameter(call, "rate", rate, np.isfinite(rate), "a finite number")
-    copies = math.prod(dims) // rate.size
+    _check_parameter(call, "rate", rate, ~np.isnan(rate), "a number")
+    copies, dtype = math.prod(dims) // rate.size, call.attrs["dtype"].np
     wide = rate.reshape(-1).astype(np.float64)
     found = _spread([wide], copies, lambda r, places: _poisson(stream, r, places))
-    return found.reshape(dims).astype(call.attrs["dtype"].np)
+    if dtype.kind in "iu":
+        found = np.where(np.isinf(found), 0, found)  # as TensorFlow leaves them
+    return found.reshape(dims).astype(dtype)
 
 
 def _drawn(call: Call, shape: Array, given: Array) -> tuple[int, ...]:
@@ -247,7 +249,7 @@ def random_gamma(call: Call, shape: Array, alpha: Array) -> Array:
     dims = _drawn(call, shape, alpha)
     if math.prod(dims) == 0:
         return np.zeros(dims, alpha.dtype)
-    return _sample_gamma(call, reserve(call, math.prod(dims) * _RESERVED), dims, alpha)
+    return _sample_gamma(reserve(call, math.prod(dims) * _RESERVED), dims, alpha)
 
 
 @kernel("RandomPoisson", "RandomPoissonV2")
@@ -264,7 +266,7 @@ def _gamma_of(call: Call, shape: Array, alpha: Array, stream: Stream) -> Array:
     dims = _filled(call, "alpha", shape, alpha)
     if math.prod(dims) == 0:
         return np.zeros(dims, alpha.dtype)
-    return _sample_gamma(call, stream, dims, alpha)
+    return _sample_gamma(stream, dims, alpha)
 
 
 @kernel("StatelessRandomGammaV2")

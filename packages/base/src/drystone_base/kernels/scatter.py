@@ -45,14 +45,27 @@ def _add(target: Array, rows: Array, updates: Array) -> None:
     np.add.at(target, rows, updates)
 
 
+def _extreme(better: Any, whole: Any) -> Write:
+    """The smaller or larger one; of numbers of which one is NaN the one that is there stays."""
+
+    def write(target: Array, rows: Array, updates: Array) -> None:
+        if target.dtype.kind in "iu":
+            whole.at(target, rows, updates)
+            return
+        for row, update in zip(rows.tolist(), updates, strict=True):
+            target[row] = np.where(better(update, target[row]), update, target[row])
+
+    return write
+
+
 _WRITES: Final[dict[str, Write]] = {
     "Update": _update,
     "Add": _add,
     "Sub": np.subtract.at,
     "Mul": np.multiply.at,
     "Div": _divide,
-    "Min": np.minimum.at,
-    "Max": np.maximum.at,
+    "Min": _extreme(np.less, np.minimum),
+    "Max": _extreme(np.greater, np.maximum),
 }
 
 
@@ -81,8 +94,8 @@ def _into_rows(call: Call, value: Array, indices: Array, updates: Array) -> Arra
     )
     check_below(call, indices, value.shape[0])
     write = _write_of(call, value.dtype)
-    if call.op.endswith("Div") and value.dtype.kind in "iu":
-        call.require(updates.all(), "integers must not be divided by zero", found=0, needed="not 0")
+    if call.op == "ResourceScatterDiv" or (call.op == "ScatterDiv" and value.dtype.kind in "iu"):
+        call.require(updates.all(), "updates must not contain 0", found=0, needed="not 0")
     out = value.copy()
     inner = math.prod(value.shape[1:])
     flat_updates = np.broadcast_to(updates, wanted).reshape(indices.size, inner)
