@@ -15,6 +15,7 @@ import numpy as np
 from drystone_base.kernels._indices import bad_rows, check_below, int_vector
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._widen import quiet
 from drystone_base.state import Variable, resource_of
 
 __all__: list[str] = []
@@ -82,6 +83,7 @@ def _write_of(call: Call, dtype: np.dtype[Any]) -> Write:
     return _WRITES[name]
 
 
+@quiet
 def _into_rows(call: Call, value: Array, indices: Array, updates: Array) -> Array:
     """A copy of ``value`` with rows changed; a scalar update stands for every element."""
     call.require(value.ndim >= 1, "the variable must not be a scalar", found=[], needed="rank 1+")
@@ -124,6 +126,7 @@ def resource_scatter(call: Call, handle: Array, indices: Array, updates: Array) 
     return ()
 
 
+@quiet
 def _into_places(call: Call, out: Array, indices: Array, updates: Array, write: Write) -> Array:
     """``out`` (owned by the caller) changed at index vectors."""
     call.require(
