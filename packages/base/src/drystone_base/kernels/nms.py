@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,11 +29,11 @@ class Limits:
     sigma: float = 0.0
 
 
-def _lesser(a: Array, b: Array) -> Array:
+def _lesser(a: Any, b: Any) -> Any:
     return np.where(b < a, b, a)
 
 
-def _greater(a: Array, b: Array) -> Array:
+def _greater(a: Any, b: Any) -> Any:
     return np.where(a < b, b, a)
 
 
