@@ -453,3 +453,10 @@ def test_real_models_have_the_recorded_signature(row: dict[str, Any]) -> None:
         assert (None if found.shape is None else list(found.shape)) == shape
     for want in row["outputs"]:
         assert str(outputs[want["tensor"]].dtype) == want["dtype"]
+
+
+def test_one_tag_may_be_text(tmp_path: Path) -> None:
+    folder = write_saved_model(tmp_path / "m", meta_graph(model_graph()))
+    assert load(folder, tags="serve").loaded.tags == ("serve",)
+    with pytest.raises(DrystoneError, match="no-such-tags"):
+        load(folder, tags="train")

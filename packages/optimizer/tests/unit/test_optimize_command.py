@@ -152,6 +152,21 @@ def test_page_holds_both_pictures_and_nothing_from_outside(model: Path) -> None:
     ElementTree.fromstring(re.findall(r"<svg.*?</svg>", text, re.S)[0])
 
 
+def test_names_do_nothing_in_the_page(tmp_path: Path) -> None:
+    graph = Graph()
+    attrs = {"dtype": FLOAT32, "shape": (2,)}
+    x = graph.add("Placeholder", "x<script>\x1b[31m\u202e", attrs=attrs)
+    graph.add("Neg", "y<!--\u202e", [graph.add("Neg", "\x07n", [x], attrs={"T": FLOAT32})],
+              attrs={"T": FLOAT32})  # fmt: skip
+    write_graph(graph, tmp_path / "m.pb")
+    done = run(tmp_path / "m.pb", tmp_path / "o.pb", "--html", tmp_path / "page.html")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert "<script" not in text
+    assert "x&lt;script&gt;\\x1b[31m\\u202e" in text
+
+
 # ---- bisect ------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from pass_checks import (
 )
 from random_images import draw_images
 
+import drystone_base as ds
 from drystone_abi.protos import ConfigProto, DataType, FunctionDef, RewriterConfig
 from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
 from drystone_base.errors import BadRequest
@@ -427,3 +428,18 @@ def test_c9_sixteen_bits_come_after_fusion(fuses: bool, monkeypatch: pytest.Monk
     feeds = {"x:0": np.random.default_rng(9).normal(size=(1, 6, 6, 3)).astype(np.float32)}
     assert_near(m.graph, after, ["y:0"], feeds, 0.02)
     assert_same_natively(m.graph, after, ["y:0"], feeds, tolerance=0.2)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_a_model_is_loaded_in_a_precision(
+    precision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PREFIX + "IGNORE_PERFORMANCE", "1")
+    graph = layers("Relu").graph
+    ds.write_graph(graph, tmp_path / "m.pb")
+    whole, lower = (ds.load(tmp_path / "m.pb", precision=p) for p in ("float32", precision))
+    (name,) = whole.outputs
+    a, b = (np.asarray(m(X["x:0"])[name]) for m in (whole, lower))
+    assert a.dtype == b.dtype == np.float32
+    assert not np.array_equal(a, b)
+    np.testing.assert_allclose(a, b, rtol=0.1, atol=0.1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from drystone_base._seeding import with_seeds as with_seeds
     from drystone_base.cli._compare import graphs as graph_changes
     from drystone_base.cli._draw import picture_of as picture_of
+    from drystone_base.cli._draw_svg import escape as escape_html
     from drystone_base.cli._paths import AnyPath as AnyPath
     from drystone_base.cli._paths import check_local as check_local
     from drystone_base.cli._paths import check_output as check_output
@@ -41,6 +42,7 @@ __all__ = [
     "check_tensor",
     "common_options",
     "duration",
+    "escape_html",
     "graph_changes",
     "made_up",
     "moving",
@@ -63,6 +65,7 @@ _HOME: Final = {
     "check_local": "drystone_base.cli._paths",
     "check_output": "drystone_base.cli._paths",
     "check_tensor": "drystone_base.cli._tensors",
+    "escape_html": "drystone_base.cli._draw_svg:escape",
     "graph_changes": "drystone_base.cli._compare:graphs",
     "made_up": "drystone_base.cli._values",
     "moving": "drystone_base.cli._transfers",

@@ -6,11 +6,10 @@ It holds everything itself: no script, no link, nothing to fetch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.cli.kit import duration, picture_of, replace_file
+from drystone_base.cli.kit import duration, escape_html, picture_of, replace_file
 from drystone_base.graph import Graph
 from drystone_optimizer.report import Report
 
@@ -31,6 +30,8 @@ th{border-bottom:1px solid #b4c0cc}td.n{text-align:right}code{font-size:12px}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:20px}
 figure{margin:0;border:1px solid #d4dbe2;overflow:auto;max-height:80vh}
 figcaption{padding:6px 10px;background:#f6f8fa;position:sticky;left:0}
+@media (max-width:700px){body{margin:10px}.pair{grid-template-columns:minmax(0,1fr)}
+table{display:block;overflow-x:auto}}
 """
 
 
@@ -51,8 +52,9 @@ def page(name: str, before: Graph, after: Graph, report: Report, changes: Mappin
     )
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'>",
-        f"<title>{escape(name)}, optimized</title><style>{_STYLE}</style>",
-        f"<h1>{escape(name)}, optimized</h1><p>{escape(said)}</p>",
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>",
+        f"<title>{escape_html(name)}, optimized</title><style>{_STYLE}</style>",
+        f"<h1>{escape_html(name)}, optimized</h1><p>{escape_html(said)}</p>",
         "<h2>Passes</h2>",
         _table(("pass", "where", "outcome", "nodes", "time", "class", "what"), _rows(report)),
         f"<h2>Graphs</h2><p>{_LEGEND}</p><div class='pair'>",
@@ -63,7 +65,7 @@ def page(name: str, before: Graph, after: Graph, report: Report, changes: Mappin
     rows = [(kind, r["node"], r["what"]) for kind, listed in changes.items() for r in listed]
     parts.append(_table(("", "node", "what"), rows) if rows else "<p>No node is another one.</p>")
     if report.merged.changes:
-        lines = "".join(f"<li>{escape(c.text())}</li>" for c in report.merged.changes)
+        lines = "".join(f"<li>{escape_html(c.text())}</li>" for c in report.merged.changes)
         parts.append(f"<h2>Wishes of plugins</h2><ul>{lines}</ul>")
     return "".join([*parts, "</html>"])
 
@@ -92,7 +94,7 @@ def _figure(title: str, graph: Graph, marked: Iterable[str]) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    head = "".join(f"<th>{escape_html(name)}</th>" for name in columns)
     body = "".join(
         "<tr>" + "".join(_cell(name, cell) for name, cell in zip(columns, row, strict=True))
         + "</tr>"
@@ -104,4 +106,4 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _cell(column: str, text: str) -> str:
     kind = f' class="{text}"' if column == "outcome" else ""
     kind = ' class="n"' if column in ("time", "nodes") else kind
-    return f"<td{kind}>{escape(text)}</td>"
+    return f"<td{kind}>{escape_html(text)}</td>"
