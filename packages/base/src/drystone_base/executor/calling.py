@@ -15,6 +15,7 @@ from drystone_base.state import Variable
 from drystone_base.tensor import as_array
 
 if TYPE_CHECKING:
+    from drystone_base.dtypes import DType
     from drystone_base.executor.runtime import Runtime
     from drystone_base.record import Record
 
@@ -52,6 +53,10 @@ class Called(Protocol):
     @property
     def output_count(self) -> int:
         """How many values it gives."""
+
+    @property
+    def output_types(self) -> Sequence[DType]:
+        """Their dtypes; none where these were checked before."""
 
     @property
     def deref(self) -> tuple[int, ...]:
@@ -121,7 +126,26 @@ def call_kernel(
         raise unexpected(instruction, values, ValueError(f"the kernel gave {len(outputs)} outputs"))
     if instruction.is_transfer:
         return list(outputs)  # a dead value is None
-    return [v if isinstance(v, np.ndarray | Variable) else as_array(v) for v in outputs]
+    given = [v if isinstance(v, np.ndarray | Variable) else as_array(v) for v in outputs]
+    _check_types(instruction, given)
+    return given
+
+
+def _check_types(instruction: Called, outputs: Sequence[Any]) -> None:
+    """Raise ``KernelError`` for a value of another dtype than the node declares.
+
+    What comes out of a variant, a table or a function is as it was put in, whatever is declared.
+    """
+    for k, (dtype, value) in enumerate(zip(instruction.output_types, outputs, strict=False)):
+        if isinstance(value, np.ndarray) and value.dtype != dtype.np:
+            raise KernelError(
+                f"node {instruction.node!r} ({instruction.op}) failed",
+                check="an op must give the dtypes that its node declares",
+                found=f"{value.dtype} at output {k}",
+                needed=dtype,
+                remedy="the graph is corrupt or was edited wrongly: export the model again",
+                status="INVALID_ARGUMENT",
+            )
 
 
 def unexpected(instruction: Called, values: list[Any], error: Exception) -> KernelError:

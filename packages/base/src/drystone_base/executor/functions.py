@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.dtypes import STRING, DType
 from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.executor import reference
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.runtime import Runtime
-from drystone_base.graph import FunctionLibrary
+from drystone_base.graph import FunctionLibrary, validate
 from drystone_base.kernels import Array, Call
 from drystone_base.ops.attrs import FunctionRef
 
@@ -30,6 +31,7 @@ class FunctionCaller:
     def __init__(self, library: FunctionLibrary) -> None:
         self.library = library
         self._plans: dict[tuple[str, str, bool], Plan] = {}
+        self._types: dict[str, list[DType]] = {}
         self._lock = threading.Lock()
 
     def plan(self, function: FunctionRef, *, native: bool = False) -> Plan:
@@ -40,6 +42,7 @@ class FunctionCaller:
             if key not in self._plans:
                 body = self.library[function.name].body(self.library, function.attrs)
                 fetches = [result.inputs[0] for result in body.results]
+                validate(body.graph, body.results)  # they give what the signature says
                 self._plans[key] = lower(
                     body.graph,
                     fetches,
@@ -64,6 +67,7 @@ class FunctionCaller:
                 remedy="the graph is corrupt: export the model again",
                 code="bad-function-call",
             )
+        self._check_types(function, args)
         try:
             if not plan.has_plugins:
                 return reference.run(plan, args, runtime)
@@ -74,3 +78,37 @@ class FunctionCaller:
         except DrystoneError as error:
             error.passes(function=function.name)
             raise
+
+    def _check_types(self, function: FunctionRef, args: Sequence[Array]) -> None:
+        """Raise ``BadRequest`` for arguments of other dtypes than the function's."""
+        for k, (dtype, value) in enumerate(zip(self._arguments(function), args, strict=False)):
+            if isinstance(value, np.ndarray) and not _is_of(value, dtype):
+                raise BadRequest(
+                    f"function {function.name!r} is called with an argument of another dtype",
+                    check="a call must give arguments of the dtypes of the signature",
+                    found=f"argument {k} of {value.dtype}",
+                    needed=dtype,
+                    remedy="the graph is corrupt: export the model again",
+                    code="bad-function-call",
+                )
+
+    def _arguments(self, function: FunctionRef) -> list[DType]:
+        if not function.attrs and function.name in self._types:
+            return self._types[function.name]
+        signature = self.library[function.name].signature
+        defaults = {n: a.default for n, a in signature.attrs.items() if a.has_default}
+        try:
+            found = signature.input_types(defaults | dict(function.attrs))
+        except (DrystoneError, KeyError):
+            found = []
+        if not function.attrs:
+            self._types[function.name] = found
+        return found
+
+
+def _is_of(value: Array, dtype: DType) -> bool:
+    """Whether an array may be of a dtype: of objects, strings are told from handles."""
+    if value.dtype != dtype.np:
+        return False
+    first = value.flat[0] if dtype.is_object and value.size else None
+    return first is None or isinstance(first, bytes) == (dtype.base is STRING)

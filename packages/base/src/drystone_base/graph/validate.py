@@ -11,6 +11,7 @@ from drystone_base.dtypes import DType
 from drystone_base.errors import DrystoneError, GraphError
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
+from drystone_base.graph.seams import mismatch
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
 from drystone_base.ops.defs import AttrDef, OpDef, find
 
@@ -184,7 +185,7 @@ def validate(
     ``signatures``: those that are known already.
 
     Raises ``GraphError``: ``missing-attr``, ``bad-attr``, ``wrong-fan-in``, ``bad-output-index``,
-    ``dtype-mismatch``.
+    ``dtype-mismatch``, ``bad-function-call``.
     """
     signatures = signatures or Signatures()
     with no_cycle_collection():
@@ -200,6 +201,7 @@ def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> 
             _check_attr(node, name, declared, signature.attrs)
         signature.checked = True
     _check_constant(node)
+    _check_call(node)
     wanted = _input_types(node, signature)
     if len(wanted) != len(node.inputs):
         _fail(
@@ -211,6 +213,13 @@ def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> 
         )
     for index, (source, slot) in enumerate(node.inputs):
         _check_edge(node, index, source, slot, _outputs(source, signatures), wanted[index])
+
+
+def _check_call(node: Node) -> None:
+    found = mismatch(node)
+    if found is not None:
+        check = "a call must give what its function takes, and take what it gives"
+        _fail(node, "bad-function-call", check, found.found, found.needed)
 
 
 def _check_constant(node: Node) -> None:

@@ -31,6 +31,7 @@ class KeptKernel(NamedTuple):
     input_slices: Mapping[str, slice]
     deref: tuple[int, ...]
     is_transfer: bool = False
+    output_types: Sequence[DType] = ()
 
     @property
     def kernel(self) -> Kernel | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.dtypes import from_number
 from drystone_base.errors import DrystoneError
 from drystone_base.kept.arrays import BOUNDARY, Places, read_constants
 from drystone_base.kept.circumstances import circumstances
@@ -182,8 +183,9 @@ def _program(
     from drystone_base.executor.calling import compute, needs_run
     from drystone_base.kept.kernels import read_kernels
 
-    kernels = read_kernels(rows)
     dtypes = [tuple(map(int, own)) for own in outputs]
-    if len(dtypes) != len(kernels):
-        raise ValueError("each kernel must have its outputs")
+    kernels = [
+        kernel._replace(output_types=tuple(map(from_number, own)))
+        for kernel, own in zip(read_kernels(rows), dtypes, strict=True)
+    ]
     return Program(plan, constants, dtypes, partial(compute, kernels), needs_run(kernels))

@@ -21,6 +21,8 @@ from drystone_base.graph import (
 )
 from drystone_base.graph.calls import recursive_functions
 from drystone_base.graph.rewiring import redirect
+from drystone_base.graph.seams import mismatch
+from drystone_base.graph.validate import output_dtypes
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
@@ -122,12 +124,20 @@ def _refuses(ctx: Context, node: Node, function: Function) -> bool:
 
 def _fits(ctx: Context, node: Node, body: Body) -> bool:
     """Whether arguments and results agree with the call, and no result may be dead."""
-    if len(body.args) != len(node.inputs):
+    if len(body.args) != len(node.inputs) or mismatch(node) is not None:
         return False
     for arg, given in zip(body.args, node.inputs, strict=True):
         if arg.attrs["T"] is not ctx.dtype(given):
             return False
-    return not any(result.inputs[0][0].op in SWITCHES for result in body.results)
+    return all(_returns(result) for result in body.results)
+
+
+def _returns(result: Node) -> bool:
+    """Whether a result is of the dtype that the signature states, and never dead."""
+    source, index = result.inputs[0]
+    types = output_dtypes(source) or []
+    fits = index < len(types) and types[index].base is result.attrs["T"].base
+    return fits and source.op not in SWITCHES
 
 
 def _goes_by_name(node: Node) -> bool:
