@@ -212,8 +212,12 @@ def test_make_callable_checks_the_argument_count() -> None:
 def test_feeds_and_fetches_are_names() -> None:
     session = Session(from_text(const("a", 1)))
     for feed in (None, 1, b"a:0"):
-        with pytest.raises(BadRequest, match="a feed cannot be a ") as raised:
+        with pytest.raises(BadRequest, match="cannot take this for 'feeds'") as raised:
             session.make_callable("a", [feed])  # type: ignore[list-item]
+        assert raised.value.code == "bad-argument"
+        assert raised.value.found == f"list: [{feed!r}]"
+        with pytest.raises(BadRequest, match="a feed cannot be a ") as raised:
+            session.run("a", {feed: 1})  # type: ignore[dict-item]
         assert raised.value.code == "bad-feed"
         assert raised.value.needed == "'node:0'"
         assert raised.value.remedy == "give the name of each tensor that is fed"

@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from drystone_base.cli._health_runs import check, run_checks
+
 __all__ = ["examine"]
 
 _LIBRARIES: Final = ("numpy", "ml-dtypes", "protobuf", "click", "rich")
@@ -34,7 +36,7 @@ def examine() -> dict[str, Any]:
         },
         "plugins": _plugins(),
         "plans": _plans(),
-        "checks": [_check_set(), _check_requirements(), _check_run()],
+        "checks": [_check_set(), _check_requirements(), *run_checks()],
     }
 
 
@@ -113,17 +115,13 @@ def _blas() -> str:
     return text + (f", {threads} threads by environment" if threads else "")
 
 
-def _check(name: str, ok: bool, found: str) -> dict[str, Any]:
-    return {"name": name, "ok": ok, "found": found}
-
-
 def _check_set() -> dict[str, Any]:
     """The exact pins of the metapackage are the set that was tested together."""
     name = "versions are a tested set"
     try:
         pins = metadata.requires("drystone") or []
     except metadata.PackageNotFoundError:
-        return _check(
+        return check(
             name, True, "the drystone metapackage is not installed: no set to compare with"
         )
     wrong = []
@@ -131,9 +129,7 @@ def _check_set() -> dict[str, Any]:
         package, _, wanted = pin.partition("==")
         if _version(package.strip()) != wanted.strip():
             wrong.append(f"{package} {_version(package.strip())}, tested with {wanted}")
-    return _check(
-        name, not wrong, "; ".join(wrong) or f"the set of drystone {_version('drystone')}"
-    )
+    return check(name, not wrong, "; ".join(wrong) or f"the set of drystone {_version('drystone')}")
 
 
 def _check_requirements() -> dict[str, Any]:
@@ -149,60 +145,8 @@ def _check_requirements() -> dict[str, Any]:
         have, need = (_numbers(v) for v in (version, found[2]))
         if version == "not installed" or have < need:
             missing.append(f"{found[1]} {version}, needs {found[2]}")
-    return _check("libraries are recent enough", not missing, "; ".join(missing) or "all of them")
+    return check("libraries are recent enough", not missing, "; ".join(missing) or "all of them")
 
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)[:3]]
-
-
-def _check_run() -> dict[str, Any]:
-    """A small graph with a loop must give what it gives on paper: 1 + 2 + ... + 10."""
-    name = "a small graph runs"
-    try:
-        total = _run_loop(10)
-    except Exception as error:
-        return _check(name, False, f"{type(error).__name__}: {error}")
-    return _check(name, total == 55, f"1 + 2 + ... + 10 = {total}, executor 'reference'")
-
-
-def _run_loop(last: int) -> int:
-    """The sum of 1..last by a loop of frames."""
-    import numpy as np
-
-    from drystone_base.dtypes import INT32
-    from drystone_base.graph import Graph
-    from drystone_base.ops.attrs import TensorAttr
-    from drystone_base.session import Session
-
-    graph = Graph()
-    typed = {"T": INT32}
-
-    def constant(name: str, value: int, *controls: Any) -> Any:
-        tensor = TensorAttr(array=np.array(value, np.int32))
-        attrs = {"dtype": INT32, "value": tensor}
-        return graph.add("Const", name, controls=controls, attrs=attrs)
-
-    def entered(name: str, value: int) -> Any:
-        frame = typed | {"frame_name": "loop"}
-        return graph.add("Enter", f"{name}/enter", [constant(name, value)], attrs=frame)
-
-    starts = {"k": entered("k", 0), "sum": entered("sum", 0)}
-    merges = {
-        n: graph.add("Merge", f"{n}/merge", [e, e], attrs=typed | {"N": 2})
-        for n, e in starts.items()
-    }
-    limit = constant("limit", last, merges["k"])
-    more = graph.add("Less", "less", [merges["k"], limit], attrs=typed)
-    going = graph.add("LoopCond", "going", [more])
-    switches = {
-        n: graph.add("Switch", f"{n}/switch", [m, going], attrs=typed) for n, m in merges.items()
-    }
-    one = constant("one", 1, switches["k"])
-    following = graph.add("AddV2", "k/add", [(switches["k"], 1), one], attrs=typed)
-    total = graph.add("AddV2", "sum/add", [(switches["sum"], 1), following], attrs=typed)
-    for name, value in (("k", following), ("sum", total)):
-        back = graph.add("NextIteration", f"{name}/next", [value], attrs=typed)
-        graph.set_input(merges[name], 1, (back, 0))
-    graph.add("Exit", "result", [(switches["sum"], 0)], attrs=typed)
-    return int(Session(graph).run("result"))

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from drystone_base.cli._output import common_options, print_json, print_table, size, wants_json
+from drystone_base.cli._output import (
+    common_options,
+    duration,
+    print_json,
+    print_table,
+    size,
+    wants_json,
+)
 
 __all__ = ["doctor"]
 
@@ -22,8 +29,9 @@ Examples:
 def doctor() -> None:
     """Check this installation and its machine.
 
-    Versions, processor, ops with kernels, and a small graph that is run. Exits with 1 when
-    something is wrong. The output belongs into every bug report.
+    Versions, processor, ops with kernels; a small graph is run on each executor, and a kernel of
+    each plugin beside the reference. Exits with 1 when something is wrong. The output belongs into
+    every bug report.
     """
     from drystone_base.cli import _health
 
@@ -46,10 +54,17 @@ def doctor() -> None:
         ]
         print_table("machine", ("", ""), rows)
         print_table("plugins", ("", ""), _plugin_rows(report["plugins"]))
-        rows = [(c["name"], "ok" if c["ok"] else "WRONG", c["found"]) for c in report["checks"]]
-        print_table("checks", ("check", "", "found"), rows)
+        rows = [
+            (c["name"], "ok" if c["ok"] else "WRONG", c["found"], _took(c.get("seconds")))
+            for c in report["checks"]
+        ]
+        print_table("checks", ("check", "", "found", "took"), rows, right=("took",))
     if not all(check["ok"] for check in report["checks"]):
         raise click.exceptions.Exit(1)
+
+
+def _took(seconds: float | None) -> str:
+    return "" if seconds is None else duration(seconds)
 
 
 def _plans(found: dict[str, Any]) -> str:

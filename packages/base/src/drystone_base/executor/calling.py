@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OPERATOR_ATTR", "Called", "call_kernel", "compute", "needs_run", "unexpected"]
 
+_MOST_SAID: Final = 1000
+
 OPERATOR_ATTR: Final = "_host_operator"
 """The attribute of a node that says which of the host's operators may compute it, by number."""
 _OF_NO_RUN: Final = frozenset({"Const", "VarHandleOp"})
@@ -148,6 +150,18 @@ def _check_types(instruction: Called, outputs: Sequence[Any]) -> None:
             )
 
 
+def _said(error: Exception) -> str:
+    """What an exception says, of bounded length."""
+    try:
+        text = str(error)
+    except Exception:  # of a plugin's or a program's own class
+        text = "it cannot be told"
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if len(text) > _MOST_SAID:
+        text = f"{text[:_MOST_SAID]}... ({len(text)} characters)"
+    return text
+
+
 def unexpected(instruction: Called, values: list[Any], error: Exception) -> KernelError:
     """The error of a node whose kernel raised what no kernel should."""
     shown = ", ".join(
@@ -158,8 +172,8 @@ def unexpected(instruction: Called, values: list[Any], error: Exception) -> Kern
     status = "RESOURCE_EXHAUSTED" if exhausted else "INVALID_ARGUMENT"
     return KernelError(
         f"node {instruction.node!r} ({instruction.op}) failed",
-        check="the op must accept the dtypes and shapes of its inputs",
-        found=f"inputs {shown or 'none'}",
+        check="a kernel must compute its node from the inputs",
+        found=f"{_said(error)}; inputs: {shown or 'none'}",
         needed="enough memory" if exhausted else "inputs that the op is defined for",
         remedy=remedy_for(status),
         status=status,

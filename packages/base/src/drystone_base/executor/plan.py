@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,6 +60,15 @@ _REMEDIES: Final = {
     "XlaCallModule": "its program is compiled for XLA: export the model again with "
     "jax2tf.convert(f, native_serialization=False)",
 }
+
+
+_SHOWN: Final = 20
+
+
+def _with_kernels() -> str:
+    """How many of the known ops run."""
+    known = names()
+    return f"{sum(map(can_run, known))} of {len(known)} known ops"
 
 
 def runs_itself(op: str) -> bool:
@@ -186,10 +195,11 @@ class _Lowering:
         self.fed = {output: k for k, output in enumerate(feeds)}
         self.index: dict[Node, int] = {}
         self.instructions: list[Instruction] = []
+        self.needed: Collection[Node] = ()
 
     def build(self) -> Plan:
         wanted = [node for node, k in self.fetches if (node, k) not in self.fed]
-        needed = needed_nodes([*wanted, *self.targets], self.fed)
+        needed = self.needed = needed_nodes([*wanted, *self.targets], self.fed)
         validate(self.graph, needed)
         for node in needed:
             look()
@@ -263,20 +273,29 @@ class _Lowering:
         if node.op in self.graph.functions:
             return self.call_function
         known = definition is not None and find(node.op) is not None
-        near = [] if known else near_matches(node.op, names())
+        near = near_matches(node.op, filter(can_run, names()) if known else names())
         refused = refused_offer("kernels", node.op)
         raise UnsupportedOp(
             f"node {node.name!r} cannot run: op {node.op!r} is "
             + ("known but not implemented" if known else "unknown")
             + (f"; plugin {refused.plugin} is not loaded: {refused.found}" if refused else ""),
             check="every op that a fetch reaches must have a kernel",
-            found=node.op,
-            needed="an op with a kernel (docs/coverage.md lists them)",
+            found=self._lacking(node.op),
+            needed=f"an op with a kernel: {_with_kernels()} have one",
             remedy=_REMEDIES.get(node.op, "fetch a tensor that does not need this node")
             + (f"; did you mean {', '.join(near)}?" if near else ""),
             code="op-not-implemented" if known else "op-unknown",
             inner=refused,
         )
+
+    def _lacking(self, op: str) -> str:
+        """The op, and those others of what is lowered that have no kernel either."""
+        ops = {node.op for node in self.needed} - {op}
+        others = sorted(o for o in ops if not (can_run(o) or o in self.graph.functions))
+        if not others:
+            return op
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        return f"{op}; without a kernel as well: {', '.join(others[:_SHOWN])}{more}"
 
     def _connect(self, node: Node, feeds: list[list[tuple[int, int]]]) -> None:
         me = self.index[node]

@@ -280,7 +280,7 @@ def _outside_range(plugin: Plugin, manifest: Manifest) -> PluginError | None:
 def _invalid(plugin: Plugin, named: Named) -> PluginError:
     return plugin.refuse(
         "has a manifest that cannot be used",
-        check=f"{os.path.basename(named.file)} must follow docs/spec/manifest.md",
+        check=f"{os.path.basename(named.file)} must be the manifest of a plugin",
         found=named.problem,
         needed="a TOML file with the keys of the specification",
         remedy=f"correct {named.file}, or remove it",
