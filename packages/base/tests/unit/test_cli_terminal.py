@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from tiny_models import affine, write
 
+TERMINAL = {"TERM": "xterm", "COLUMNS": "99", "DRYSTONE_EXECUTOR": "native"}
+
 
 def started(*arguments: str) -> tuple[subprocess.Popen[bytes], int]:
     """A command whose standard error is a terminal, and that terminal's other end."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "drystone_base", *arguments],
-        stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm", "COLUMNS": "99"},
+        stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, **TERMINAL},
     )  # fmt: skip
     os.close(theirs)
     return process, ours

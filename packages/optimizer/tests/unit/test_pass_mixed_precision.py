@@ -281,7 +281,7 @@ def test_c8_a_list_that_there_is_not() -> None:
     with pytest.raises(BadRequest) as caught:
         OptimizerConfig(mixed_precision_lists={"whitelist_add": ("Exp",)})
     assert "OptimizerConfig.mixed_precision_lists is not understood" in str(caught.value)
-    assert "needed: allowlist_add, allowlist_remove" in str(caught.value)
+    assert "needed: a dict of allowlist_add, allowlist_remove" in str(caught.value)
 
 
 def test_c8_levels_and_simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
