@@ -317,7 +317,7 @@ def _graph(seed: int, kind: str, config: Any, passes: str, fired: Counter[tuple[
         made, fetches = draw_images(seed, last=bool(seed % 2))
     graph, feeds = made.m.graph, made.feeds
     _place(graph, passes, seed)
-    fetches = [*fetches, *_more(made.m, fetches, passes)]
+    fetches = [*fetches, *more_nodes(made.m, fetches, passes)]
     after, problem = _again(graph, fetches, feeds, config, fired)
     if problem or passes.startswith("auto_mixed_precision") or after is graph:
         return problem
@@ -349,7 +349,7 @@ def _place(graph: Any, passes: str, seed: int) -> None:
             graph.set_device(node.inputs[0][0], "/gpu:0")
 
 
-def _more(made: Any, fetches: list[str], passes: str) -> list[str]:
+def more_nodes(made: Any, fetches: list[str], passes: str) -> list[str]:
     """Nodes that only some passes have something to do with, and their values' names."""
     from drystone_base.dtypes import BOOL, FLOAT32, INT32
 

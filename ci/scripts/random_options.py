@@ -153,8 +153,13 @@ def lossy(config: OptimizerConfig) -> bool:
 
 
 def is_settled(config: OptimizerConfig) -> bool:
-    """Whether passes must find nothing in what they left: none came too late, or is to be last."""
+    """Whether passes must find nothing in what they left: none came too late, or is to be last.
+
+    What was kept for its state may be a constant by then, that nothing keeps.
+    """
     if config.meta_optimizer_timeout_ms > 0 or config.optimizers or config.disable_meta_optimizer:
+        return False
+    if config.keep_stateful:
         return False
     return not any(config.is_on(name) for name in (*_LAST, *_LOSSY))
 
