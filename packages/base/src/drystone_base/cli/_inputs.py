@@ -140,7 +140,7 @@ class Asked:
             known = made_up or {}
             due = [name for name, spec in chosen.inputs.items() if not spec.optional]
             if not all(name in known for name in due):
-                known = self._make_up(chosen)
+                known = self._make_up(loaded, chosen)
             found.made_up = {name: known[name] for name in chosen.inputs if name in known}
             found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
         else:
@@ -168,21 +168,26 @@ class Asked:
                     param_hint=option,
                 )
 
-    def _make_up(self, signature: Signature) -> dict[str, Array]:
+    def _make_up(self, loaded: LoadedModel, signature: Signature) -> dict[str, Array]:
         import numpy as np
 
-        from drystone_base.cli._values import made_up
+        from drystone_base.cli._made_up import make_inputs
 
         if signature.inputs:
             note(f"inputs made up with --seed {self.seed}:")
         sizes = _batched(signature, self.batch) | _sizes(self.shapes, signature)
         rng = np.random.default_rng(self.seed)
-        made = {}
+        shapes = {
+            name: sizes.get(name, spec.shape)
+            for name, spec in signature.inputs.items()
+            if name in sizes or not spec.optional
+        }
+        made = make_inputs(lambda: loaded.graph, signature, shapes, rng)
         for name, spec in signature.inputs.items():
-            if spec.optional and name not in sizes:
+            if name not in made:
                 note(f"  {name}: {spec.dtype}, as the model has it")
                 continue
-            array = made[name] = made_up(name, spec.dtype, sizes.get(name, spec.shape), rng)
+            array = made[name]
             unknown = spec.shape is None or any(d < 0 for d in spec.shape)
             reason = f"  (the model says {shape_text(spec.shape)})" if unknown else ""
             note(f"  {name}: {spec.dtype} {list(array.shape)}{reason}")

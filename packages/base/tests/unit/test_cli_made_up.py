@@ -1,0 +1,152 @@
+"""Made-up inputs run: serialized examples, images, raw numbers, parts of sparse tensors."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from model_files import const
+
+import drystone_base as ds
+from drystone_abi.protos import FunctionDef
+from drystone_base.cli._app import app
+from drystone_base.cli._made_up import make_inputs
+from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING, UINT8
+from drystone_base.graph import Graph, Node
+from drystone_base.loaders import Signature, TensorSpec
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.tensor import string_array
+
+
+def run(graph: Graph, tmp_path: Path, *more: str) -> Any:
+    ds.write_graph(graph, tmp_path / "m.pb")
+    for command in ("run", "explain", "bench"):
+        extra = ("--repeat", "1") if command == "bench" else ()
+        done = CliRunner().invoke(app, [command, str(tmp_path / "m.pb"), *extra, *more])
+        assert done.exit_code == 0, done.output
+    return ds.load(tmp_path / "m.pb")
+
+
+def text(graph: Graph, shape: Any = (-1,)) -> Node:
+    return graph.add("Placeholder", "text", attrs={"dtype": STRING, "shape": shape})
+
+
+def empty(graph: Graph, name: str, dtype: Any) -> Node:
+    value = string_array([], (0,)) if dtype is STRING else np.zeros(0, dtype.np)
+    return graph.add("Const", name, attrs={"dtype": dtype, "value": TensorAttr(array=value)})
+
+
+SPEC: dict[str, Any] = {
+    "Tdense": [FLOAT32, INT64],
+    "dense_shapes": [(3,), ()],
+    "sparse_types": [STRING],
+}
+
+
+@pytest.mark.parametrize("through", [(), ("Identity",)])
+def test_examples(tmp_path: Path, through: Any) -> None:
+    graph = Graph()
+    read = text(graph)
+    for k, op in enumerate(through):
+        read = graph.add(op, f"via{k}", [read], attrs={"T": STRING})
+    keys = [const(graph, n, n, STRING) for n in ("words", "image", "label")]
+    none = [empty(graph, "names", STRING), empty(graph, "d0", FLOAT32), empty(graph, "d1", INT64)]
+    inputs = [read, none[0], *keys, *none[1:]]
+    graph.add("ParseExample", "parsed", inputs, attrs=SPEC | {"Nsparse": 1, "Ndense": 2})
+    graph.add("Identity", "out", [(graph["parsed"], 3)], attrs={"T": FLOAT32})
+    run(graph, tmp_path)
+
+
+def test_examples_of_the_second_version(tmp_path: Path) -> None:
+    graph = Graph()
+    names = empty(graph, "names", STRING)
+    keys = [const(graph, n, v, STRING) for n, v in
+            (("sparse", ["words"]), ("dense", ["image", "label"]), ("ragged", ["r"]))]  # fmt: skip
+    defaults = [empty(graph, "d0", FLOAT32), empty(graph, "d1", INT64)]
+    more = {"num_sparse": 1, "ragged_value_types": [INT64], "ragged_split_types": [INT64]}
+    inputs = [text(graph), names, *keys, *defaults]
+    graph.add("ParseExampleV2", "parsed", inputs, attrs=SPEC | more)
+    graph.add("Identity", "out", [(graph["parsed"], 3)], attrs={"T": FLOAT32})
+    run(graph, tmp_path)
+
+
+def test_one_example(tmp_path: Path) -> None:
+    graph = Graph()
+    defaults = [empty(graph, "d0", FLOAT32), empty(graph, "d1", INT64)]
+    more = {"num_sparse": 1, "sparse_keys": ["words"], "dense_keys": ["image", "label"]}
+    graph.add("ParseSingleExample", "parsed", [text(graph, ()), *defaults], attrs=SPEC | more)
+    graph.add("Identity", "out", [(graph["parsed"], 3)], attrs={"T": FLOAT32})
+    run(graph, tmp_path)
+
+
+@pytest.mark.parametrize("op", ["DecodePng", "DecodeJpeg", "DecodeBmp", "DecodeGif", "DecodeImage"])
+def test_images(tmp_path: Path, op: str) -> None:
+    graph = Graph()
+    attrs = {"dtype": UINT8} if op in ("DecodePng", "DecodeImage") else {}
+    graph.add(op, "y", [text(graph, ())], attrs=attrs)
+    run(graph, tmp_path)
+
+
+def test_raw_numbers(tmp_path: Path) -> None:
+    graph = Graph()
+    graph.add("DecodeRaw", "y", [text(graph)], attrs={"out_type": FLOAT32})
+    run(graph, tmp_path)
+
+
+def test_images_in_a_mapped_function(tmp_path: Path) -> None:
+    function = FunctionDef()
+    function.signature.name = "decode"
+    function.signature.input_arg.add(name="a", type=STRING.number)  # type: ignore[arg-type]
+    function.signature.output_arg.add(name="o", type=UINT8.number)  # type: ignore[arg-type]
+    node = function.node_def.add(name="n", op="DecodePng", input=["a"])
+    node.attr["channels"].i = 3
+    node.attr["dtype"].type = UINT8.number  # type: ignore[assignment]
+    function.ret["o"] = "n:image:0"
+    proto = Graph().to_proto()
+    proto.library.function.append(function)
+    graph = Graph.from_proto(proto)
+    attrs = {"f": FunctionRef("decode"), "Targuments": [STRING], "output_types": [UINT8],
+             "output_shapes": [None]}  # fmt: skip
+    graph.add("MapDefun", "y", [text(graph)], attrs=attrs)
+    run(graph, tmp_path)
+
+
+def test_strings_that_nothing_reads_are_words(tmp_path: Path) -> None:
+    graph = Graph()
+    graph.add("StringLength", "y", [text(graph)])
+    model = run(graph, tmp_path)
+    made = make_inputs(
+        lambda: model.graph,
+        model.default_signature().signature,
+        {"text": (2,)},
+        np.random.default_rng(0),
+    )
+    assert all(word.isalpha() for word in made["text"].tolist())
+
+
+@pytest.mark.parametrize("last", ["shape", "dense_shape"])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_parts_of_a_sparse_tensor_fit(tmp_path: Path, last: str, rank: int) -> None:
+    graph = Graph()
+    parts = [
+        graph.add("Placeholder", f"s/{name}", attrs={"dtype": dtype, "shape": shape})
+        for name, dtype, shape in (
+            ("indices", INT64, (-1, rank)), ("values", FLOAT32, (-1,)), (last, INT64, (rank,)),
+        )
+    ]  # fmt: skip
+    default = const(graph, "zero", np.float32(0), FLOAT32)
+    inputs = [parts[0], parts[2], parts[1], default]
+    graph.add("SparseToDense", "y", inputs, attrs={"T": FLOAT32, "Tindices": INT64})
+    run(graph, tmp_path)
+
+
+def test_what_is_named_alike_but_is_none_stays_as_it_is() -> None:
+    inputs = {
+        "s/indices": TensorSpec("a:0", INT32, (4,)),
+        "s/values": TensorSpec("b:0", FLOAT32, (5,)),
+        "s/shape": TensorSpec("c:0", INT32, (2,)),
+    }
+    shapes = {name: spec.shape for name, spec in inputs.items()}
+    made = make_inputs(Graph, Signature("s", inputs, {}), shapes, np.random.default_rng(0))
+    assert [a.shape for a in made.values()] == [(4,), (5,), (2,)]
