@@ -1,6 +1,7 @@
 """Strings: properties against plain Python, and texts that TensorFlow 2.21 gave."""
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -175,3 +176,31 @@ def test_shapes() -> None:
     assert shapes("DecodePaddedRaw", [(2,), i32(8)], out_type=INT16)[0] == [(2, 4)]
     assert shapes("StringSplit", [(2,), ()], count=3)[0] == [(-1, 2), (-1,), (2,)]
     assert shapes("StringNGrams", [(2,), (4,)], count=2)[0] == [(-1,), (4,)]
+
+
+def test_patterns_of_many_groups_cost_no_more_than_their_length() -> None:
+    """RE2 finds all groups of a pattern for each match; only those that are written are needed."""
+    many = b"(a)?" * 4000
+    text = vector(["a" * 400] * 4)
+    begin = time.process_time()
+    assert B("RegexFullMatch", text, many).all()
+    assert B("RegexReplace", text, many, r"-").tolist() == [b"-"] * 4
+    assert B("RegexReplace", text, many, rb"<\0>").tolist() == [b"<" + b"a" * 400 + b">"] * 4
+    assert time.process_time() - begin < 5
+    B.fails("INVALID_ARGUMENT", "must not have too many", "RegexReplace", text, many, rb"\1")
+    assert B("RegexReplace", text, rb"(a)(a)*", rb"\2\1").tolist() == [b"aa"] * 4
+
+
+@pytest.mark.parametrize("pattern", [b"(a{1000}){1000}", b"((a{99}){99}){99}", b"a{9999}"])
+def test_patterns_that_repeat_too_often_are_refused(pattern: bytes) -> None:
+    B.fails("INVALID_ARGUMENT", "RE2", "RegexFullMatch", "a", pattern)
+
+
+def test_replacing_all_takes_time_by_the_text() -> None:
+    def seconds(count: int) -> float:
+        text = vector(["ab" * count])
+        begin = time.process_time()
+        B("RegexReplace", text, b"b", b"cc", replace_global=True)
+        return time.process_time() - begin
+
+    assert min(seconds(20_000) for _ in range(2)) < 8 * min(seconds(5_000) for _ in range(3))

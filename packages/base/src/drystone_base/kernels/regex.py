@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes, char_starts, each, each_number, scalar_string
 
+_MOST_GROUPS: Final = 256
+"""So many groups at most where a rewrite names one: each is found for every match."""
+
 
 @functools.lru_cache(maxsize=256)
-def _compiled(pattern: bytes) -> Any:
+def _compiled(pattern: bytes, captures: bool) -> Any:
     import re2  # here, because few models need it
 
     options = re2.Options()
     options.log_errors = False
+    options.never_capture = not captures
     return re2.compile(pattern, options)
 
 
-def _compile(call: Call, pattern: bytes) -> Any:
+def _compile(call: Call, pattern: bytes, *, captures: bool) -> Any:
+    """The pattern; without ``captures`` matches have no groups, and cost nothing for them."""
     import re2
 
     try:
-        return _compiled(pattern)
+        return _compiled(pattern, captures)
     except re2.error as error:
         call.fail(
             "the pattern must be a regular expression of RE2",
@@ -48,7 +53,7 @@ def static_full_match(call: Call, values: Array) -> Array:
 
 
 def _full_match(call: Call, values: Array, pattern: bytes) -> Array:
-    regex = _compile(call, pattern)
+    regex = _compile(call, pattern, captures=False)
     return each_number(lambda v: regex.fullmatch(v) is not None, values, np.bool_)
 
 
@@ -70,11 +75,20 @@ def static_replace(call: Call, values: Array) -> Array:
 
 
 def _replace(call: Call, values: Array, pattern: bytes, rewrite: bytes) -> Array:
-    regex = _compile(call, pattern)
     pieces, valid = _pieces(rewrite)
     highest = max((p for p in pieces if isinstance(p, int)), default=0)
-    if highest > regex.groups:
+    regex = _compile(call, pattern, captures=True)
+    groups = regex.groups
+    if highest > groups:
         return values
+    if not highest:
+        regex = _compile(call, pattern, captures=False)
+    call.require(
+        not highest or groups <= _MOST_GROUPS,
+        "a pattern whose groups are written must not have too many",
+        found=f"{groups} groups",
+        needed=f"{_MOST_GROUPS} at most, or a rewrite without \\1 to \\9",
+    )
     if call.attrs["replace_global"]:
         return each(lambda v: _replace_all(regex, pieces, v), values)
     if not valid:
