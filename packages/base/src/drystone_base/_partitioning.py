@@ -66,12 +66,11 @@ def _each(
     how: Any,
 ) -> None:
     for device, graph in parts.graphs.items():
-        sent = [node.name for node in parts.sends[device]]
+        sent = parts.sends[device]
         kept = [name for name in (*fetches, *sent) if parse_tensor_name(name)[0] in graph]
         fed = [name for name in feeds if parse_tensor_name(name)[0] in graph]
         for change in changes:
             parts.graphs[device] = graph = change(graph, kept, fed, how)
-        parts.sends[device] = [graph[name] for name in sent]
 
 
 def _not_installed(wish: Any) -> BadRequest:

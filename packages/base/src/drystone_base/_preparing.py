@@ -87,7 +87,8 @@ class Preparing:
             fetched = [k for k, name in enumerate(fetches) if name.split(":")[0] in graph]
             fed = [k for k, feed in enumerate(feeds) if parse_tensor_name(feed.name)[0] in graph]
             own = [fetches[k] for k in fetched], [feeds[k] for k in fed]
-            plan = self._lower_graph(graph, *own, parts.sends[device], None)
+            sends = [graph[name] for name in parts.sends[device]]
+            plan = self._lower_graph(graph, *own, sends, None)
             made.append(Part(device, plan, tuple(fed), tuple(fetched)))
         return Split(made, feeds)
 

@@ -204,3 +204,85 @@ def test_the_command_lists_ours() -> None:
     names = [row["name"] for row in json.loads(shown.output)]
     assert names == [p.name for p in registered()]
     assert "ParallelConcatRemovePass" in names
+
+
+def on_two_devices() -> Graph:
+    """y on one device and y0 on another, both of tanh(abs(c))."""
+    graph = Graph()
+    value = TensorAttr(array=np.float32([1, 2]))
+    c = graph.add("Const", "c", attrs={"dtype": FLOAT, "value": value}, device="/cpu:0")
+    a = graph.add("Abs", "a", [c], attrs={"T": FLOAT}, device="/cpu:0")
+    b = graph.add("Tanh", "b", [a], attrs={"T": FLOAT}, device="/cpu:0")
+    graph.add("Exp", "y", [b], attrs={"T": FLOAT}, device="/cpu:1")
+    graph.add("Exp", "y0", [b], attrs={"T": FLOAT}, device="/cpu:0")
+    return graph
+
+
+@pytest.mark.parametrize("way", ["in place", "as bytes", "another node"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_pass_after_partitioning_changes_is_what_runs(
+    forget: list[str], way: str, count: int
+) -> None:
+    """A pass of a plugin gives whole graphs: no node of theirs is the one that was there before."""
+
+    @graph_pass(Grouping.POST_PARTITIONING, 0, name="negate")
+    def negate(options: PassOptions) -> None:
+        for graph in options.graphs():
+            if "a" not in graph:
+                continue
+            if way == "in place":
+                graph.set_op(graph["a"], "Neg")
+            elif way == "as bytes":
+                data = graph.to_bytes().replace(b"\x12\x03Abs", b"\x12\x03Neg")
+                graph.become(Graph.from_bytes(data))
+            else:
+                other = graph.add("Neg", "n", graph["a"].inputs, attrs={"T": FLOAT},
+                                  device=graph["a"].device)  # fmt: skip
+                graph.redirect((graph["a"], 0), (other, 0))
+
+    forget.append("negate")
+    config = SessionConfig(device_count={"CPU": count}, optimizer="off")
+    found = Session(on_two_devices(), config).run(["y:0", "y0:0"])
+    for value in found:
+        np.testing.assert_allclose(value, np.exp(np.tanh(np.float32([-1, -2]))), rtol=1e-6)
+
+
+def test_a_pass_after_partitioning_that_loses_one_end_of_a_transfer_is_named(
+    forget: list[str],
+) -> None:
+    @graph_pass(Grouping.POST_PARTITIONING, 0, name="loses")
+    def loses(options: PassOptions) -> None:
+        for graph in options.graphs():
+            graph.remove([node for node in graph if node.op == "_Send"])
+
+    forget.append("loses")
+    config = SessionConfig(device_count={"CPU": 2}, optimizer="off")
+    with pytest.raises(GraphError, match="pass 'loses'") as found:
+        Session(on_two_devices(), config).run(["y:0", "y0:0"])
+    assert "sent or received, but not both" in str(found.value)
+
+
+def test_passes_after_the_rewrite_see_what_runs_and_no_more(forget: list[str]) -> None:
+    """What the fetches do not reach is gone, and so is what a fed node would read."""
+    seen: list[list[str]] = []
+
+    @graph_pass(Grouping.POST_REWRITE_FOR_EXEC, 0, name="sees")
+    def sees(options: PassOptions) -> bool:
+        assert options.graph is not None
+        seen.append([f"{n.name} = {n.op}" for n in options.graph])
+        return False
+
+    forget.append("sees")
+    graph = on_two_devices()
+    session = Session(graph, SessionConfig(optimizer="off"))
+    assert session.run("y0:0", {"a:0": np.float32([0, 0])}).tolist() == [1, 1]
+    assert session.run("a:0", {"a:0": np.float32([3, 4])}).tolist() == [3, 4]
+    assert seen == [["a = Placeholder", "b = Tanh", "y0 = Exp"], ["a = Placeholder"]]
+    assert graph["a"].op == "Abs"
+    split = graph.add("Split", "s", [graph.add("Const", "axis", attrs={
+        "dtype": dtypes.INT32, "value": TensorAttr(array=np.int32(0))}), graph["c"]],
+        attrs={"T": FLOAT, "num_split": 2})  # fmt: skip
+    graph.add("AddV2", "sum", [(split, 0), (split, 1)], attrs={"T": FLOAT})
+    found = Session(graph, SessionConfig(optimizer="off")).run("sum:0", {"s:1": np.float32([5])})
+    assert found.tolist() == [6]
+    assert seen[-1] == ["c = Const", "axis = Const", "s = Split", "sum = AddV2"]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.graph import Output, reachable
+from drystone_base.graph.rewiring import replace
+from drystone_base.graph.validate import output_dtypes
 from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
 from drystone_base.placement.partitions import Partitions, whole
@@ -55,10 +57,29 @@ def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: 
     if places:
         place_for(graph, fetches, feeds, config).apply()
     run(Grouping.POST_PLACEMENT, graph=graph, devices=devices)
+    graph = _rewritten(graph, fetches, feeds)
     run(Grouping.POST_REWRITE_FOR_EXEC, graph=graph, devices=devices)
     parts = partition(graph, _needed(graph, fetches, feeds)) if len(devices) > 1 else whole(graph)
     run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
+    for device, part in parts.graphs.items():
+        if len(devices) > 1:
+            parts.sends[device] = [node.name for node in part if node.op == "_Send"]
     return parts
+
+
+def _rewritten(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> Graph:
+    """What a run needs, and no more; a fed node of one output is a Placeholder of its name."""
+    fed = {graph.output(name) for name in feeds}
+    cut = {node for node, _ in fed if len(output_dtypes(node) or ()) == 1}
+    targets = [graph.output(name)[0] for name in fetches] + [node for node, _ in fed]
+    kept = reachable((n for n in targets if n not in cut), fed=fed, passive=cut)
+    twin = graph.copy(only={*kept, *cut}, ends=cut)
+    for node in cut:
+        if not node.op.startswith("Placeholder") or node.inputs:
+            (dtype,) = output_dtypes(node) or ()
+            attrs = {"dtype": dtype.base, "shape": None}
+            replace(twin, twin[node.name], "Placeholder", [], attrs, [])
+    return twin
 
 
 def _check_names(config: Any) -> None:

@@ -115,6 +115,7 @@ def _apply(
             answer = found.run(options)
         if set(options.partitions or ()) != names:
             raise ValueError("a partition was added or removed")
+        _check_transfers(options, before)
         if check:
             for graph in options.graphs():
                 validate(graph)
@@ -127,6 +128,27 @@ def _apply(
     made.nodes_after = sum(map(len, options.graphs()))
     made.changed = bool(answer) if isinstance(answer, bool) else True
     _dump(options, folder, "after")
+
+
+def _check_transfers(options: PassOptions, before: Sequence[Graph]) -> None:
+    """Refuse graphs of devices of which one waits for what no other sends any more."""
+    if options.partitions is None:
+        return
+    left, right = _ends(options.graphs())
+    was_left, was_right = _ends(before)
+    if left != right and was_left == was_right:
+        odd = sorted(map(str, left ^ right))
+        raise ValueError(f"a value is sent or received, but not both: {odd[0]}")
+
+
+def _ends(graphs: Iterable[Graph]) -> tuple[set[Any], set[Any]]:
+    """The names under which values are sent, and under which they are received."""
+    sent, received = set[Any](), set[Any]()
+    for graph in graphs:
+        for node in graph:
+            if node.op in ("_Send", "_Recv"):
+                (sent if node.op == "_Send" else received).add(node.attr("tensor_name"))
+    return sent, received
 
 
 def _undo(found: Pass, options: PassOptions, before: Sequence[Graph]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from drystone_base.graph import Graph, Node
+from drystone_base.graph import Graph
 from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Partitions", "Transfer", "whole"]
@@ -24,12 +24,12 @@ class Transfer:
 class Partitions:
     """The graph of every device, and what goes between them.
 
-    ``sends``: by device, the nodes that must run whatever is fetched.
+    ``sends``: by device, the names of the nodes that must run whatever is fetched.
     """
 
     graphs: dict[str, Graph] = field(default_factory=dict)
     transfers: list[Transfer] = field(default_factory=list)
-    sends: dict[str, list[Node]] = field(default_factory=dict)
+    sends: dict[str, list[str]] = field(default_factory=dict)
 
 
 def whole(graph: Graph) -> Partitions:

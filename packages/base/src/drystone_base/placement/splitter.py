@@ -145,7 +145,7 @@ class _Splitter:
             "_Send", part.unique_name(stem.format("send")), [value], controls=before,
             device=sender, attrs={"T": dtype} | attrs,
         )  # fmt: skip
-        self.out.sends[sender].append(send)
+        self.out.sends[sender].append(send.name)
         recv = there.add(
             "_Recv", there.unique_name(stem.format("recv")), controls=after, device=device,
             attrs={"tensor_type": dtype} | attrs,
