@@ -134,9 +134,12 @@ def test_a_pass_that_takes_too_long_is_undone() -> None:
 
 def test_functions_that_may_call_themselves_are_found() -> None:
     graph = nested(3, 2)
-    assert recursive_functions(graph.functions) == set()
+    none = dict.fromkeys(("F0", "F1", "F2"), False)
+    assert recursive_functions(graph.functions, "F2", {}) == none
+    assert recursive_functions(graph.functions, "F2", {"F1": True}) == {"F2": True}
+    assert recursive_functions(graph.functions, "F2", {"F1": False}) == {"F2": False}
     again = FunctionDef()
     again.CopyFrom(graph.functions["F0"].proto)
     again.node_def[0].op = "F1"
     graph.functions.add(again, replace=True)
-    assert recursive_functions(graph.functions) == {"F0", "F1", "F2"}
+    assert recursive_functions(graph.functions, "F2", {}) == dict.fromkeys(none, True)

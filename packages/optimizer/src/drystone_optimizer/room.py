@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Final
 
-from drystone_base.graph import Graph
+from drystone_base.graph import FunctionLibrary, Graph
+from drystone_base.graph.calls import recursive_functions
 from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Room"]
@@ -18,6 +20,16 @@ class Room:
     """``left``: how many nodes may be added. A call that finds no room is run as a call."""
 
     left: int
+    _recursive: dict[str, bool] = field(default_factory=dict)
+
+    def may_recur(self, name: str, library: FunctionLibrary) -> bool:
+        """Whether a function may come to call itself, or one that does, when first asked for.
+
+        Calls only become fewer, and what is made meanwhile is bounded by the room.
+        """
+        if name not in self._recursive:
+            self._recursive |= recursive_functions(library, name, self._recursive)
+        return self._recursive[name]
 
     @staticmethod
     def size(graph: Graph) -> int:

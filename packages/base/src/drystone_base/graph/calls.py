@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
 from drystone_abi.protos import NodeDef
@@ -47,23 +47,35 @@ def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Functio
     return list(found.values())
 
 
-def recursive_functions(library: FunctionLibrary) -> set[str]:
-    """Names of the functions that may come to call themselves, or one that does. Linear."""
+def recursive_functions(
+    library: FunctionLibrary, name: str, known: Mapping[str, bool]
+) -> dict[str, bool]:
+    """Of a function and those that it reaches, whether they may come to call themselves.
+
+    Or one that does so. ``known``: what is known of some already, which are not gone through.
+    """
+    calls: dict[str, set[str]] = {}
+    queue = [name]
+    for at in queue:
+        function = library.get(at)
+        if at in calls or at in known or function is None:
+            continue
+        found = (n for proto in function.proto.node_def for n in called_by_proto(proto, library))
+        calls[at] = {n for n in found if n in library}
+        queue += calls[at]
     callers: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
-    for function in library:
-        calls = {name for proto in function.proto.node_def
-                 for name in called_by_proto(proto, library) if name in library}  # fmt: skip
-        waiting[function.name] = len(calls)
-        for name in calls:
-            callers.setdefault(name, []).append(function.name)
-    done = [name for name, count in waiting.items() if not count]
-    for name in done:
-        for caller in callers.get(name, ()):
+    for at, called_here in calls.items():
+        waiting[at] = sum(known.get(n, True) for n in called_here)
+        for n in called_here:
+            callers.setdefault(n, []).append(at)
+    done = [at for at, count in waiting.items() if not count]
+    for at in done:
+        for caller in callers.get(at, ()):
             waiting[caller] -= 1
             if not waiting[caller]:
                 done.append(caller)
-    return set(waiting).difference(done)
+    return {name: False} | dict.fromkeys(calls, True) | dict.fromkeys(done, False)
 
 
 def reachable_bodies(

@@ -19,7 +19,6 @@ from drystone_base.graph import (
     conditional_nodes,
     topological_order,
 )
-from drystone_base.graph.calls import recursive_functions
 from drystone_base.graph.rewiring import redirect
 from drystone_base.graph.seams import mismatch
 from drystone_base.graph.validate import output_dtypes
@@ -58,8 +57,8 @@ def run(ctx: Context) -> None:
         found = matcher.match(node)
         if found is None:
             continue
-        may_recur = found.function.name in matcher.recursive
-        if may_recur and node in inside:
+        name = found.function.name
+        if node in inside and ctx.room.may_recur(name, graph.functions):
             continue
         if not ctx.room.take(len(found.body.graph)):
             ctx.decline(_NO_ROOM)
@@ -68,7 +67,7 @@ def run(ctx: Context) -> None:
         ctx.count("inlined call")
         calls = [one for one in made if _is_call(graph, one)]
         queue += calls
-        if may_recur:
+        if calls and ctx.room.may_recur(name, graph.functions):
             inside.update(calls)
 
 
@@ -87,7 +86,6 @@ class _Matcher:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.recursive = recursive_functions(ctx.graph.functions)
         self.judged: dict[int, tuple[Body, bool]] = {}
 
     def match(self, node: Node) -> _Found | None:
