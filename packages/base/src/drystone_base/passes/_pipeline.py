@@ -76,8 +76,9 @@ def _rewritten(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> Gr
     twin = graph.copy(only={*kept, *cut}, ends=cut)
     for node in cut:
         if not node.op.startswith("Placeholder") or node.inputs:
-            (dtype,) = output_dtypes(node) or ()
-            attrs = {"dtype": dtype.base, "shape": None}
+            types = output_dtypes(node)
+            assert types, "one output"
+            attrs = {"dtype": types[0].base, "shape": None}
             replace(twin, twin[node.name], "Placeholder", [], attrs, [])
     return twin
 
