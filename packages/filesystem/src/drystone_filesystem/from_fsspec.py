@@ -55,7 +55,7 @@ class FsspecStore(Store):
         self.filesystem = filesystem
         filesystem.dircache.use_listings_cache = False
         self.turn: AbstractContextManager[Any] = turn_of(filesystem)
-        self._before = "" if is_one_of(filesystem, "dir") else "/"  # a folder puts one there itself
+        self._before: str | None = None
         self._asks_first = is_one_of(filesystem, "ftp", "sftp", "ssh", "file", "local")
         self._moves = not inherits(filesystem, "mv")
 
@@ -64,8 +64,27 @@ class FsspecStore(Store):
 
     def _path(self, path: str) -> str:
         """A path as this filesystem writes it: with a slash before it, or without."""
+        if self._before is None:
+            self._before = self._beginning()
         stripped: str = self.filesystem._strip_protocol(self._before + path)
         return stripped or self.filesystem.root_marker
+
+    def _beginning(self) -> str:
+        """What its paths begin with.
+
+        Some filesystems take off a slash that they do not want; of others that have none at their
+        root, the names that they list tell (GitHub's would take a file for a folder). One request.
+        """
+        files = self.filesystem
+        if is_one_of(files, "dir"):
+            return ""  # it puts one there itself
+        if files.root_marker or not str(files._strip_protocol("/a/b")).startswith("/"):
+            return "/"
+        try:
+            names = [str(name) for name in files.ls(files.root_marker, detail=False)]
+        except Exception:  # who may not be listed is asked as before
+            return "/"
+        return "/" if not names or any(name.startswith("/") for name in names) else ""
 
     @_in_turn
     def stat(self, path: str) -> Stat:

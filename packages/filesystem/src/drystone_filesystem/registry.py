@@ -127,7 +127,11 @@ def _serve_chosen(scheme: str, where: str) -> bool:
         import fsspec
 
         name = where.partition(":")[2] or scheme
-        _serve_made(scheme, fsspec.filesystem(name), f"{FSSPEC}:{name}")
+        try:
+            made = fsspec.filesystem(name)
+        except Exception as error:  # each has its own
+            raise _not_made(scheme, name, error) from error
+        _serve_made(scheme, made, f"{FSSPEC}:{name}")
         return True
     if os.sep in where:
         from drystone_base.plugins import load_library
@@ -135,6 +139,20 @@ def _serve_chosen(scheme: str, where: str) -> bool:
         load_library(where)
         return True
     return False
+
+
+def _not_made(scheme: str, name: str, error: Exception) -> HostError:
+    return HostError(
+        f"fsspec cannot make the filesystem for {scheme}://",
+        check="fsspec must have what the filesystem needs, without options",
+        found=f"{type(error).__name__}: {error}",
+        needed=f"what fsspec.filesystem({name!r}) asks for",
+        remedy="install what it names, or give it its options: "
+        f"drystone_filesystem.register({scheme!r}, fsspec.filesystem({name!r}, ...))",
+        code="no-filesystem",
+        status="FAILED_PRECONDITION",
+        inner=error,
+    )
 
 
 def _serve_made(scheme: str, source: Any, origin: str) -> None:
