@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -100,12 +100,23 @@ class SignatureFunction:
         result: dict[str, np.ndarray[Any, Any]] = self._session.run(outputs, given)
         return result
 
+    def _order(self, count: int, kwargs: Mapping[str, Any]) -> Sequence[str]:
+        """The inputs that positional arguments are, in their order; raises where there is none."""
+        inputs = self.signature.inputs
+        if self.signature.positional or count > len(inputs):
+            return self.signature.positional or list(inputs)
+        due = [name for name, spec in inputs.items() if not spec.optional] or list(inputs)
+        left = [name for name in due if name not in kwargs]
+        if count and (count > 1 or len(left) > 1):
+            self._refuse_order(count)
+        return left or due
+
     def _refuse_order(self, count: int) -> NoReturn:
         named = ", ".join(f"{plain(name)}=..." for name in self.signature.inputs)
         raise BadRequest(
             f"signature {self.name!r} cannot be called like this",
-            check="several positional arguments need an order, and the model states none",
-            found=f"{count} positional arguments",
+            check="positional arguments of several inputs need an order, and the model states none",
+            found=f"{count} positional argument{'s' * (count > 1)}",
             needed="inputs by name, or one mapping",
             remedy=f"name them: ({named})",
             code="wrong-arguments",
@@ -113,9 +124,7 @@ class SignatureFunction:
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         inputs = self.signature.inputs
-        if len(args) > 1 and not self.signature.positional and len(args) <= len(inputs):
-            self._refuse_order(len(args))
-        named = dict(zip(self.signature.positional or inputs, args, strict=False))
+        named = dict(zip(self._order(len(args), kwargs), args, strict=False))
         unknown = [n for n in kwargs if n not in inputs]
         twice = [n for n in kwargs if n in named]
         given = named.keys() | kwargs.keys()

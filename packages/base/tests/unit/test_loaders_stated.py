@@ -162,6 +162,16 @@ def test_without_one_order_arguments_go_by_name(tmp_path: Path, orders: Any) -> 
         assert found["y"].tolist() == [8]
 
 
+def test_one_positional_argument_is_the_input_that_is_left(tmp_path: Path) -> None:
+    model = saved(tmp_path)
+    assert model(ONE, alpha=TWO)["y"].tolist() == [8]
+    assert model(TWO, zeta=ONE)["y"].tolist() == [8]
+    with pytest.raises(BadRequest, match="found: 1 positional argument\n"):
+        model(ONE)
+    with pytest.raises(BadRequest, match="given twice: "):
+        model(ONE, zeta=ONE, alpha=TWO)
+
+
 def test_too_many_arguments_are_counted(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="3 positional arguments"):
         saved(tmp_path)(ONE, TWO, TWO)
