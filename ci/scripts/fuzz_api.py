@@ -97,7 +97,8 @@ def _one_child(
                 line = child.stdout.readline()
                 if not line:
                     code = child.wait()
-                    return last, "usage" if code == 2 else f"the process ended with {code}"
+                    ends = {2: "usage", 3: ""}
+                    return last, ends.get(code, f"the process ended with {code}")
                 last, patience = _take(findings, line, last), _PATIENCE
             return last, ""
         finally:

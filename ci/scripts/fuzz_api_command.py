@@ -81,7 +81,7 @@ def _one(folder: Path, chance: random.Random, number: int) -> dict[str, Any] | N
     }
     mine = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "PYTHONPATH": str(ROOT)}
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_")}
-    command = [sys.executable, "-m", "drystone_base.cli", *words]
+    command = [sys.executable, "-m", "drystone_base", *words]
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment | mine | more, input=chance.choice(_STDIN),

@@ -10,6 +10,7 @@ import inspect
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -87,7 +88,11 @@ def _of_value(name: str, value: Any, made: dict[type, Callable[[], Any]]) -> Ite
     if not inspect.isclass(value):
         yield Target(name, value)
         return
-    if getattr(value, "_is_protocol", False) or not value.__module__.startswith("drystone"):
+    if (
+        getattr(value, "_is_protocol", False)
+        or issubclass(value, Enum)
+        or not value.__module__.startswith("drystone")
+    ):
         return
     yield Target(name, value)
     owner = _makers(value, made)

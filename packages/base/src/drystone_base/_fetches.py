@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from drystone_base.errors import BadRequest
+from drystone_base.printable import described
 
 __all__ = ["Fetches", "check_feeds", "flatten"]
 
@@ -30,7 +31,7 @@ def flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
     raise BadRequest(
         f"a fetch cannot be a {type(fetches).__name__}",
         check="fetches must be names, or lists, tuples or dicts of names",
-        found=repr(fetches),
+        found=described(fetches),
         needed="'node:0'",
         remedy="give one name, or a list, tuple or dict of them",
         code="bad-fetch",
@@ -44,7 +45,7 @@ def check_feeds(feeds: Iterable[object]) -> None:
             raise BadRequest(
                 f"a feed cannot be a {type(feed).__name__}",
                 check="feeds must be names of tensors",
-                found=repr(feed),
+                found=described(feed),
                 needed="'node:0'",
                 remedy="give the name of each tensor that is fed",
                 code="bad-feed",

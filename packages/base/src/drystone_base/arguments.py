@@ -15,7 +15,7 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from drystone_base.errors import BadRequest, DrystoneError
@@ -29,6 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MOST_ITEMS: Final = 10_000
 """Of a container that are looked at: more take too long, and say no more."""
 _IMPORT: Final = r"from ([\w.]+) import (\([\w\s,]+\)|[\w ,]+)"
+_MOST_LOOKED_INTO: Final = 100
 _TEXTS: Final = (str, bytes, bytearray)
 _ONE_BY_ONE: Final = (list, tuple, set, frozenset, range)
 
@@ -36,19 +37,36 @@ _ONE_BY_ONE: Final = (list, tuple, set, frozenset, range)
 def checked(function: _Function) -> _Function:
     """A function that raises ``BadRequest`` (``bad-argument``) for arguments of other types."""
 
+    body = _generating(function) if inspect.isgeneratorfunction(function) else function
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         wrong = _mismatch(function, args, kwargs)
         if wrong is not None:
             raise _refused(function, wrong)
         try:
-            return function(*args, **kwargs)
+            return body(*args, **kwargs)
         except DrystoneError:
             raise
         except Exception as error:
             blame(function, error, *args, **kwargs)
 
     return call  # type: ignore[return-value]
+
+
+def _generating(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A generator function that blames its arguments for what it raises when it is run."""
+
+    @functools.wraps(function)
+    def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            yield from function(*args, **kwargs)
+        except DrystoneError:
+            raise
+        except Exception as error:
+            blame(function, error, *args, **kwargs)
+
+    return generate
 
 
 def explained(function: _Function) -> _Function:
@@ -92,7 +110,7 @@ def blame(function: Callable[..., Any], error: Exception, /, *args: Any, **kwarg
     wrong = _mismatch(function, args, kwargs)
     if wrong is not None:
         raise _refused(function, wrong, error) from error
-    unusable = _unusable(error)
+    unusable = _unusable(error) or _own_fault(error, [*args, *kwargs.values()])
     if unusable and (args or kwargs):
         raise _unusable_argument(function, error, unusable) from error
     raise error
@@ -236,6 +254,9 @@ def _fits_generic(value: Any, origin: Any, args: tuple[Any, ...]) -> bool:
         return callable(value)
     if not isinstance(value, origin) or (isinstance(value, _TEXTS) and origin not in _TEXTS):
         return False
+    is_array = any(one.__name__ == "ndarray" for one in type(value).__mro__)
+    if is_array and args and origin.__module__ != "numpy":
+        return len(value.shape) == 1 and all(fits(v, args[0]) for v in value[:_MOST_ITEMS].tolist())
     if issubclass(origin, Mapping) and isinstance(value, Mapping) and len(args) == 2:
         items = value.items() if len(value) <= _MOST_ITEMS else ()
         return all(fits(k, args[0]) and fits(v, args[1]) for k, v in items)
@@ -271,6 +292,42 @@ def _unusable(error: Exception) -> str:
         return "a path that the system refuses"
     if isinstance(error, ValueError) and "null byte" in str(error):
         return "a path with a NUL byte"
+    return ""
+
+
+def _own_fault(error: Exception, given: list[Any]) -> str:
+    """Whether a method of a value that was given raised it, when it was asked for something."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_next is not None:
+        frames = frames.tb_next
+    if frames is None:
+        return ""
+    code = frames.tb_frame.f_code
+    for value in given:
+        inner = value if isinstance(value, _ONE_BY_ONE) else ()
+        for one in (value, *list(inner)[:_MOST_LOOKED_INTO]):
+            kinds = type(one).__mro__
+            asked = (f for k in kinds for f in vars(k).values() if inspect.isfunction(f))
+            if any(f.__code__ is code for f in asked) or getattr(one, "__code__", None) is code:
+                return f"a {type(one).__name__} that raises {type(error).__name__} when it is asked"
+    return _fault_of_callers(error, given)
+
+
+def _fault_of_callers(error: Exception, given: list[Any]) -> str:
+    """The same where the method called others before it failed."""
+    codes = {}
+    frames = error.__traceback__
+    while frames is not None:
+        codes[frames.tb_frame.f_code] = True
+        frames = frames.tb_next
+    for value in given:
+        if type(value).__module__.startswith("drystone"):
+            continue
+        for kind in type(value).__mro__[:-1]:
+            for found in vars(kind).values():
+                if inspect.isfunction(found) and found.__code__ in codes:
+                    name = type(value).__name__
+                    return f"a {name} that raises {type(error).__name__} when it is asked"
     return ""
 
 

@@ -163,9 +163,9 @@ def from_number(number: int) -> DType:
         return _BY_NUMBER[number]
     except KeyError:
         raise GraphError(
-            f"data type number {number} is unknown",
+            f"data type number {described(number, 40)} is unknown",
             check="every dtype must be one of TensorFlow's DataType values",
-            found=number,
+            found=described(number, 40),
             needed="1-32, or 101-132 for references",
             remedy="the file is corrupt, or was written by a newer TensorFlow",
             code="bad-dtype",

@@ -105,7 +105,7 @@ class DrystoneError(Exception):
 
     def passes(self, *, function: str = "", node: str = "") -> None:
         """The error leaves a function, then the node that called it, on its way out."""
-        if function != "":
+        if not isinstance(function, str) or function:
             self.calls.append((_text(function), ""))
         elif self.calls and not self.calls[-1][1]:
             self.calls[-1] = (self.calls[-1][0], _text(node))

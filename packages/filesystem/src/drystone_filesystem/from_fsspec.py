@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from weakref import WeakSet
 
+from drystone_base.arguments import explaining
 from drystone_base.errors import HostError
 from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of
 from drystone_filesystem.store import Stat, Store, Upload
@@ -45,6 +46,7 @@ def _in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
     return call
 
 
+@explaining("__init__")
 class FsspecStore(Store):
     """The methods of a store, by those of an fsspec filesystem.
 

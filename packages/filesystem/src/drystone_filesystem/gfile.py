@@ -8,10 +8,10 @@ from __future__ import annotations
 import io
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Self
 
-from drystone_base.arguments import checked
+from drystone_base.arguments import checked, explaining
 from drystone_base.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
@@ -56,6 +56,7 @@ def kind_of(name: Path, mode: str) -> str:
     return kind
 
 
+@explaining("__init__", "read", "seek", "write")
 class GFile:
     """A file open for reading, writing or appending: ``with GFile("s3://b/x", "w") as f``.
 
@@ -233,7 +234,7 @@ def _free(path: Path, *, overwrite: bool) -> None:
 
 @checked
 def walk(
-    top: Path, topdown: bool = True, onerror: Any = None
+    top: Path, topdown: bool = True, onerror: Callable[[Exception], object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Every directory from ``top`` down: its path, its directories and its files, sorted.
 

@@ -6,6 +6,7 @@ import posixpath
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
+from drystone_base.arguments import explained
 from drystone_base.policy import may_be_led_to
 from drystone_filesystem._failures import StoreFailure
 
@@ -14,6 +15,7 @@ __all__ = ["check_plain", "redirected"]
 _SCHEMES: Final = ("http", "https")
 
 
+@explained
 def redirected(path: str, url: str, location: str) -> str:
     """The URL that an answer to ``url`` leads on to, for the read of ``path``.
 
@@ -32,6 +34,7 @@ def redirected(path: str, url: str, location: str) -> str:
     )
 
 
+@explained
 def check_plain(path: str) -> None:
     """Raise ``ValueError`` for a path that a server may take for one above it."""
     plain = unquote(path).replace("\\", "/")

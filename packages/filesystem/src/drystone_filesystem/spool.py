@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Final
 
+from drystone_base.arguments import explaining
 from drystone_base.cancellation import LOOKS
 from drystone_filesystem.store import Upload
 from drystone_filesystem.transfer import Plan, plan, retried, tell
@@ -109,6 +110,7 @@ class _Kept:
         self._memory = bytearray()
 
 
+@explaining("__init__")
 class Sending:
     """A file to send from its first byte: ``size`` is None as long as more may come."""
 
@@ -133,6 +135,7 @@ class Sending:
         return self._place
 
 
+@explaining("__init__")
 class SpooledUpload(Upload):
     """Bytes on their way to a store; on disk (``TMPDIR``) when they are many.
 

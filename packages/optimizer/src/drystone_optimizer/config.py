@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
+from drystone_base.arguments import explained, explaining
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.printable import described
 from drystone_base.settings import refusal
 from drystone_optimizer.options import (
     CPU_LAYOUTS,
@@ -108,6 +110,7 @@ BY_SHORT_NAME: Final = {
 """TensorFlow's names for passes in ``optimizers``, where they are not ours."""
 
 
+@explaining("toggle", "is_on", "of_passes", "without", "from_options", "from_proto")
 @dataclass(frozen=True)
 class OptimizerConfig:
     """What graph optimizers do, and what they must keep; names are TensorFlow's where it has them.
@@ -197,6 +200,16 @@ class OptimizerConfig:
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""
+        if name not in _TOGGLES:
+            near = near_matches(name, _TOGGLES)
+            raise BadRequest(
+                f"there is no toggle {described(name, 100)}",
+                check="a toggle must be a field of OptimizerConfig with four values",
+                found=described(name, 100),
+                needed=", ".join(_TOGGLES),
+                remedy=f"did you mean {', '.join(near)}?" if near else "use one of these",
+                code="unknown-optimizer-option",
+            )
         found: Toggle = getattr(self, name)
         return found
 
@@ -279,7 +292,7 @@ def _not_a_mapping(options: Any) -> NoReturn:
     raise BadRequest(
         "optimizer options must be a mapping",
         check="each option needs a name and a value",
-        found=f"a {type(options).__name__} with {', '.join(sorted(map(repr, options)))}",
+        found=f"a {type(options).__name__} with {', '.join(sorted(map(described, options)))}",
         needed=f'a dict: {{"{names[0]}": False}}',
         remedy="write a colon, not a comma, between name and value",
         code="bad-optimizer-option",
@@ -290,6 +303,7 @@ _lock: Final = threading.Lock()
 _options: dict[str, Any] = {}
 
 
+@explained
 def set_experimental_options(options: Mapping[str, Any]) -> None:
     """Set options for every session of this process that states no config of its own.
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.arguments import checked
+from drystone_base.arguments import checked, explained
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
@@ -125,6 +125,7 @@ _LOCK: Final = threading.RLock()  # a package may ask for other backends while i
 _scanned = False
 
 
+@explained
 def register_backend(backend: SubgraphBackend, origin: str = "the program") -> None:
     """Make a backend known.
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.arguments import explaining
 from drystone_base.environment import SUBGRAPH_BACKEND
 from drystone_base.errors import BadRequest
+from drystone_base.printable import described
 from drystone_base.settings import Kind, Schema, Setting, flag, names, path, whole
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ SETTINGS: Final = Schema(
 )
 
 
+@explaining("of")
 @dataclass(frozen=True)
 class PartitionConfig:
     """How a graph is partitioned: by which backends, and what is left out.
@@ -158,7 +161,7 @@ class PartitionConfig:
         raise BadRequest(
             "SessionConfig.subgraphs is not understood",
             check="it says which backends run regions of a graph",
-            found=repr(wish),
+            found=described(wish),
             needed="None, 'off', names of backends with commas between, or a PartitionConfig",
             remedy='SessionConfig(subgraphs="openvino,default")',
             code="bad-subgraph-option",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from drystone_base.arguments import checked
+from drystone_base.arguments import checked, explaining
 from drystone_base.graph import Node
 from drystone_subgraph.property import SubgraphProperty
 from drystone_subgraph.selector import SubgraphSelector
@@ -20,6 +20,7 @@ PATTERN_ATTR = "_subgraph_pattern"
 """The attribute of an operator that says which pattern its region matched."""
 
 
+@explaining("__init__")
 @dataclass(frozen=True)
 class Pattern:
     """A node of one of these ops (with ``|`` between), whose inputs match ``inputs`` in order.
@@ -69,15 +70,18 @@ class Pattern:
 
 
 @checked
-def chain(name: str, *ops: str, check: Callable[[Sequence[Node]], bool] | None = None) -> Pattern:
+def chain(
+    name: str, op: str, *more: str, check: Callable[[Sequence[Node]], bool] | None = None
+) -> Pattern:
     """The pattern of ops that each read the one before as their first input: the first one first.
 
     ``chain("dense", "MatMul", "BiasAdd", "Relu|Relu6")``.
     """
-    found: Pattern | None = None
-    for op in ops[:-1]:
-        found = Pattern(op, () if found is None else (found,))
-    return Pattern(ops[-1], () if found is None else (found,), name, check)
+    found: tuple[Pattern, ...] = ()
+    *first, last = (op, *more)
+    for one in first:
+        found = (Pattern(one, found),)
+    return Pattern(last, found, name, check)
 
 
 @checked
@@ -90,6 +94,7 @@ def pattern_properties(table: Iterable[Pattern]) -> list[SubgraphProperty]:
 
 
 class _PatternProperty(SubgraphProperty):
+    @checked
     def __init__(self, pattern: Pattern) -> None:
         self.pattern, self.name = pattern, pattern.name or pattern.op
 

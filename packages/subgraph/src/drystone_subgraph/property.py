@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Final
 
+from drystone_base.arguments import checked
 from drystone_subgraph.selector import ContainOpSelector, SubgraphSelector
 from drystone_subgraph.subgraph import Subgraph, SubgraphNode
 
@@ -39,6 +40,7 @@ class SubgraphProperty(ABC):
 class ContainOpProperty(SubgraphProperty):
     """Cuts out nodes of the given ops, and calls them by the default operator."""
 
+    @checked
     def __init__(self, ops: Collection[str], name: str = "ops", minimum_size: int = 1) -> None:
         self.ops: Final = frozenset(ops)
         self.name, self.minimum_size = name, minimum_size

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
+from drystone_base.arguments import explaining
 from drystone_base.dtypes import DType
 from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.graph import (
@@ -86,6 +87,7 @@ class SubgraphNode:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
+@explaining("__init__")
 class Subgraph:
     """A region: nodes of one graph that become one operator.
 

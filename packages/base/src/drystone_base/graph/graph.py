@@ -33,7 +33,7 @@ __all__ = ["Graph", "parse_tensor_name"]
     "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
     "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
     "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "get", "output",
-    "consumers", "control_consumers", "__contains__",
+    "consumers", "control_consumers", "waits",
 )  # fmt: skip
 class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
@@ -150,16 +150,16 @@ class Graph:
         return iter(self._nodes.values())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._nodes
+        return isinstance(name, str) and name in self._nodes
 
     def __getitem__(self, name: str) -> Node:
         """The node of that name; raises ``GraphError`` (``unknown-node``) with near matches."""
         try:
             return self._nodes[name]
-        except TypeError as error:
-            blame(Graph.__getitem__, error, self, name)
         except KeyError:
             unknown(name, self._nodes)
+        except Exception as error:
+            blame(Graph.__getitem__, error, self, name)
 
     def get(self, name: str) -> Node | None:
         """The node of that name, or None."""
@@ -195,7 +195,7 @@ class Graph:
         index = self._fan_out  # rather than by way of the method below: asked very often
         try:
             return (self._fan_out_index() if index is None else index).get(node, ())
-        except TypeError as error:
+        except Exception as error:
             blame(Graph.users, error, self, node)
 
     def has_users(self, node: Node) -> bool:

@@ -84,7 +84,7 @@ class Node:
         try:
             if name in own:
                 return own[name]
-        except TypeError as error:
+        except Exception as error:
             blame(Node.attr, error, self, name)
         definition = find(self.op)
         declared = definition.attrs.get(name) if definition else None

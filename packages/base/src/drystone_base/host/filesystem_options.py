@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from ctypes import c_char_p, c_int, c_void_p
 from typing import Any, Final, NamedTuple
 
-from drystone_base.arguments import checked
+from drystone_base.arguments import checked, explaining
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
@@ -135,6 +135,7 @@ def set_options(scheme: str, values: Mapping[str, Value | list[Value]]) -> None:
         _set_all(raw, given, len(values), status.pointer)
 
 
+@explaining("__init__")
 class Transaction:
     """A transaction that has begun: files written to its paths show when it ends."""
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from drystone_base._entry_points import EntryPoint, points
-from drystone_base.arguments import explained, explaining
+from drystone_base.arguments import checked, explained, explaining
 from drystone_base.errors import PluginError, near_matches
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.printable import warn
@@ -79,7 +79,7 @@ class Module:
     variables: str = ""
 
 
-@explaining("__contains__", "register", "find", "get")
+@explaining("register", "find", "get")
 class Registry(Generic[T]):
     """What plugins registered with one module, by id: quiet, sorted, read-only from outside.
 
@@ -99,7 +99,7 @@ class Registry(Generic[T]):
         return len(self._items)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._items
+        return isinstance(name, str) and name in self._items
 
     def register(self, name: str, item: T, origin: str) -> None:
         """Add ``item`` under ``name``; ``origin`` says who did, for errors."""
@@ -195,7 +195,7 @@ def _register_all() -> bool:
     return complete
 
 
-@explained
+@checked
 def register(module: Module, origin: str = "the program") -> None:
     """Add a module; raises ``PluginError`` (``already-registered``) where its name is taken."""
     _scan()

@@ -62,7 +62,13 @@ class StepResult:
         of = found.get("error")
         error = of and PluginError(**of)
         texts = found.get("reason", ""), found.get("text", "")
-        return cls(found["step"], found["state"], *texts, found.get("facts", {}), error or None)
+        return cls(
+            found.get("step", ""),
+            found.get("state", "failed"),
+            *texts,
+            found.get("facts", {}),
+            error or None,
+        )
 
 
 def passed(step: str, *, reason: str = "", text: str = "", **facts: Any) -> StepResult:

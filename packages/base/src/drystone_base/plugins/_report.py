@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from drystone_base.arguments import explaining
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._discover import Place
 from drystone_base.plugins._record import Plugin
@@ -14,6 +15,7 @@ from drystone_base.printable import plain, plain_json
 __all__ = ["Report"]
 
 
+@explaining("named")
 @dataclass(frozen=True)
 class Report:
     """What is known of the plugins of this process.
