@@ -71,8 +71,8 @@ class Sets {
     const auto rank = static_cast<std::size_t>(sparse.rank());
     const auto row = [&](std::int64_t k) { return Place(sparse.row(k), rank); };
     for (std::int64_t k = 1; validate && k < sparse.count(); ++k) {
-      require(!std::ranges::lexicographical_compare(row(k), row(k - 1)),
-              "indices must be in row-major order");
+      require(std::ranges::lexicographical_compare(row(k - 1), row(k)),
+              "indices must be in row-major order, and not be repeated");
     }
     lead_.assign(sparse.dims.begin(), sparse.dims.end() - 1);
     for (std::int64_t k = 0; k < sparse.count(); ++k) {

@@ -89,7 +89,7 @@ def dense_of(
     inner = shape[1:] if open_ended else shape
     size = int(np.prod(inner))
     call.require(
-        default.size == 1 if open_ended else default.size in (0, size),
+        default.size == 1 if open_ended else not default.size or default.shape == tuple(shape),
         f"the default of feature {key!r} must have its shape, or be one value to pad with",
         found=list(default.shape),
         needed=list(shape),

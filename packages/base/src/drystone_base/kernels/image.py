@@ -22,12 +22,20 @@ class Taps:
 
     index: Array
     weight: Array
+    is_padded: bool = False  # with taps of weight 0, that are none
 
     def matrix(self, size: int) -> Array:
         """The same as a dense float32 ``[out, size]`` matrix."""
         out = np.zeros((len(self.index), size), np.float32)
         rows = np.broadcast_to(np.arange(len(self.index))[:, None], self.index.shape)
         np.add.at(out, (rows, self.index), self.weight)
+        return out
+
+    def reads(self, size: int) -> Array:
+        """Whether an output reads an input, bool ``[out, size]``; also with weight 0 if all do."""
+        out = np.zeros((len(self.index), size), bool)
+        rows = np.broadcast_to(np.arange(len(self.index))[:, None], self.index.shape)
+        np.logical_or.at(out, (rows, self.index), (self.weight != 0) | (not self.is_padded))
         return out
 
 
@@ -109,7 +117,7 @@ def _area(call: Call, size: int, out: int) -> Taps:
     if scale == 0:  # aligned corners of a single pixel
         covered, scale = np.ones_like(covered), covered.dtype.type(1)
     weight = np.maximum(covered, 0) / scale
-    return Taps(np.clip(pixel, 0, size - 1), weight.astype(np.float32))
+    return Taps(np.clip(pixel, 0, size - 1), weight.astype(np.float32), is_padded=True)
 
 
 def _target(call: Call, images: Array, size: Array) -> tuple[int, int]:
@@ -165,11 +173,29 @@ def resize_nearest(call: Call, images: Array, size: Array) -> Array:
     return np.asarray(picked[:, :, _nearest(call, images.shape[2], columns)])
 
 
-def separable(x: Array, rows: Array, columns: Array) -> Array:
-    """``rows @ x @ columns.T`` for every image and channel of ``[N, H, W, C]``."""
+def separable(
+    x: Array, rows: Array, columns: Array, reads: tuple[Array, Array] | None = None
+) -> Array:
+    """``rows @ x @ columns.T`` for every image and channel of ``[N, H, W, C]``.
+
+    Elements that are not read, as ``reads`` says, or without it of weight 0, leave no NaN.
+    """
+    if not np.isfinite(x).all():
+        down, over = reads or (rows != 0, columns != 0)
+        across = _read(x.transpose(2, 0, 1, 3), columns, over)
+        return _read(across.transpose(2, 1, 0, 3), rows, down).transpose(1, 0, 2, 3)
     across = np.matmul(columns, x)
     flat = across.reshape(*across.shape[:2], len(columns) * x.shape[3])
     return np.asarray(np.matmul(rows, flat)).reshape(x.shape[0], len(rows), *across.shape[2:])
+
+
+def _read(x: Array, weights: Array, reads: Array) -> Array:
+    """Sums ``[out, ...]`` of what each output reads of ``[in, ...]``."""
+    out = np.zeros((len(weights), *x.shape[1:]), np.result_type(x, weights))
+    for k, line in enumerate(x):
+        at = np.flatnonzero(reads[:, k])
+        out[at] += weights[at, k].reshape(-1, *[1] * line.ndim) * line
+    return out
 
 
 @kernel("ResizeBicubic", "ResizeArea")
@@ -181,9 +207,10 @@ def resize_weighted(call: Call, images: Array, size: Array) -> Array:
     source = images.astype(np.float32)
     if not images.size:
         return np.zeros((0, rows, columns, images.shape[3]), np.float32)
-    y = taps(call, source.shape[1], rows).matrix(source.shape[1])
-    x = taps(call, source.shape[2], columns).matrix(source.shape[2])
-    return separable(source, y, x)
+    y, x = taps(call, source.shape[1], rows), taps(call, source.shape[2], columns)
+    height, width = source.shape[1:3]
+    reads = (y.reads(height), x.reads(width))
+    return separable(source, y.matrix(height), x.matrix(width), reads)
 
 
 @kernel("ResizeBilinearGrad", "ResizeBicubicGrad")
@@ -203,9 +230,11 @@ def resize_grad(call: Call, grads: Array, image: Array) -> Array:
         needed="equal first and last dimensions",
     )
     taps = _linear if call.op == "ResizeBilinearGrad" else _cubic
-    y = taps(call, image.shape[1], grads.shape[1]).matrix(image.shape[1])
-    x = taps(call, image.shape[2], grads.shape[2]).matrix(image.shape[2])
-    return separable(grads, y.T, x.T).astype(image.dtype, copy=False)
+    height, width = image.shape[1:3]
+    y, x = taps(call, height, grads.shape[1]), taps(call, width, grads.shape[2])
+    reads = (y.reads(height).T, x.reads(width).T)
+    found = separable(grads, y.matrix(height).T, x.matrix(width).T, reads)
+    return found.astype(image.dtype, copy=False)
 
 
 @kernel("ResizeNearestNeighborGrad")

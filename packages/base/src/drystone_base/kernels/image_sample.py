@@ -50,8 +50,11 @@ _KERNELS: Final[dict[str, tuple[float, Curve]]] = {
 """Radius and value at a distance."""
 
 
-def _matrix(call: Call, size: int, out: int, scale: float, shift: float) -> Array:
-    """Weights ``[out, size]`` of inputs in outputs; rows sum to 1 or, outside the image, are 0."""
+def _matrix(call: Call, size: int, out: int, scale: float, shift: float) -> tuple[Array, Array]:
+    """Weights ``[out, size]`` of inputs in outputs, and which inputs are read.
+
+    Rows sum to 1 or, outside the image, are 0.
+    """
     radius, curve = _KERNELS[call.attrs["kernel_type"]]
     inverse = np.float32(1) / np.float32(scale)
     at = (np.arange(out, dtype=np.float32) + np.float32(0.5)) * inverse
@@ -67,13 +70,17 @@ def _matrix(call: Call, size: int, out: int, scale: float, shift: float) -> Arra
     total = weight.sum(1, keepdims=True)
     large = np.abs(total) >= 1000 * np.finfo(np.float32).tiny
     weight = np.where(large, weight / np.where(large, total, 1), weight)
-    inside = (at >= 0) & (at <= size)
-    return np.where(inside[:, None], weight, 0).astype(np.float32)
+    inside = ((at >= 0) & (at <= size))[:, None]
+    # TensorFlow reads as many pixels for each output, the last ones with weight 0.
+    begin = np.where(inside, np.clip(first, 0, size - 1)[:, None], 0)
+    read = (pixel >= begin) & (pixel < begin + 2 * np.ceil(radius * width) + 1)
+    return np.where(inside, weight, 0).astype(np.float32), read
 
 
 def _matrices(
     call: Call, image: Array, out: tuple[int, int], scale: Array, shift: Array
-) -> tuple[Array, Array]:
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Weights along rows and columns, and which pixels they are for."""
     call.require(
         image.ndim == 4 and scale.shape == shift.shape == (2,) and image.size > 0,
         "images must have rank 4 and not be empty, scale and translation hold 2 values",
@@ -91,10 +98,10 @@ def _matrices(
         needed="above 0",
     )
     check_size(call, (image.shape[0], *out, image.shape[3]), np.dtype(np.float32))
-    rows, columns = (
+    (rows, down), (columns, over) = (
         _matrix(call, image.shape[1 + k], out[k], float(scale[k]), float(shift[k])) for k in (0, 1)
     )
-    return rows, columns
+    return (rows, columns), (down, over)
 
 
 @kernel("ScaleAndTranslate")
@@ -105,7 +112,8 @@ def scale_and_translate(
     """``[N, H, W, C] -> [N, h, w, C]`` float32; TF ``ScaleAndTranslate``."""
     call.require(size.shape == (2,), "size must hold 2 values", found=list(size.shape), needed=[2])
     out = int(size[0]), int(size[1])
-    return separable(images.astype(np.float32), *_matrices(call, images, out, scale, translation))
+    weights, reads = _matrices(call, images, out, scale, translation)
+    return separable(images.astype(np.float32), *weights, reads)
 
 
 @kernel("ScaleAndTranslateGrad")
@@ -121,5 +129,5 @@ def scale_and_translate_grad(
         needed="equal first and last dimensions",
     )
     out = grads.shape[1], grads.shape[2]
-    rows, columns = _matrices(call, image, out, scale, translation)
-    return separable(grads, rows.T, columns.T)
+    (rows, columns), (down, over) = _matrices(call, image, out, scale, translation)
+    return separable(grads, rows.T, columns.T, (down.T, over.T))

@@ -65,7 +65,7 @@ def _factor(matrix: Array) -> Array:
     try:
         return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:
-        return np.full_like(matrix, np.nan)
+        return np.tril(np.full_like(matrix, np.nan))
 
 
 @kernel("CholeskyGrad", "BatchCholeskyGrad")

@@ -106,6 +106,13 @@ def random_index_shuffle(call: Call, index: Array, seed: Array, max_index: Array
         found=rounds,
         needed="4 or more, even",
     )
+    for name, value, least in (("index", index, 0), ("max_index", max_index, index)):
+        call.require(
+            bool((value >= least).all()),
+            "index must not be negative, nor max_index be below index",
+            found=f"{name} {value.tolist()}"[:80],
+            needed=">= 0" if name == "index" else ">= index",
+        )
     wide = [np.broadcast_to(v, (count,)).astype(np.uint64).tolist() for v in (index, max_index)]
     seeds = [[s & _MASK_32 for s in row] for row in np.broadcast_to(seed, (count, 3)).tolist()]
     found = [_shuffled(call, i, s, m) for i, s, m in zip(wide[0], seeds, wide[1], strict=True)]

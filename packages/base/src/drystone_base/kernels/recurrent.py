@@ -81,7 +81,7 @@ def _check_lstm(call: Call, x: Array, cs_prev: Array, h_prev: Array, lstm: _Lstm
         # TensorFlow does not look at their size in one cell, and reads past their end.
         value = getattr(lstm, name)
         call.require(value.ndim == 1, f"{name} must be a vector", found=list(value.shape))
-        if lstm.peephole:
+        if lstm.peephole or call.op in ("BlockLSTM", "BlockLSTMV2"):
             _check(call, {name: (value, [cell])})
 
 

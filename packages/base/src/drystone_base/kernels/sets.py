@@ -41,6 +41,13 @@ def _sparse(
             needed="rising index vectors",
             remedy="sort them with SparseReorder",
         )
+        repeated = (indices[1:] == indices[:-1]).all(axis=1)
+        call.require(
+            not repeated.any(),
+            "indices must not be repeated",
+            found=indices[1:][repeated][:1].tolist(),
+            needed="rising index vectors",
+        )
     groups: Groups = {}
     for row, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
         groups.setdefault(tuple(row), set()).add(value)

@@ -111,4 +111,39 @@ def _draws() -> Iterator[Case]:
         yield draw("StatelessRandomBinomial", count, share, dtype="float32")
 
 
-CASES: list[Case] = [*_boxes(), *_ranges(), *_paths(), *_updates(), *_scalars(), *_draws()]
+def _images() -> Iterator[Case]:
+    """A pixel that is not finite reaches those that read it, and no others."""
+    rng = np.random.default_rng(6)
+    small, large = (rng.normal(size=(1, n, n, 1)).astype("f4") for n in (4, 7))
+    for value, centers in itertools.product((NAN, INF), (False, True)):
+        odd, slopes = small.copy(), large.copy()
+        odd[0, 1, 2], slopes[0, 5, 1] = value, value
+        aligned = {"half_pixel_centers": centers}
+        for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
+            yield case(op, odd, ints(7, 5), **aligned)
+        yield case("ResizeBilinearGrad", slopes, small, **aligned)
+        yield case("ResizeArea", odd, ints(7, 5))
+        yield case("ResizeArea", odd, ints(2, 3))
+        for kind in ("triangle", "lanczos3"):
+            scale = [ints(7, 5), floats([1.75, 1.25]), floats([0, 0])]
+            yield case("ScaleAndTranslate", odd, *scale, kernel_type=kind, tol=1e-4)
+
+
+def _indices() -> Iterator[Case]:
+    at, shape = np.array([[0, 0], [0, 1], [0, 1]]), np.array([2, 3])
+    for rows in (at, at[[0, 1]], at[[1, 0]]):
+        values = np.arange(1, len(rows) + 1)
+        one, dense = (rows, values, shape), np.array([[1, 2], [3, 4]])
+        yield case("SparseToSparseSetOperation", *one, *one, set_operation="union")
+        yield case("DenseToSparseSetOperation", dense, *one, set_operation="union")
+        yield case("SetSize", *one)
+    for index, most in ((3, 9), (-1, 9), (5, 4)):
+        key = np.array([1, 2, 3], np.uint32)
+        yield case("RandomIndexShuffle", np.int64(index), key, np.int64(most))
+    for matrix in ([[1, 2], [2, 1]], [[0, 0], [0, 0]], [[4, 9], [2, 3]]):
+        yield case("Cholesky", floats(matrix))
+
+
+CASES: list[Case] = [
+    *_boxes(), *_ranges(), *_paths(), *_updates(), *_scalars(), *_draws(), *_images(), *_indices(),
+]  # fmt: skip
