@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 __all__ = ["Counts", "cases_of", "counts", "render", "totals"]
 
@@ -29,6 +29,7 @@ equal. **r** counts cases that both refuse, **d** those under a documented diffe
 DIFFERENCES = """### Documented differences
 
 Where we answer otherwise on purpose. A case that falls under one of these is counted, not failed.
+An example of each is recorded, and a test shows that it still occurs.
 """
 NONE = """### Without random cases
 
@@ -66,10 +67,20 @@ def totals(found: Counts) -> list[tuple[str, object]]:
 def render(found: Counts) -> str:
     """The section as text."""
     from parity.differences import DIFFERENCES as KNOWN
+    from parity.examples import load
 
     rows = [f"| `{op}` | {_cells(found[op])} |" for op in sorted(found) if found[op]]
-    known = [f"| {_names(d.ops) or 'every op'} | {d.reason} |" for d in KNOWN]
-    parts = [INTRO, _table("op | dtypes", rows), DIFFERENCES, _table("ops | difference", known)]
+    shown = load()
+    known = [
+        f"| {_names(d.ops) or 'every op'} | {_way(shown.get(d.reason))} | {d.reason} |"
+        for d in KNOWN
+    ]
+    parts = [
+        INTRO,
+        _table("op | dtypes", rows),
+        DIFFERENCES,
+        _table("ops | what differs | why", known),
+    ]
     return "\n".join([*parts, NONE, _reasons(found)])
 
 
@@ -82,12 +93,18 @@ def _cells(by_dtype: Mapping[str, list[float]]) -> str:
     return ", ".join(out)
 
 
+def _way(example: Any) -> str:
+    """What differs in the recorded example of a difference."""
+    return f"{example.way}: `{example.case.op}`" if example else ""
+
+
 def _names(ops: str) -> str:
     return ", ".join(f"`{op}`" for op in ops.split())
 
 
 def _table(header: str, rows: list[str]) -> str:
-    return "\n".join([f"| {header} |", "| --- | --- |", *rows]) + "\n"
+    rule = "| --- " * (header.count("|") + 1) + "|"
+    return "\n".join([f"| {header} |", rule, *rows]) + "\n"
 
 
 def _reasons(found: Counts) -> str:

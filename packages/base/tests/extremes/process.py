@@ -92,12 +92,12 @@ class Worker:
 
 
 class Tensorflow:
-    """TensorFlow's answers, with its plain kernels and no GPU."""
+    """TensorFlow's answers, with its plain kernels (or those of oneDNN) and no GPU."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, onednn: bool = False) -> None:
         self._worker = Worker(
-            "tensorflow", patience, TF_ENABLE_ONEDNN_OPTS="0", TF_CPP_MIN_LOG_LEVEL="3",
-            CUDA_VISIBLE_DEVICES="-1",
+            "tensorflow", patience, TF_ENABLE_ONEDNN_OPTS=str(int(onednn)),
+            TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1",
         )  # fmt: skip
 
     def send(self, item: Case) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +11,11 @@ from oracle import Case
 
 from drystone_base.dtypes import as_dtype
 from drystone_base.ops.defs import op_def
+from parity.difference import Difference, answers, has, not_finite, says
+from parity.extreme_differences import EXTREMES
 from parity.subnormals import has_subnormal, without_subnormals
 
-__all__ = ["DIFFERENCES", "Difference", "known_difference"]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Ops, the reason, and what makes a case of theirs differ for that reason."""
-
-    ops: str
-    reason: str
-    when: Callable[[Case, Any], bool]
-
-
-def _answers(item: Case, want: Any) -> bool:
-    """TensorFlow gives outputs where we refuse: it did not look."""
-    return not isinstance(want, str) and isinstance(oracle.ours(item), str)
+__all__ = ["DIFFERENCES", "known_difference"]
 
 
 def _dilated(item: Case, want: Any) -> bool:
@@ -37,20 +24,6 @@ def _dilated(item: Case, want: Any) -> bool:
 
 def _complex(item: Case, _: Any) -> bool:
     return any(np.asarray(v).dtype.kind == "c" for v in item.inputs)
-
-
-def _has(*values: float) -> Callable[[Case, Any], bool]:
-    """An input holds one of the values."""
-
-    def when(item: Case, _: Any) -> bool:
-        floats = [np.asarray(v).astype(np.float64) for v in item.inputs]
-        wanted = np.array(values)
-        return any(
-            np.isin(v, wanted).any() or (np.isnan(wanted).any() and np.isnan(v).any())
-            for v in floats
-        )
-
-    return when
 
 
 def _integers(item: Case, _: Any) -> bool:
@@ -74,7 +47,7 @@ def _nothing_looked_up(item: Case, _: Any) -> bool:
 
 def _nothing_to_do(item: Case, want: Any) -> bool:
     """No indices, or an empty tensor to take from or change."""
-    return _answers(item, want) and not all(np.size(v) for v in (*item.inputs[:2], want[0]))
+    return answers(item, want) and not all(np.size(v) for v in (*item.inputs[:2], want[0]))
 
 
 def _beyond_integers(item: Case, _: Any) -> bool:
@@ -109,16 +82,6 @@ def _skipping(item: Case, want: Any) -> bool:
         return False
     sizes = item.attrs.get("ksize") or [1, *np.shape(item.inputs[1])[:3], 1]
     return any(s > k for s, k in zip(item.attrs["strides"], sizes, strict=True))
-
-
-def _not_finite(item: Case, _: Any) -> bool:
-    kinds = [np.asarray(v) for v in item.inputs if np.asarray(v).dtype.kind in "fcV"]
-    return any(not np.isfinite(v.astype(np.complex128)).all() for v in kinds)
-
-
-def _says(text: str) -> Callable[[Case, Any], bool]:
-    """TensorFlow refuses, with this among what it says."""
-    return lambda _, want: isinstance(want, str) and text in getattr(want, "message", "")
 
 
 def _subnormal(item: Case, want: Any) -> bool:
@@ -172,19 +135,19 @@ DIFFERENCES: tuple[Difference, ...] = (
         "AvgPoolGrad AvgPool3DGrad MaxPool3DGrad ResizeBilinearGrad ResizeBicubicGrad",
         "TensorFlow does not compare the gradient's shape with the input's, and reads or writes "
         "beyond the tensor; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "DataFormatDimMap",
         "an axis out of range: TensorFlow reads beyond its table; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "SparseReduceSum SparseReduceSumSparse SparseReduceMax SparseReduceMaxSparse "
         "SetSize SparseReorder SparseReshape SparseSoftmax SparseSlice SparseSplit SparseToDense "
         "SparseConcat",
         "coordinates outside the sparse tensor's shape: TensorFlow does not look; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "GatherV2 Gather GatherNd",
@@ -194,7 +157,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "RaggedGather RaggedTensorToSparse RaggedTensorToTensor RaggedBincount",
         "row splits that do not end at the number of values: TensorFlow does not look; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "InplaceAdd InplaceSub InplaceUpdate",
@@ -204,12 +167,12 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "MatrixDiagV2 MatrixDiagV3",
         "diagonals without elements: TensorFlow does not look where they lie; we refuse",
-        lambda item, want: _answers(item, want) and not np.size(item.inputs[0]),
+        lambda item, want: answers(item, want) and not np.size(item.inputs[0]),
     ),
     Difference(
         "SoftmaxCrossEntropyWithLogits",
         "vectors: refused when a graph is made with TensorFlow, but not op by op",
-        _answers,
+        answers,
     ),
     Difference(
         "SqrtGrad RsqrtGrad SigmoidGrad TanhGrad InvGrad ReciprocalGrad",
@@ -217,7 +180,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "function refuses; NaN and infinities, which TensorFlow multiplies or divides in another "
         "order",
         lambda item, want: (
-            np.shape(item.inputs[0]) != np.shape(item.inputs[1]) or _not_finite(item, want)
+            np.shape(item.inputs[0]) != np.shape(item.inputs[1]) or not_finite(item, want)
         ),
     ),
     Difference(
@@ -229,12 +192,12 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "CumulativeLogsumexp",
         "NaN and infinities: TensorFlow's scan drops NaN or makes it of infinities",
-        _not_finite,
+        not_finite,
     ),
     Difference(
         "LowerBound",
         "NaN is beyond every number; for TensorFlow, before every number",
-        _has(np.nan),
+        has(np.nan),
     ),
     Difference(
         "Polygamma Zeta",
@@ -248,7 +211,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "StatelessRandomNormalV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2 "
         "StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2 StatelessShuffle",
         "a counter of one number: TensorFlow reads beyond it; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "StatelessRandomUniformV2 StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2 "
@@ -259,7 +222,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "RaggedCountSparseOutput SparseBincount",
         "no values, or none in a vector: TensorFlow does not look at shapes; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "Expint Spence",
@@ -269,23 +232,23 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "TensorStridedSliceUpdate",
         "a value of another rank with equally many elements: TensorFlow does not look; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "UnsortedSegmentSum UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin",
         "ids out of range of rows without elements: TensorFlow does not look; we refuse",
-        lambda item, want: _answers(item, want) and not np.size(item.inputs[0]),
+        lambda item, want: answers(item, want) and not np.size(item.inputs[0]),
     ),
     Difference(
         "SparseMatMul",
         "zeros meet NaN and infinities: TensorFlow skips some zeros of what may be sparse",
-        _not_finite,
+        not_finite,
     ),
     Difference(
         "MaxPool MaxPoolV2 UnravelIndex",
         "empty batches with strides over the batch, negative positions: TensorFlow does not look; "
         "we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "Cast QuantizeV2",
@@ -296,7 +259,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SegmentMin SegmentMax SegmentMinV2 SegmentMaxV2 UnsortedSegmentMin UnsortedSegmentMax",
         "NaN: TensorFlow keeps it or drops it depending on the order of the elements; we keep it",
-        _has(np.nan),
+        has(np.nan),
     ),
     Difference(
         "BesselJ0 BesselJ1 BesselY0 BesselY1 FresnelSin FresnelCos",
@@ -307,7 +270,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "Substr",
         "a negative length: TensorFlow's status depends on the unit; we give an empty string",
         lambda item, want: (
-            _says("out of range for string")(item, want)
+            says("out of range for string")(item, want)
             and bool((np.asarray(item.inputs[2]) < 0).any())
         ),
     ),
@@ -328,11 +291,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         "the maxima",
         _not_its_maxima,
     ),
-    Difference("NthElement TopK TopKV2", "NaN has no place in an order", _has(np.nan)),
+    Difference("NthElement TopK TopKV2", "NaN has no place in an order", has(np.nan)),
     Difference(
         "Erf",
         "TensorFlow's vector code for float64 gives NaN at infinity",
-        _has(np.inf, -np.inf),
+        has(np.inf, -np.inf),
     ),
     Difference("", "TensorFlow's CPU kernels take subnormal numbers for zero", _subnormal),
     Difference(
@@ -340,23 +303,23 @@ DIFFERENCES: tuple[Difference, ...] = (
         "complex numbers of which a part is infinite or NaN: which parts of a product or quotient "
         "are NaN then depends on the order of multiplications",
         lambda item, want: (
-            _complex(item, want) and _not_finite(item, want) and not isinstance(want, str)
+            _complex(item, want) and not_finite(item, want) and not isinstance(want, str)
         ),
     ),
     Difference(
         "DecodeCompressed",
         "data that ends too soon: TensorFlow gives what there is; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "Dilation2D Dilation2DBackpropInput Dilation2DBackpropFilter",
         "an empty batch: TensorFlow does not look whether the window fits; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "FractionalAvgPoolGrad",
         "pooling sequences that are no windows of the input: TensorFlow does not look; we refuse",
-        _answers,
+        answers,
     ),
     Difference(
         "FusedPadConv2D FusedResizeAndPadConv2D",
@@ -372,28 +335,28 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SparseSliceGrad",
         "a gradient that is not used up: TensorFlow gives an internal error",
-        _says("aren't all propagated"),
+        says("aren't all propagated"),
     ),
     Difference(
         "DenseCountSparseOutput",
         "no rows or no columns: TensorFlow refuses; we give no counts",
-        _says("Shapes dimension cannot be 0"),
+        says("Shapes dimension cannot be 0"),
     ),
     Difference(
         "ReverseSequence",
         "more than 5 dimensions: TensorFlow has no kernel",
-        _says("Unhandled input dimensions"),
+        says("Unhandled input dimensions"),
     ),
     Difference(
         "GatherNd TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMin "
         "TensorScatterMax ScatterNd ScatterNdNonAliasingAdd",
         "index vectors of other lengths than TensorFlow has kernels for",
-        _says("indices.shape[-1] values between"),
+        says("indices.shape[-1] values between"),
     ),
     Difference(
         "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4",
         "scalars: TensorFlow takes its own default axis, -1, for a wrong one",
-        _says("Axis requested is larger"),
+        says("Axis requested is larger"),
     ),
     Difference(
         "DecodeJSONExample",
@@ -409,13 +372,14 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SplitV",
         "one output whose size is left open (-1), of an empty tensor: TensorFlow refuses",
-        _says("If there is only one output"),
+        says("If there is only one output"),
     ),
     Difference(
         "Dequantize",
         "to bfloat16 TensorFlow has only MIN_COMBINED; we have every mode",
-        _says("When output type is bfloat16"),
+        says("When output type is bfloat16"),
     ),
+    *EXTREMES,
 )
 
 

@@ -36,13 +36,15 @@ class Verdict:
     """``kind`` is equal, refused, known (a documented difference), skipped or differs.
 
     ``worst`` is the largest difference among outputs that agree; ``text`` tells what differs, or
-    why the case was skipped. ``way`` is how it differs: one of ``WAYS``, or ``"raises"``.
+    why the case was skipped. ``way`` is how it differs: one of ``WAYS``, or ``"raises"``;
+    ``reason`` is that of the documented difference.
     """
 
     kind: str
     worst: float = 0.0
     text: str = ""
     way: str = ""
+    reason: str = ""
 
 
 def case_dtype(item: Case) -> str:
@@ -74,9 +76,10 @@ def judge(item: Case, want: list[Any] | str, slack: float = 1.0) -> Verdict:
     if isinstance(want, str) and want.startswith("skip"):
         return Verdict("skipped", text=want)
     found = _compare(item, want, slack)
-    if found.kind == "differs" and known_difference(item, want):
-        return Verdict("known", text=found.text, way=found.way)
-    return found
+    known = known_difference(item, want) if found.kind == "differs" else None
+    if known is None:
+        return found
+    return Verdict("known", text=found.text, way=found.way, reason=known.reason)
 
 
 def _compare(item: Case, want: list[Any] | str, slack: float) -> Verdict:
