@@ -1,8 +1,8 @@
 """Write a model of `tf.Module` objects, and what its functions give, with TensorFlow.
 
 Run it with a Python that has TensorFlow 2.21. packages/base/tests/unit/data/modules then has the
-SavedModels (`everything`, `bare`) in one archive, and `calls.json`: calls of functions in a row, on
-one model, with what TensorFlow's own loader gave or that it refused. `test_restored.py` does the
+SavedModels (`everything`, `stateful`, `bare`) in one archive, and for the first two a file of calls
+in a row, with what TensorFlow's own loader gave or that it refused. `test_restored.py` does the
 same calls. In the file, {"array": ...} is an array, {"tuple": ...}, {"named": ...}, {"ragged": ...}
 and {"sparse": ...} (lists of arrays) are what they say; anything else is itself.
 """
@@ -113,6 +113,65 @@ class Everything(tf.Module):
     @tf.function(input_signature=[spec(None, dtype=tf.string)])
     def served(self, words: Any) -> Any:
         return {"number": self.table.lookup(words)}
+
+
+class Stateful(tf.Module):
+    """Variables without names of their own, beside state of other kinds that a saver restores."""
+
+    def __init__(self, vocabulary: Path) -> None:
+        super().__init__()
+        lines = tf.lookup.TextFileIndex
+        self.table = tf.lookup.experimental.MutableHashTable(tf.string, INT, -1)
+        self.table.insert(["k"], [7])
+        self.generator = tf.random.Generator.from_seed(5)
+        self.file = tf.lookup.StaticVocabularyTable(
+            tf.lookup.TextFileInitializer(
+                str(vocabulary), tf.string, lines.WHOLE_LINE, INT, lines.LINE_NUMBER
+            ),
+            2,
+        )
+        self.text = tf.Variable("hello")
+        self.grown = tf.Variable([[1.0]], shape=tf.TensorShape(None))
+        self.nested = [tf.Variable(1.0), {"k": tf.Variable(2.0)}]
+
+    @tf.function(input_signature=[spec(None, dtype=tf.string)])
+    def look(self, x: Any) -> Any:
+        return self.table.lookup(x)
+
+    @tf.function(input_signature=[spec(None, dtype=tf.string), spec(None, dtype=INT)])
+    def put(self, k: Any, v: Any) -> Any:
+        self.table.insert(k, v)
+        return self.table.size()
+
+    @tf.function(input_signature=[])
+    def draw(self) -> Any:
+        return self.generator.uniform([3], maxval=100, dtype=tf.int32)
+
+    @tf.function(input_signature=[spec(None, dtype=tf.string)])
+    def words(self, x: Any) -> Any:
+        return self.file.lookup(x)
+
+    @tf.function(input_signature=[])
+    def say(self) -> Any:
+        return tf.strings.join([self.text, " world"])
+
+    @tf.function(input_signature=[spec(None, None)])
+    def grow(self, x: Any) -> Any:
+        self.grown.assign(tf.concat([self.grown, x], 0))
+        return self.grown.read_value()
+
+    @tf.function(input_signature=[spec()])
+    def add(self, x: Any) -> Any:
+        return x + self.nested[0] + 10.0 * self.nested[1]["k"]
+
+
+def stateful_calls() -> list[tuple[str, list[Any], dict[str, Any]]]:
+    """The same of `Stateful`."""
+    return [
+        ("look", [["k", "z"]], {}), ("put", [["z"], [3]], {}), ("look", [["k", "z"]], {}),
+        ("draw", [], {}), ("draw", [], {}), ("words", [["one", "two", "x"]], {}), ("say", [], {}),
+        ("grow", [f32([2], [3])], {}), ("grow", [f32([4])], {}), ("add", [1.0], {}),
+    ]  # fmt: skip
 
 
 class Bare(tf.Module):
@@ -229,10 +288,12 @@ def tensors(value: Any) -> Any:
     )
 
 
-def recorded(model: Any) -> list[dict[str, Any]]:
+def recorded(
+    model: Any, asked: list[tuple[str, list[Any], dict[str, Any]]]
+) -> list[dict[str, Any]]:
     """The calls, with what they give."""
     rows = []
-    for path, args, kwargs in calls():
+    for path, args, kwargs in asked:
         row: dict[str, Any] = {"path": path, "args": [encode(a) for a in args]}
         row["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
         try:
@@ -252,10 +313,12 @@ def main() -> None:
         made = traced()
         tf.saved_model.save(made, str(models / "everything"), {"serving_default": made.served})
         tf.saved_model.save(Bare(words), str(models / "bare"))
-        rows = recorded(tf.saved_model.load(str(models / "everything")))
+        tf.saved_model.save(Stateful(words), str(models / "stateful"))
+        for name, asked in (("everything", calls()), ("stateful", stateful_calls())):
+            rows = recorded(tf.saved_model.load(str(models / name)), asked)
+            text = ",\n".join(json.dumps(row) for row in rows)
+            (TARGET / f"{name}.json").write_text(f"[\n{text}\n]\n")
         shutil.make_archive(str(TARGET / "models"), "zip", models)
-    text = ",\n".join(json.dumps(row) for row in rows)
-    (TARGET / "calls.json").write_text(f"[\n{text}\n]\n")
     for path in sorted(TARGET.iterdir()):
         sys.stdout.write(f"{path.stat().st_size:6} {path.name}\n")
 

@@ -21,7 +21,10 @@ from drystone_base.loaders import load_model
 from drystone_base.restored import ModelObject, ObjectGraph, RestoredFunction
 
 DATA = Path(__file__).parent / "data/modules"
-CALLS = json.loads((DATA / "calls.json").read_text(encoding="utf-8"))
+CALLS, STATEFUL = (
+    json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("everything", "stateful")
+)
 BEYOND = frozenset({7})
 """Calls that TensorFlow refuses and we take: ints for floats, as feeds of signatures are."""
 
@@ -78,6 +81,17 @@ def test_functions_give_what_tensorflow_gives(models: Path, executor: Any) -> No
             with pytest.raises(ds.BadRequest, match="wrong-arguments"):
                 function(*args, **kwargs)
     assert refused >= 10
+
+
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_state_without_names_of_its_own(models: Path, executor: Any) -> None:
+    model = ds.load(models / "stateful", config=ds.SessionConfig(executor=executor))
+    for row in STATEFUL:
+        args = decode(row["args"])
+        assert same(model.functions[row["path"]](*args), decode(row["gives"])), row
+    assert model.text.read() == b"hello"
+    assert [model.nested[0].read(), model.nested[1]["k"].read()] == [1, 2]
+    assert model.grown.read().shape == (4, 1)
 
 
 def test_paths_lead_to_modules_lists_dicts_and_variables(models: Path) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "shared",
     "source_of",
     "texts_of",
+    "told",
 ]
 
 VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
@@ -86,14 +87,31 @@ def assigned(graph: Graph, saver: SaverDef) -> dict[str, Source] | None:
     return found
 
 
+def told(graph: Graph, saver: SaverDef) -> dict[str, str]:
+    """By shared name, the tensor of the checkpoint that a variable certainly gets whole.
+
+    What else the saver does, as filling tables, is passed over.
+    """
+    file = graph[parse_tensor_name(saver.filename_tensor_name)[0]]
+    pairs = _assignments(graph, graph[saver.restore_op_name], file, strict=False)
+    return {
+        shared(variable): source.name
+        for variable, source in pairs
+        if variable is not None and source is not None and source.part is None
+    }
+
+
 def _assignments(
-    graph: Graph, target: Node, file: Node
+    graph: Graph, target: Node, file: Node, *, strict: bool = True
 ) -> Iterator[tuple[Node | None, Source | None]]:
-    """Each assignment of the saver; None for what is not understood."""
+    """Each assignment of the saver; None for what is not understood.
+
+    A function that does anything else is not understood, unless ``strict`` is False.
+    """
     texts = cache(texts_of)  # all names are in one constant
     for node in reachable([target]):
         if node.op in _CALLS:
-            yield from _inside(graph, node, file)
+            yield from _inside(graph, node, file, strict)
         elif node.op not in _SAVER:
             yield None, None
         elif node.op in ASSIGNS:
@@ -102,10 +120,12 @@ def _assignments(
             yield (variable if known else None), source_of(node, lambda name: name is file, texts)
 
 
-def _inside(graph: Graph, call: Node, file: Node) -> Iterator[tuple[Node | None, Source | None]]:
+def _inside(
+    graph: Graph, call: Node, file: Node, strict: bool
+) -> Iterator[tuple[Node | None, Source | None]]:
     """The assignments of a function that a saver calls, to variables that it is given."""
     function = graph.functions.get(getattr(call.attr("f"), "name", ""))
-    if function is None or any(op not in _SAVER - _CALLS for op in function.ops()):
+    if function is None or (strict and any(op not in _SAVER - _CALLS for op in function.ops())):
         yield None, None
         return
     try:

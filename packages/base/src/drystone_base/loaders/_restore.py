@@ -26,6 +26,7 @@ from drystone_base.loaders._reached import (
     shared,
     source_of,
     texts_of,
+    told,
 )
 from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
 from drystone_base.loaders.checkpoint._slices import extents
@@ -246,9 +247,8 @@ def object_variables(graph: Graph, meta: MetaGraphDef, prefix: Path | None) -> d
     if reader is None or OBJECT_GRAPH not in reader:
         return found
     keys = _walk(saved, object_graph(reader), reader.prefix)
-    sources = assigned(graph, meta.saver_def) if has_saver(graph, meta.saver_def) else None
-    if sources is not None:
-        named = {source.name: name for name, source in sources.items()}
+    if has_saver(graph, meta.saver_def):
+        named = {key: name for name, key in told(graph, meta.saver_def).items()}
     else:
         named = {key: name for name, key in variable_keys(graph, saved, reader).items()}
     return {n: named[key] for n, key in keys.items() if key in named} | found
