@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from drystone_abi.protos import VersionDef
+from typing import TYPE_CHECKING
+
 from drystone_base.errors import CheckpointError
-from drystone_base.graph.versions import refused_consumer
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import VersionDef
 
 __all__ = ["check_versions", "corrupt", "unsupported"]
 
@@ -36,6 +39,8 @@ def unsupported(where: str, check: str, found: object) -> CheckpointError:
 
 def check_versions(where: str, stated: VersionDef, consumer: int) -> None:
     """Raise ``CheckpointError`` for a checkpoint that consumers of that version may not read."""
+    from drystone_base.graph.versions import refused_consumer  # models that are kept need no graph
+
     refused = refused_consumer(stated, consumer)
     if refused:
         raise unsupported(where, f"its versions must allow consumer {consumer}", refused)
