@@ -50,7 +50,8 @@ _STDIN: Final = (b"", b"\x00\xff", b"{", b"y\n" * 10, b"[" * 100_000)
 def judge(code: int, out: bytes, err: bytes) -> str:
     """ "" for an end that is in order, else what was wrong with it."""
     text = err.decode("utf-8", "replace")
-    if "Traceback (most recent call last)" in text:
+    told = re.search(r"^error: .* \[[a-z-]+\]$", text, re.MULTILINE)  # with --verbose after it
+    if "Traceback (most recent call last)" in text and told is None:
         last = text.strip().splitlines()[-1]
         place = re.findall(r'File "[^"]*/(drystone[^"]*)", line (\d+)', text)
         return f"{shown(last)} at {':'.join(place[-1]) if place else 'the start'}"

@@ -98,6 +98,10 @@ class DrystoneError(Exception):
         self.calls: list[tuple[str, str]] = []
         super().__init__(self.render())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error crosses to another process with all its parts."""
+        return _again, (type(self), self.args), self.__dict__
+
     def add_calls(self, text: str) -> None:
         """Take over the lines of a text that say through which functions a node was reached."""
         self.calls += re.findall(_CALL, _text(text))
@@ -135,6 +139,12 @@ class DrystoneError(Exception):
         """The parts as a JSON-ready mapping (used by ``--json`` output)."""
         names = ("code", "status", "what", "check", "found", "needed", "remedy")
         return {name: getattr(self, name) for name in names}
+
+
+def _again(kind: type[DrystoneError], args: tuple[Any, ...]) -> DrystoneError:
+    made = kind.__new__(kind)
+    made.args = args
+    return made
 
 
 class BadModelFile(DrystoneError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from itertools import islice
 from typing import Any
 
@@ -95,3 +97,21 @@ def test_an_error_is_one_line_per_part() -> None:
     assert lines[0].endswith(f"[{caught.value.code}]")
     labels = [line.split(":")[0].strip() for line in lines[1:5]]
     assert labels == ["check", "found", "needed", "remedy"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ds.BadRequest("what", check="c", found="f", needed="n", remedy="r", code="bad-argument"),
+        ds.PluginError("what", plugin="p", path="/x", version="1", found="f"),
+        ds.KernelError("what", status="RESOURCE_EXHAUSTED", inner=ValueError("inner")),
+    ],
+)
+def test_an_error_crosses_to_another_process_whole(error: ds.DrystoneError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), repr(again)) == (str(error), repr(error))
+    assert again.fields() == error.fields()
+    assert again.code == error.code
+    assert str(again.inner) == str(error.inner)
+    assert copy.copy(error).fields() == error.fields()

@@ -32,8 +32,7 @@ __all__ = ["Graph", "parse_tensor_name"]
 @explaining(
     "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
     "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
-    "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "get", "output",
-    "consumers", "control_consumers", "waits",
+    "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "output", "waits",
 )  # fmt: skip
 class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
@@ -163,7 +162,10 @@ class Graph:
 
     def get(self, name: str) -> Node | None:
         """The node of that name, or None."""
-        return self._nodes.get(name)
+        try:
+            return self._nodes.get(name)
+        except Exception as error:
+            blame(Graph.get, error, self, name)
 
     def output(self, text: str) -> Output:
         """The output that ``name`` or ``name:k`` spells; raises as ``graph[name]`` does."""
@@ -208,7 +210,7 @@ class Graph:
         return users[0] if len(users) == 1 else None
 
     def _users(self, node: Node) -> list[Node]:
-        return list(self._fan_out_index().get(node, ()))
+        return list(self.users(node))
 
     def _fan_out_index(self) -> dict[Node, dict[Node, int]]:
         """Users of each node with the number of edges, built on first use and then kept right."""
