@@ -311,7 +311,7 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
     to those set before; None takes one back. Raises ``BadRequest``.
     """
     found = _checked(options)
-    OptimizerConfig.from_options(found)
+    OptimizerConfig.from_options({n: value for n, value in found.items() if value is not None})
     with _lock:
         _options.update(found)
         for name in [n for n, value in _options.items() if value is None]:

@@ -53,6 +53,12 @@ def test_options_are_added_to_those_before() -> None:
     assert OptimizerConfig.from_options(get_experimental_options()).min_graph_nodes == -1
 
 
+def test_none_takes_an_option_back_whatever_its_kind() -> None:
+    set_experimental_options({"min_graph_nodes": -1, "remapping": False, "numeric": "exact"})
+    set_experimental_options(dict.fromkeys(("min_graph_nodes", "remapping", "numeric")))
+    assert get_experimental_options() == {}
+
+
 # Fields of RewriterConfig: a value, and what it sets.
 FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
     **{
