@@ -249,4 +249,4 @@ def test_c16_a_mode_that_is_none() -> None:
     with pytest.raises(BadRequest) as caught:
         OptimizerConfig(memory_mode="sometimes")
     assert "OptimizerConfig.memory_mode is not understood" in str(caught.value)
-    assert "needed: default, manual, heuristics" in str(caught.value)
+    assert "needed: 'default' or 'manual' or 'heuristics'" in str(caught.value)
