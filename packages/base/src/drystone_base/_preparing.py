@@ -134,6 +134,11 @@ class Preparing:
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
         """The graph as the installed modules optimize it for these fetches, once per signature."""
         graph = self.session.with_seeds()
+        if any(node.op == "Stack" for node in graph):
+            from drystone_base.executor._stacks import with_resource_stacks
+
+            asked = {graph.output(name)[0] for name in (*fetches, *feeds)}
+            graph = with_resource_stacks(graph, asked)
         if self.config.optimizer == "off" or not (
             "drystone_base.modules" in sys.modules or declared("drystone.modules")
         ):

@@ -1,6 +1,7 @@
 """Records of runs: on both executors, as tables, traces and event files."""
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from random_programs.agree import Failed, outcome
 from tiny_models import affine, write
 
 from drystone_abi.protos import Event, GraphDef, RunMetadata
+from drystone_base import dtypes
 from drystone_base.cli._app import app
 from drystone_base.errors import KernelError
-from drystone_base.graph import Graph
+from drystone_base.graph import Graph, Node
 from drystone_base.host import available
 from drystone_base.kernels._records import read_records
+from drystone_base.ops.attrs import TensorAttr
 from drystone_base.record import NodeRun, Record
 from drystone_base.session import Session, SessionConfig
 
@@ -130,3 +133,60 @@ def test_the_profile_is_json_where_json_is_wanted(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["run", model, "--profile", "--json"])
     report = json.loads(done.stdout)
     assert {row["op"] for row in report["profile"]} >= {"Mul", "AddV2", "Relu", "(executor)"}
+
+
+def stack_loop() -> Graph:
+    """A loop of frames that keeps ``x``, ``x + 1`` and so on, on a stack of references; ``y``."""
+    graph, floats = Graph(), {"T": dtypes.FLOAT32}
+
+    def const(name: str, value: float) -> Node:
+        held = TensorAttr(array=np.float32(value))
+        return graph.add("Const", name, attrs={"dtype": dtypes.FLOAT32, "value": held})
+
+    def enter(name: str, source: Node, op: str = "Enter", **more: object) -> Node:
+        frame = {"frame_name": "f", "is_constant": True, "parallel_iterations": 10}
+        return graph.add(op, name, [source], attrs=floats | frame | more)
+
+    x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32, "shape": ()})
+    most = graph.add("Placeholder", "most", attrs={"dtype": dtypes.FLOAT32, "shape": ()})
+    stack = graph.add("Stack", "stack", attrs={"elem_type": dtypes.FLOAT32, "stack_name": "s"})
+    handle = enter("handle", stack, "RefEnter", T=dtypes.STRING)
+    limit, one = enter("limit", most), enter("one", const("c1", 1.0))
+    first = enter("first", x, is_constant=False)
+    merge = graph.add("Merge", "merge", [first, first], attrs=floats | {"N": 2})
+    less = graph.add("Less", "less", [merge, limit], attrs=floats)
+    go = graph.add("LoopCond", "go", [less])
+    switch = graph.add("Switch", "switch", [merge, go], attrs=floats)
+    inside = graph.add("Identity", "inside", [(switch, 1)], attrs=floats)
+    pushed = graph.add("StackPush", "push", [handle, inside], attrs=floats | {"swap_memory": False})
+    total = graph.add("AddV2", "total", [pushed, one], attrs=floats)
+    back = graph.add("NextIteration", "back", [total], attrs=floats)
+    graph.set_input(merge, 1, (back, 0))
+    left = graph.add("Exit", "left", [(switch, 0)], attrs=floats)
+    pop = graph.add("StackPop", "pop", [stack], controls=[left],
+                    attrs={"elem_type": dtypes.FLOAT32})  # fmt: skip
+    graph.add("AddV2", "y", [left, pop], attrs=floats)
+    return graph
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_recording_a_loop_takes_time_by_its_rounds(executor: str) -> None:
+    session = Session(stack_loop(), SessionConfig(executor=executor, optimizer="off"))  # type: ignore[arg-type]
+
+    def seconds(rounds: int) -> float:
+        feeds = {"x:0": np.float32(0), "most:0": np.float32(rounds)}
+        begin = time.process_time()
+        with session.record() as record:
+            assert session.run("y:0", feeds) == 2 * rounds - 1
+        assert sum(node.op == "StackPushV2" for node in record.nodes) == rounds
+        return time.process_time() - begin
+
+    rounds = 2400 if executor == "native" else 600
+    assert min(seconds(4 * rounds) for _ in range(2)) < 8 * min(seconds(rounds) for _ in range(3))
+
+
+def test_a_stack_whose_handle_is_fetched_stays_one_of_references() -> None:
+    session = Session(stack_loop(), SessionConfig(optimizer="off"))
+    with session.record() as record:
+        session.run(["y:0", "stack"], {"x:0": np.float32(0), "most:0": np.float32(3)})
+    assert {"StackPush", "StackPop"} <= {node.op for node in record.nodes}

@@ -205,13 +205,14 @@ class DataflowRun {
     return is_dead;
   }
 
-  // Tells the trace what the frames hold; from time to time, as it looks at all of them.
+  // Tells the trace what the frames hold; from time to time, as it looks at all of them: the more
+  // there was to look at, the more instructions run before the next time.
   void count_held(Trace& trace) {
-    constexpr std::size_t kShare = 64;
-    if (++since_count_ * kShare < frames_.slot.size()) return;
+    constexpr std::size_t kShare = 64;  // of a look, for each instruction
+    if (++since_count_ * kShare < looked_at_) return;
     since_count_ = 0;
     std::unordered_set<const Memory*> found;
-    collect(root_, found);
+    looked_at_ = std::max(frames_.slot.size(), collect(root_, found));
     std::int64_t bytes = 0;
     // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order): a sum has no order
     for (const Memory* memory : found) {
@@ -222,14 +223,18 @@ class DataflowRun {
     trace.frames_hold(bytes - std::exchange(held_, bytes));
   }
 
-  static void collect(const Frame& frame, std::unordered_set<const Memory*>& found) {
+  // Gives how much there was to look at.
+  static std::size_t collect(const Frame& frame, std::unordered_set<const Memory*>& found) {
+    std::size_t looked_at = frame.iterations.size();
     for (const auto& iteration : frame.iterations) {
       if (iteration == nullptr) continue;
-      for (const auto& child : iteration->children) collect(*child, found);
+      for (const auto& child : iteration->children) looked_at += collect(*child, found);
+      looked_at += iteration->slots.size();
       for (const TF_Tensor* value : iteration->slots) {
         if (value != nullptr && value->memory != nullptr) found.insert(value->memory);
       }
     }
+    return looked_at;
   }
 
   // Sets outputs_, or gives true: all of them are dead.
@@ -512,6 +517,7 @@ class DataflowRun {
   std::vector<std::unique_ptr<Iteration>> spare_[kSpares];
   std::int64_t held_ = 0;  // bytes, of which the trace knows
   std::size_t since_count_ = 0;    // instructions
+  std::size_t looked_at_ = 0;      // by the last count
 };
 
 void run_dataflow(Run& run, const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
