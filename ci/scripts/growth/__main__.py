@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.scripts.growth.edge_shapes import EDGES
+from ci.scripts.growth.file_jobs import file_jobs
 from ci.scripts.growth.flow_shapes import FLOW
 from ci.scripts.growth.graph_jobs import Job, graph_jobs
 from ci.scripts.growth.measure import TooSlow, grow
@@ -35,6 +36,9 @@ def pairs(only: str, *, quick: bool) -> Iterator[tuple[str, Job, Shape]]:
             title = f"{name} / {stem}"
             if only in title and (not quick or name in _QUICK):
                 yield title, job, shape
+    for title, (job, shape) in file_jobs().items():
+        if only in title:
+            yield title, job, shape
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import numpy as np
 import pytest
@@ -359,3 +360,18 @@ def test_readers_of_wide_nodes_are_right_after_any_edits(seed: int) -> None:
 def topologically_later(user: Node, source: Node) -> bool:
     """Whether ``user`` may read ``source`` without a circle: the wide nodes read all others."""
     return user.name.startswith("w")
+
+
+def test_long_runs_of_backslashes_are_read_in_time() -> None:
+    """Text that ends within one, too; what is read is what protobuf reads of shorter ones."""
+    for count in (1, 31, 32, 33, 100, 5000):
+        for tail in ("", "\\n", "\\\\", "\\134", "x", "\\x41"):
+            text = "a" + "\\\\" * count + tail
+            graph = from_text(f'node {{ name: "{text}" op: "NoOp" }}')
+            end = {"\\n": "\n", "\\\\": "\\", "\\134": "\\", "\\x41": "A"}.get(tail, tail)
+            assert [n.name for n in graph] == ["a" + "\\" * count + end]
+    begin = time.process_time()
+    with pytest.raises(BadModelFile):
+        from_text('node { name: "' + "\\" * 400_001 + '" op: "NoOp')
+    assert len(from_text('node { name: "a' + "\\" * 400_000 + '" op: "NoOp" }')) == 1
+    assert time.process_time() - begin < 5

@@ -24,6 +24,7 @@ from google.protobuf.message import DecodeError, Message
 
 import drystone_abi.protos
 from drystone_base.dtypes import STRING, DType, from_numpy
+from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes
@@ -187,7 +188,10 @@ def _plain(call: Call, texts: Sequence[bytes], message: Descriptor) -> Sequence[
 
     def anew(text: bytes) -> bytes:
         try:
-            parsed = made.FromString(text) if kind == "binary" else text_format.Parse(text, made())
+            if kind == "binary":
+                parsed = made.FromString(text)
+            else:
+                parsed = text_format.Parse(spelled_out(text.decode()), made())
         except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
             call.fail(
                 f"a string must be a message in {kind} format",

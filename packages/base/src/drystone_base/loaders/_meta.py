@@ -16,6 +16,7 @@ from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
 from drystone_base.dtypes import INT64, from_number
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import Graph
+from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.loaders._argument_order import argument_orders, order_of
 from drystone_base.loaders._assets import asset_defs, path_tensor
 from drystone_base.loaders._loaded import Signature, TensorSpec
@@ -101,7 +102,9 @@ def parse_meta(data: memoryview, what: str, kind: str = "MetaGraphDef") -> MetaP
 def parse_text(data: memoryview, message: M, what: str, kind: str) -> M:
     """Fill a message from protobuf text; raises ``BadModelFile`` with line and column."""
     try:
-        return text_format.Parse(bytes(data).decode(), message, allow_unknown_field=True)
+        return text_format.Parse(
+            spelled_out(bytes(data).decode()), message, allow_unknown_field=True
+        )
     except (text_format.ParseError, ValueError, RecursionError) as error:
         raise bad_file(what, kind, error, error) from error
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import CheckpointError
+from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders._writing import replace_file
 from drystone_base.loaders.checkpoint._v1_files import v1_files
@@ -66,7 +67,9 @@ def _read(path: Path) -> CheckpointState:
     if not path.is_file():
         return state
     try:
-        text_format.Parse(bytes(map_file(path)).decode(), state, allow_unknown_field=True)
+        text_format.Parse(
+            spelled_out(bytes(map_file(path)).decode()), state, allow_unknown_field=True
+        )
     except (text_format.ParseError, ValueError, RecursionError) as error:
         raise CheckpointError(
             f"{path} cannot be read",
