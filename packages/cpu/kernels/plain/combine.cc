@@ -33,12 +33,19 @@ struct Div {
     }
   }
 };
-// Of numbers of which one is NaN the one that is there stays.
 struct Min {
+  template <class T>
+  static T of(T a, T b) { return a < b || a != a ? a : b; }
+};
+struct Max {
+  template <class T>
+  static T of(T a, T b) { return a > b || a != a ? a : b; }
+};
+struct Lesser {
   template <class T>
   static T of(T a, T b) { return b < a ? b : a; }
 };
-struct Max {
+struct Greater {
   template <class T>
   static T of(T a, T b) { return a < b ? b : a; }
 };
@@ -72,6 +79,8 @@ Combine pick(Operation operation) {
   if constexpr (!kIsComplex<T>) {
     if (operation == Operation::kMin) return run<T, Min>;
     if (operation == Operation::kMax) return run<T, Max>;
+    if (operation == Operation::kLesser) return run<T, Lesser>;
+    if (operation == Operation::kGreater) return run<T, Greater>;
   }
   return nullptr;
 }

@@ -7,12 +7,13 @@
 
 namespace drystone::cpu {
 
-enum class Operation { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
+// NaN wins kMin and kMax; of kLesser and kGreater what is there stays where either is NaN.
+enum class Operation { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax, kLesser, kGreater };
 
 // out[k] = operation(out[k], in[k * step]) for k below count; step is 0 or 1.
 using Combine = void (*)(void* out, const void* in, std::int64_t count, std::int64_t step);
 
-// Of numbers of which one is NaN minima and maxima keep the one that is there; integers wrap, and are divided towards zero (never by zero: check).
+// Integers wrap, and are divided towards zero (never by zero: check).
 // Floats of 16 bits are rounded after each operation. Null for a dtype that has no such operation.
 Combine combine_of(Operation operation, TF_DataType dtype);
 

@@ -174,13 +174,13 @@ void add_scattering() {
   add_rows<kSub>("Sub");
   add_rows<kMul>("Mul");
   add_rows<kDiv>("Div");
-  add_rows<kMin>("Min");
-  add_rows<kMax>("Max");
+  add_rows<kLesser>("Min");
+  add_rows<kGreater>("Max");
   add_places<kUpdate>("Update");
   add_places<kAdd>("Add");
   add_places<kSub>("Sub");
-  add_places<kMin>("Min");
-  add_places<kMax>("Max");
+  add_places<kLesser>("Min");
+  add_places<kGreater>("Max");
   const std::vector<TF_DataType> numbers = types_of(kAdd);
   add<ScatterNd>("ScatterNd", {{"T", numbers}});
   add<TensorScatter<kAdd>>("ScatterNdNonAliasingAdd", {{"T", numbers}});

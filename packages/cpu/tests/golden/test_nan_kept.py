@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from agreement import assert_agrees
 from native_ops import load, needs_onednn, run_native
 
 from drystone_base.dtypes import as_dtype
@@ -103,6 +104,13 @@ def test_a_pixel_leaves_its_neighbours_alone(channels: int, kind: Any) -> None:
             )
             finite = np.isfinite(found[0].astype(np.float32))
             assert np.sum(~finite) == 4, (order, value)
+
+
+@pytest.mark.parametrize("op", ["UnsortedSegmentMax", "UnsortedSegmentMin"])
+def test_segments(op: str) -> None:
+    """NaN wins, unlike where something is scattered into what is there."""
+    data = np.array([[1, np.nan], [np.nan, 2], [3, 4]], np.float32)
+    assert_agrees(op, data, np.array([0, 0, 1], np.int32), np.int32(2))
 
 
 def residual(first: Any, steps: int, weight: float) -> tuple[Graph, dict[str, Any]]:
