@@ -143,3 +143,21 @@ def test_functions_that_may_call_themselves_are_found() -> None:
     again.node_def[0].op = "F1"
     graph.functions.add(again, replace=True)
     assert recursive_functions(graph.functions, "F2", {}) == dict.fromkeys(none, True)
+
+
+def test_a_pass_that_works_branch_by_branch_asks_for_the_time() -> None:
+    """It looks at the whole graph anew for each; what is undone runs as it was."""
+    graph = Graph()
+    last = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": ()})
+    p = graph.add("Placeholder", "p", attrs={"dtype": dtypes.BOOL, "shape": ()})
+    for k in range(600):
+        s = graph.add("Switch", f"s{k}", [last, p], attrs={"T": FLOAT})
+        yes = graph.add("Neg", f"t{k}", [(s, 1)], attrs={"T": FLOAT})
+        last = graph.add("Merge", f"n{k}", [s, yes], attrs={"T": FLOAT, "N": 2})
+    config = SessionConfig(
+        deadline=4.0, optimizer="off", passes={"FunctionalizeControlFlowPass": True}
+    )
+    begin = time.monotonic()
+    with pytest.warns(PassWarning, match="FunctionalizeControlFlowPass"):
+        assert Session(graph, config).run("n599:0", {"x:0": 3.0, "p:0": True}) == 3
+    assert time.monotonic() - begin < 8

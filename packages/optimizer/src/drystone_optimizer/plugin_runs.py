@@ -14,6 +14,7 @@ from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.printable import warn
+from drystone_base.time_limits import OutOfTime
 from drystone_optimizer.config import NUMERIC, OptimizerConfig
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.failure import OptimizerWarning
@@ -150,6 +151,8 @@ class PluginRuns:
                 data, outcome = found, "changed"
                 if fuel is not None:
                     fuel.note("optimize")
+        except OutOfTime:
+            after, outcome, reason = graph, "skipped", self._too_late(optimizer, where)
         except Exception as error:  # whatever a plugin did, the graph goes on
             after, code = graph, getattr(error, "code", "")
             if self._is_late() and code == "isolated-plugin-deadline":

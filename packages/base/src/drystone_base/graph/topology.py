@@ -7,6 +7,7 @@ from typing import Final
 
 from drystone_base.errors import GraphError
 from drystone_base.graph.node import Node, Output
+from drystone_base.time_limits import look
 
 __all__ = [
     "DEAD_WITH",
@@ -41,8 +42,9 @@ def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> 
     """The nodes, each after its fan-in among them; loops are cut at their back edges. Linear.
 
     Fed outputs make nobody wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a
-    cycle that is no loop.
+    cycle that is no loop; ``OutOfTime``, as whoever changes a graph step by step asks each time.
     """
+    look()
     waiting = dict.fromkeys(nodes, 0)
     users: dict[Node, list[Node]] = {node: [] for node in waiting}
     for node in waiting:

@@ -51,7 +51,7 @@ _INT: Final = frozenset({int})
 _MAX_VISITS: Final = 64
 # Nodes of functions that are gone over for calls, each time anew: so many, and as often as that all
 # that there are. What is called beyond that gives nobody knows what.
-_ROOM: Final = 50_000
+_ROOM: Final = 10_000
 _ROOM_OF_NODE: Final = 20
 
 
