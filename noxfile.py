@@ -309,6 +309,16 @@ def random_graphs(session: nox.Session) -> None:
 
 
 @nox.session
+def exact_graphs(session: nox.Session) -> None:
+    """6,000 random graphs of extreme numbers: numeric="exact" changes no bit; `-- --count N`."""
+    install_wheels(session, "test", cpu=False)
+    command = ("python", "-m", "ci.scripts.exact_graphs", *session.posargs)
+    session.run(*command)
+    session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
+    session.run(*command)
+
+
+@nox.session
 def model_passes(session: nox.Session) -> None:
     """Every pass of drystone-base on real models; `-- FOLDER --only PASS --model NAME`."""
     install_wheels(session, "test", cpu=False)

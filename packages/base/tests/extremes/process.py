@@ -26,6 +26,10 @@ Answer: TypeAlias = list[Any] | str
 MEMORY = 12 << 30
 STARTING = 120.0  # seconds until a process is ready
 END = "end"
+NEEDS = (
+    "it needs tensorflow, drystone-base and drystone-cpu; DRYSTONE_DEVELOPER_MODE=1 where the "
+    "latter is not installed beside drystone-base"
+)
 
 
 class Worker:
@@ -87,7 +91,7 @@ class Worker:
             try:
                 pickle.load(self._process.stdout)
             except EOFError as error:
-                raise RuntimeError(f"the process {self.role!r} does not start") from error
+                raise RuntimeError(f"the process {self.role!r} does not start: {NEEDS}") from error
         return self._process
 
 
@@ -182,8 +186,11 @@ def _main(role: str, out: BinaryIO) -> None:
         serve: Callable[..., Iterator[Any]] = _serve_tensorflow
     else:
         from drystone_base import plugins
+        from drystone_base.kernels.selection import registered
 
         plugins.ensure_loaded()
+        if role == "cpu" and not registered():
+            sys.exit(NEEDS)
         serve = _serve_ours(role)
     pickle.dump("ready", out)
     out.flush()
