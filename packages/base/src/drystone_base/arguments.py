@@ -16,6 +16,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from drystone_base.errors import BadRequest, DrystoneError
@@ -262,8 +263,8 @@ def _fits_generic(value: Any, origin: Any, args: tuple[Any, ...]) -> bool:
         return all(fits(k, args[0]) and fits(v, args[1]) for k, v in items)
     if isinstance(value, tuple) and origin is tuple and args[-1:] != (Ellipsis,):
         return len(value) == len(args) and all(map(fits, value, args))
-    if args and isinstance(value, _ONE_BY_ONE) and len(value) <= _MOST_ITEMS:
-        return all(fits(one, args[0]) for one in value)
+    if args and isinstance(value, (*_ONE_BY_ONE, Mapping)):
+        return all(fits(one, args[0]) for one in islice(value, _MOST_ITEMS))
     return True
 
 
@@ -305,7 +306,7 @@ def _own_fault(error: Exception, given: list[Any]) -> str:
     code = frames.tb_frame.f_code
     for value in given:
         inner = value if isinstance(value, _ONE_BY_ONE) else ()
-        for one in (value, *list(inner)[:_MOST_LOOKED_INTO]):
+        for one in (value, *islice(inner, _MOST_LOOKED_INTO)):
             kinds = type(one).__mro__
             asked = (f for k in kinds for f in vars(k).values() if inspect.isfunction(f))
             if any(f.__code__ is code for f in asked) or getattr(one, "__code__", None) is code:

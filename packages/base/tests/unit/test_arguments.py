@@ -82,6 +82,8 @@ class Stubborn:
         (lambda: graph().redirect(Path("x"), Path("y")), "old", "Output"),  # type: ignore[arg-type]
         (lambda: graph()["x"].attr({}), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.save(graph(), "x", assets=Stubborn()), "assets", "Mapping"),  # type: ignore[arg-type]
+        (lambda: graph().remove(range(10**12)), "nodes", "Node"),  # type: ignore[arg-type]
+        (lambda: graph().remove({"x": 1}), "nodes", "Node"),  # type: ignore[dict-item]
         (lambda: ds.read_graph(None), "source", "bytes"),  # type: ignore[arg-type]
     ],
 )
@@ -133,3 +135,10 @@ def test_an_error_is_made_of_anything() -> None:
     error = ds.BadRequest("what", found=Stubborn(), needed=np.zeros(2), remedy="r")
     assert "Stubborn" in error.found
     assert "[0. 0.]" in str(error)
+
+
+def test_a_folder_without_plugins_is_told(tmp_path: Path) -> None:
+    for call in (ds.plugins.check, ds.plugins.load_library):
+        with pytest.raises(ds.PluginError, match="holds no plugin") as caught:
+            call(tmp_path)
+        assert caught.value.code == "plugin-not-found"

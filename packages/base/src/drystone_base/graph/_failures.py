@@ -102,3 +102,10 @@ def in_use(node: Node, user: Node) -> NoReturn:
         code="node-in-use",
         status="FAILED_PRECONDITION",
     )
+
+
+def a_node(value: Node) -> Node:
+    """The value; raises ``TypeError`` unless it is a node, before others are looked at."""
+    if type(value).__name__ != "Node":
+        raise TypeError(f"{type(value).__name__} is no node")
+    return value

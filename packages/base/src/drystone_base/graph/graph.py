@@ -11,6 +11,7 @@ from drystone_base.arguments import blame, explaining
 from drystone_base.collector import no_cycle_collection
 from drystone_base.errors import BadModelFile
 from drystone_base.graph._failures import (
+    a_node,
     bad_input,
     bad_name,
     duplicate,
@@ -397,7 +398,7 @@ class Graph:
 
     def remove(self, nodes: Node | Iterable[Node]) -> None:
         """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``)."""
-        doomed = dict.fromkeys([nodes] if isinstance(nodes, Node) else nodes)
+        doomed = dict.fromkeys(map(a_node, (nodes,) if isinstance(nodes, Node) else nodes))
         index = self._fan_out_index()
         for node in doomed:
             users = index.get(node)

@@ -70,21 +70,11 @@ def load_library(
     loaded already is not loaded again: its record is returned. The arguments override the settings
     for this call.
     """
-    from drystone_base.errors import PluginError
-    from drystone_base.plugins._manager import manager
+    from drystone_base.plugins._manager import manager, no_plugin
 
     plugins = manager.load(path, policy=policy, developer_mode=developer_mode, isolation=isolation)
     if not plugins:
-        raise PluginError(
-            f"{os.fspath(path)} holds no plugin",
-            check="a folder of plugins has files that end in .so or .so.NUMBER",
-            found="no such file in the folder itself (folders in it are not searched)",
-            needed="at least one library",
-            remedy=f"look into it: ls {os.fspath(path)}",
-            path=path,
-            code="plugin-not-found",
-            status="NOT_FOUND",
-        )
+        raise no_plugin(path)
     return plugins[-1]
 
 

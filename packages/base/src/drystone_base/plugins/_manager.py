@@ -176,9 +176,25 @@ def _warn(plugin: Plugin) -> None:
     warn(text, PluginWarning, stacklevel=3)
 
 
+def no_plugin(path: str | os.PathLike[str]) -> PluginError:
+    """The error of a folder without a library."""
+    return PluginError(
+        f"{os.fspath(path)} holds no plugin",
+        check="a folder of plugins has files that end in .so or .so.NUMBER",
+        found="no such file in the folder itself (folders in it are not searched)",
+        needed="at least one library",
+        remedy=f"look into it: ls {os.fspath(path)}",
+        path=path,
+        code="plugin-not-found",
+        status="NOT_FOUND",
+    )
+
+
 def check_file(path: str, settings: Settings) -> Plugin:
     """Every check on one file, with a fresh probe, and nothing opened in this process."""
     found = from_path(path)
+    if not found.plugins:
+        raise no_plugin(path)
     plugin = found.plugins[0]
     for step in (*_CHECKS[:-2], _full_audit):
         if not plugin.take(step(plugin, settings)):
