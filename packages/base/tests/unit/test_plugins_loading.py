@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,8 +18,9 @@ from drystone_base._entry_points import EntryPoint
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.host import filesystem
 from drystone_base.ops.defs import op_def
-from drystone_base.plugins import _discover, _offers
+from drystone_base.plugins import Plugin, StepResult, _discover, _offers, _trust
 from drystone_base.plugins import _manager as managing
+from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins._discover import discover, from_path
 from drystone_base.plugins._manager import Manager, PluginWarning
 from drystone_base.plugins._settings import Settings
@@ -238,6 +240,83 @@ def test_a_file_that_changes_while_it_is_checked(
     with pytest.raises(PluginError) as caught:
         Manager().load(file)
     assert caught.value.code == "plugin-changed"
+
+
+def write_over(file: Path, evil: bytes) -> None:
+    """In place, with the size and the time of change that it had."""
+    facts = file.stat()
+    with file.open("r+b") as stream:
+        stream.write(evil)
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def put_in_place(file: Path, evil: bytes) -> None:
+    """Another file of the name, with the same size and time."""
+    facts, new = file.stat(), file.with_suffix(".new")
+    new.write_bytes(evil)
+    os.utime(new, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    new.replace(file)
+
+
+@pytest.mark.parametrize("forged", [False, True])
+@pytest.mark.parametrize("swap", [write_over, put_in_place])
+@pytest.mark.parametrize("step", range(2, 6))
+def test_a_signed_file_that_another_is_put_in_place_of(
+    compile_library: Compile,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    swap: Callable[[Path, bytes], None],
+    step: int,
+    forged: bool,
+) -> None:
+    """Whenever after the check of its signature: it is refused, and nothing of the other runs.
+
+    Also where the state of the file says that nothing has happened.
+    """
+    monkeypatch.delenv("DRYSTONE_DEVELOPER_MODE")
+    good = compile_library(VARIANTS, flags=['-DOP="Good"', records_flag()])
+    crashing = compile_library(VARIANTS, flags=["-DCRASH", records_flag()]).read_bytes()
+    file = put(good, site, "libsigned.so")
+    size = max(file.stat().st_size, len(crashing))
+    file.write_bytes(file.read_bytes().ljust(size, b"\0"))
+    key = minisign.generate()
+    _trust.add_key(key.public())
+    text = minisign.sign(key, file, "file:libsigned.so").text("a test")
+    file.with_name(file.name + ".minisig").write_text(text, encoding="utf-8")
+    checks = list(managing._CHECKS)
+    before = checks[step]
+
+    def swapping(plugin: Plugin, settings: Settings) -> StepResult:
+        found = before(plugin, settings)
+        swap(file, crashing.ljust(size, b"\0"))
+        if forged:
+            monkeypatch.setattr(managing, "identity", lambda _: plugin.identity)
+        return found
+
+    checks[step] = swapping
+    monkeypatch.setattr(managing, "_CHECKS", tuple(checks))
+    with pytest.raises(PluginError) as caught:
+        Manager().load(file)
+    assert caught.value.code == "plugin-changed"
+    assert caught.value.found.endswith("; it was not opened")
+
+
+def test_a_file_that_changes_while_it_is_opened(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(compile_library(VARIANTS, flags=['-DOP="Opened"']), site, "libopened.so")
+    opening = managing.open_plugin
+
+    def open_and_touch(plugin: Plugin) -> StepResult:
+        found = opening(plugin)
+        file.touch()
+        return found
+
+    monkeypatch.setattr(managing, "open_plugin", open_and_touch)
+    with pytest.raises(PluginError) as caught:
+        Manager().load(file)
+    assert caught.value.code == "plugin-changed"
+    assert caught.value.found.endswith("its constructors may have run; it is not called")
 
 
 def test_anything_unforeseen_is_kept(

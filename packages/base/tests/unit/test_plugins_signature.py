@@ -10,9 +10,11 @@ from plugin_files import OPEN, plugin
 from drystone_base.errors import DrystoneError
 from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins import _trust
-from drystone_base.plugins._record import StepResult
+from drystone_base.plugins._contents import read_message
+from drystone_base.plugins._manifest import take_manifest
+from drystone_base.plugins._record import Plugin, StepResult
 from drystone_base.plugins._settings import Settings
-from drystone_base.plugins._signature import check_signature
+from drystone_base.plugins._signature import check_signature, covering
 
 DEVELOPER = Settings(developer_mode=True)
 STRICT = Settings(policy="strict", developer_mode=True)
@@ -68,10 +70,13 @@ def test_signatures_that_minisign_made(tmp_path: Path, hashed: bool) -> None:
     file.write_bytes(b"test")
     signature = minisign.parse_signature(PUBLISHED[hashed])
     assert signature.hashed == hashed
-    assert signature.verify(key, file) == ""
+    assert signature.verify(key, read_message(file, hashed)[0]) == ""
     assert signature.fields()["file"] == "test"
     file.write_bytes(b"Test")
-    assert signature.verify(key, file) == "the file is not the one that was signed"
+    assert (
+        signature.verify(key, read_message(file, hashed)[0])
+        == "the file is not the one that was signed"
+    )
 
 
 @pytest.mark.parametrize("hashed", [False, True])
@@ -80,9 +85,10 @@ def test_sign_and_verify(library: Path, hashed: bool) -> None:
     made = sign(library, key, hashed=hashed)
     text = library.with_name(library.name + ".minisig").read_text(encoding="utf-8")
     assert minisign.parse_signature(text) == made
-    assert made.verify(key.public(), library) == ""
+    message, _ = read_message(library, hashed)
+    assert made.verify(key.public(), message) == ""
     other = minisign.generate().public()
-    assert "it was made with key" in made.verify(other, library)
+    assert "it was made with key" in made.verify(other, message)
 
 
 def test_a_changed_comment_is_noticed(library: Path) -> None:
@@ -91,7 +97,8 @@ def test_a_changed_comment_is_noticed(library: Path) -> None:
     forged = minisign.Signature(
         made.hashed, made.number, made.signature, "expires:2090-01-01", made.global_signature
     )
-    assert forged.verify(key.public(), library) == "its trusted comment was changed"
+    message, _ = read_message(library, True)
+    assert forged.verify(key.public(), message) == "its trusted comment was changed"
 
 
 @pytest.mark.parametrize("password", ["", "a wall needs no mortar"])
@@ -248,6 +255,45 @@ def test_an_expired_key(library: Path, store: Path) -> None:
     _trust.add_key(key.public("mason expires:1577836800"))
     text = f"the key {key.public().name} has expired (1577836800)"
     doubts(library, "plugin-signature-expired", text)
+
+
+def described(library: Path, text: str) -> Plugin:
+    """A record of the library with this manifest, read as loading reads it."""
+    library.with_name(library.name + ".toml").write_text(text, encoding="utf-8")
+    record = plugin(library)
+    assert take_manifest(record).state == "passed"
+    return record
+
+
+MANIFEST = 'name = "cobble"\n'
+
+
+def test_a_signature_that_covers_the_manifest(library: Path, store: Path) -> None:
+    key = minisign.generate()
+    sign(library, key, covering(MANIFEST.encode()))
+    _trust.add_key(key.public())
+    assert check_signature(described(library, MANIFEST), STRICT).facts["trusted"] is True
+    for settings in (OPEN, DEVELOPER, STRICT, Settings()):
+        found = error(check_signature(described(library, MANIFEST + "# a word\n"), settings))
+        assert found.code == "plugin-bad-signature"
+        assert found.found == "the manifest is not the one that was signed"
+        found = error(check_signature(plugin(library), settings))
+        assert found.found == "the manifest that it covers is not there"
+
+
+def test_a_manifest_that_no_signature_covers(library: Path, store: Path) -> None:
+    key = minisign.generate()
+    sign(library, key)
+    _trust.add_key(key.public())
+    record = described(library, MANIFEST)
+    for settings in (OPEN, DEVELOPER):
+        result = check_signature(record, settings)
+        assert (result.state, result.reason) == ("passed", "plugin-manifest-unsigned")
+    for settings in (STRICT, Settings()):
+        found = error(check_signature(record, settings))
+        assert found.code == "plugin-manifest-unsigned"
+        assert found.found == "its signature does not cover its manifest"
+        assert found.remedy.startswith("sign both again: drystone plugins sign")
 
 
 def test_without_pynacl(library: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

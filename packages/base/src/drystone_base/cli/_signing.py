@@ -10,8 +10,15 @@ from typing import Any
 from drystone_base.errors import BadRequest, PluginError
 from drystone_base.loaders._writing import writing
 from drystone_base.plugins import Plugin, _minisign
+from drystone_base.plugins._contents import read_message
+from drystone_base.plugins._manifest import manifest_for, take_manifest
 from drystone_base.plugins._settings import Settings, trust_store
-from drystone_base.plugins._signature import check_signature, signature_file
+from drystone_base.plugins._signature import (
+    check_signature,
+    covering,
+    manifest_problem,
+    signature_file,
+)
 from drystone_base.plugins._trust import add_key, expired, revoke_key, trusted_keys
 
 __all__ = ["asks_password", "keygen", "sign", "trust", "verify"]
@@ -29,6 +36,8 @@ def sign(
     _need_pynacl()
     secret = _parsed(key, lambda text: _minisign.parse_secret_key(text, password))
     parts = [f"timestamp:{int(time.time())}", f"file:{file.name}"]
+    beside = manifest_for(str(file))
+    parts += [covering(beside.data)] if beside and beside.manifest else []
     parts += [f"expires:{_future(expires)}"] if expires else []
     parts += [comment.replace("\n", " ")] if comment else []
     made = _minisign.sign(secret, file, "\t".join(parts), hashed=not legacy)
@@ -43,6 +52,9 @@ def sign(
 def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
     """Check a signature; raises ``PluginError`` where it does not hold."""
     plugin = Plugin(file.name, os.path.realpath(file), "verify")
+    beside = take_manifest(plugin)
+    if beside.error is not None:
+        raise beside.error
     if public_key is None:
         result = check_signature(plugin, Settings(policy="strict"))
         if result.error is not None:
@@ -52,7 +64,8 @@ def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
     _need_pynacl()
     key = _parsed(public_key, _minisign.parse_public_key)
     signature = _parsed(signature_file(plugin.path), _minisign.parse_signature)
-    problem = signature.verify(key, plugin.path)
+    message, _ = read_message(plugin.path, signature.hashed)
+    problem = signature.verify(key, message) or manifest_problem(plugin, signature)
     if problem:
         raise plugin.refuse(
             "has a signature that does not fit it",

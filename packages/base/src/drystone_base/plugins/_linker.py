@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.plugins._contents import identity
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 
 __all__ = ["Closure", "closure_of", "is_system", "is_tensorflow_name"]
@@ -72,7 +73,7 @@ def closure_of(path: str, elf: ElfFile) -> Closure:
                 _note_missing(found, name, owner)
                 continue
             try:
-                needed = _read(place, os.stat(place).st_mtime_ns)
+                needed = _read(place, identity(place))
             except (BadElf, OSError):
                 _note_missing(found, name, owner)
                 continue
@@ -91,7 +92,7 @@ def _note_missing(found: Closure, name: str, owner: str) -> None:
 
 
 @cache
-def _read(path: str, _changed: int) -> ElfFile:
+def _read(path: str, _state: tuple[int, ...]) -> ElfFile:
     """The file; one that is not the system's with names that can be read, too."""
     found = read_elf(path)
     if not is_system(path):

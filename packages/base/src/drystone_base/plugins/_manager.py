@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from drystone_base.errors import HostError, PluginError
-from drystone_base.plugins._contents import identity
+from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import take_manifest
@@ -77,8 +77,8 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
 
     A plugin that can do all of its work in a process of its own is not opened here at all.
     """
-    if identity(plugin.path) != plugin.identity:
-        return failed("open", _changed(plugin))
+    if identity(plugin.path) != plugin.identity or not _is_signed_one(plugin):
+        return failed("open", _changed(plugin, "it was not opened"))
     if isolated(plugin):
         from drystone_base.plugins.isolation import load_isolated
 
@@ -86,10 +86,18 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
         plugin.registered = {"optimizers": sorted(one.device for one in found)}
         return passed("open", isolated=True)
     opened = open_plugin(plugin)
+    if identity(plugin.path) != plugin.identity:
+        text = "it has been opened, so that its constructors may have run; it is not called"
+        return failed("open", _changed(plugin, text))
     if opened.state == "failed" and plugin.fact("audit", "audited") is False:
         audited = _full_audit(plugin, settings)
         return audited if audited.state == "failed" else opened
     return opened
+
+
+def _is_signed_one(plugin: Plugin) -> bool:
+    """Whether the file still has the bytes that a signature vouches for, where one does."""
+    return not plugin.digest or fingerprint(plugin.path) == plugin.digest
 
 
 def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
@@ -115,11 +123,11 @@ _CHECKS: Final[tuple[_Step, ...]] = (
 _RUNS: Final[tuple[_Step, ...]] = (_open, _initialise)
 
 
-def _changed(plugin: Plugin) -> PluginError:
+def _changed(plugin: Plugin, done: str) -> PluginError:
     return plugin.refuse(
         "was changed while it was checked",
         check="the file that is opened must be the one that was checked",
-        found="its size, time or inode is another",
+        found=f"its contents, size, times or inode are others; {done}",
         needed="a file that stays as it is",
         remedy="let the installation that writes it finish, and load it again",
         code="plugin-changed",

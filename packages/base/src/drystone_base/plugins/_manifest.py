@@ -68,11 +68,12 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Named:
-    """A manifest file, with its contents or what is wrong with it."""
+    """A manifest file, with its contents or what is wrong with it, and its bytes."""
 
     file: str
     manifest: Manifest | None
     problem: str = ""
+    data: bytes = b""
 
 
 def manifest_for(path: str) -> Named | None:
@@ -93,14 +94,15 @@ def _read(file: str, library: str) -> Named:
     shared = os.path.basename(file) == SHARED_NAME
     try:
         with open(file, "rb") as stream:
-            manifest = read_manifest(stream.read(_LARGEST + 1))
+            data = stream.read(_LARGEST + 1)
+        manifest = read_manifest(data)
         if not shared and manifest.library not in ("", library):
             raise ValueError(f"library is {manifest.library!r}, but it lies beside {library}")
         if shared and not manifest.library:
             raise ValueError(f"library is missing: {SHARED_NAME} must name its library")
     except (OSError, ValueError) as error:
         return Named(file, None, str(error))
-    return Named(file, manifest)
+    return Named(file, manifest, data=data)
 
 
 def read_manifest(data: bytes) -> Manifest:
@@ -246,7 +248,7 @@ def take_manifest(plugin: Plugin) -> StepResult:
         return passed("manifest", found=False)
     if named.manifest is None:
         return failed("manifest", _invalid(plugin, named))
-    manifest = named.manifest
+    manifest, plugin.manifest = named.manifest, named.data
     plugin.name = manifest.name or plugin.name
     plugin.version = manifest.version or plugin.version
     plugin.package = manifest.package or plugin.package

@@ -11,11 +11,11 @@ import binascii
 import hashlib
 import os
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import BadRequest
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.plugins._contents import read_message
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -26,7 +26,6 @@ __all__ = [
     "SecretKey",
     "Signature",
     "available",
-    "digest",
     "encrypted",
     "generate",
     "parse_public_key",
@@ -131,14 +130,13 @@ class Signature:
         parts = (part.partition(":") for part in self.comment.split("\t"))
         return {name.strip(): value.strip() for name, colon, value in parts if colon}
 
-    def verify(self, key: PublicKey, path: str | os.PathLike[str]) -> str:
-        """Check the file at ``path``; "" where all is well, else what does not fit."""
+    def verify(self, key: PublicKey, message: bytes) -> str:
+        """Check what it signs, as ``read_message`` reads it: "" where all is well, else what not."""
         from nacl.exceptions import BadSignatureError
         from nacl.signing import VerifyKey
 
         if key.number != self.number:
             return f"it was made with key {self.key_name}, not {key.name}"
-        message = digest(path) if self.hashed else Path(path).read_bytes()
         comment = self.comment.encode("utf-8", "surrogateescape")
         checks = (
             (self.signature, message, "the file is not the one that was signed"),
@@ -159,12 +157,6 @@ class Signature:
         return f"{_UNTRUSTED}{comment}\n{first}\n{_TRUSTED}{self.comment}\n{last}\n"
 
 
-def digest(path: str | os.PathLike[str]) -> bytes:
-    """BLAKE2b-512 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=64)).digest()
-
-
 def generate() -> SecretKey:
     """A new secret key."""
     return SecretKey(os.urandom(8), os.urandom(32))
@@ -176,7 +168,7 @@ def sign(
     """Sign a file; ``comment`` becomes the trusted comment, one line."""
     if "\n" in comment or "\r" in comment:
         raise ValueError("a trusted comment is one line")
-    message = digest(path) if hashed else Path(path).read_bytes()
+    message, _ = read_message(path, hashed)
     signature = key.sign(message)
     return Signature(hashed, key.number, signature, comment, key.sign(signature + comment.encode()))
 

@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import PluginError
+from drystone_base.plugins._contents import identity
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings, cache_folder
 
@@ -83,10 +84,7 @@ def _memory(plugin: Plugin) -> Path:
 
     from drystone_base.host import path
 
-    facts = []
-    for file in (plugin.path, os.fspath(path())):
-        found = os.stat(file)
-        facts.append((file, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+    facts = [(file, *identity(file)) for file in (plugin.path, os.fspath(path()))]
     key = hashlib.sha256(repr((facts, sys.version, _tensorflow_version())).encode()).hexdigest()[
         :32
     ]

@@ -92,7 +92,9 @@ class Plugin:
     """One plugin library (or Python plugin): where it is from and what came of it.
 
     ``name`` is its manifest's, else made from the file's; ``found_in`` says which search found it.
-    ``modules`` and ``offers`` are its manifest's. ``library`` is there once the
+    ``modules`` and ``offers`` are its manifest's, whose bytes are ``manifest``. ``identity`` is the
+    state of the file that was checked, ``digest`` the SHA-256 of what a signature vouches for, in
+    hexadecimal digits. ``library`` is there once the
     host has opened it; ``registered`` says what it then registered.
     """
 
@@ -104,7 +106,9 @@ class Plugin:
     isolation: str = "none"
     modules: tuple[str, ...] = ()
     offers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    manifest: bytes | None = None
     identity: tuple[int, ...] = ()
+    digest: str = ""
     state: State = "skipped"
     reason: str = "not-tried"
     text: str = "nothing has asked for plugins yet"

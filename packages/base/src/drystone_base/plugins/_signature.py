@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from drystone_base.plugins._minisign import Signature
     from drystone_base.plugins._trust import TrustedKey
 
-__all__ = ["check_signature", "signature_file"]
+__all__ = ["check_signature", "covering", "manifest_problem", "signature_file"]
 
+_MANIFEST: Final = "manifest"
 _ENDING: Final = ".minisig"
 _INSTALL: Final = "pip install pynacl"
 
@@ -73,14 +74,17 @@ def _verified(
     trusted: TrustedKey,
     facts: dict[str, Any],
 ) -> StepResult:
+    from drystone_base.plugins._contents import read_message
     from drystone_base.plugins._trust import expired
 
     if trusted.revoked:
         return failed("signature", _revoked(plugin, trusted), **facts)
     try:
-        problem = signature.verify(trusted.key, plugin.path) if trusted.key else "no key"
+        message, plugin.digest = read_message(plugin.path, signature.hashed)
+        problem = signature.verify(trusted.key, message) if trusted.key else "no key"
     except OSError as error:
         problem = f"{plugin.path} cannot be read: {error.strerror}"
+    problem = problem or manifest_problem(plugin, signature)
     if problem:
         return failed("signature", _bad(plugin, problem), **facts)
     for what, moment in (
@@ -90,7 +94,29 @@ def _verified(
         if expired(moment):
             text = f"{what} has expired ({moment})"
             return _doubtful(plugin, settings, "plugin-signature-expired", text, **facts)
+    if plugin.manifest is not None and _MANIFEST not in signature.fields():
+        text = "its signature does not cover its manifest"
+        return _doubtful(plugin, settings, "plugin-manifest-unsigned", text, **facts)
     return passed("signature", trusted=True, **facts)
+
+
+def covering(manifest: bytes) -> str:
+    """The part of a trusted comment by which a signature covers a manifest, too."""
+    import hashlib
+
+    return f"{_MANIFEST}:{hashlib.sha256(manifest).hexdigest()}"
+
+
+def manifest_problem(plugin: Plugin, signature: Signature) -> str:
+    """What speaks against the manifest that was read, where the signature covers one; or ""."""
+    covered = signature.fields().get(_MANIFEST)
+    if covered is None:
+        return ""
+    if plugin.manifest is None:
+        return "the manifest that it covers is not there"
+    if covering(plugin.manifest) != f"{_MANIFEST}:{covered.lower()}":
+        return "the manifest is not the one that was signed"
+    return ""
 
 
 def _doubtful(plugin: Plugin, settings: Settings, code: str, text: str, **facts: Any) -> StepResult:
@@ -106,6 +132,8 @@ def _doubtful(plugin: Plugin, settings: Settings, code: str, text: str, **facts:
 
 def _untrusted(plugin: Plugin, settings: Settings, code: str, text: str) -> PluginError:
     remedies = {
+        "plugin-manifest-unsigned": f"sign both again: drystone plugins sign {plugin.path} --key KEY; "
+        "or remove the manifest, if the plugin does without it",
         "plugin-untrusted-key": "if you trust its maker: drystone plugins trust KEY.pub",
         "plugin-signature-unchecked": _INSTALL,
         "plugin-signature-expired": f"install a newer release of {plugin.package or plugin.name}",
