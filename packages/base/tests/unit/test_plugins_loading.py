@@ -23,6 +23,7 @@ from drystone_base.plugins import _manager as managing
 from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins._discover import discover, from_path
 from drystone_base.plugins._manager import Manager, PluginWarning
+from drystone_base.plugins._open import open_plugin
 from drystone_base.plugins._settings import Settings
 
 
@@ -305,10 +306,9 @@ def test_a_file_that_changes_while_it_is_opened(
     compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = put(compile_library(VARIANTS, flags=['-DOP="Opened"']), site, "libopened.so")
-    opening = managing.open_plugin
 
     def open_and_touch(plugin: Plugin) -> StepResult:
-        found = opening(plugin)
+        found = open_plugin(plugin)
         file.touch()
         return found
 

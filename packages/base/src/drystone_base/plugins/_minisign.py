@@ -131,7 +131,7 @@ class Signature:
         return {name.strip(): value.strip() for name, colon, value in parts if colon}
 
     def verify(self, key: PublicKey, message: bytes) -> str:
-        """Check what it signs, as ``read_message`` reads it: "" where all is well, else what not."""
+        """Check a message, as ``read_message`` reads it; "" where all is well, else what is not."""
         from nacl.exceptions import BadSignatureError
         from nacl.signing import VerifyKey
 

@@ -132,8 +132,8 @@ def _doubtful(plugin: Plugin, settings: Settings, code: str, text: str, **facts:
 
 def _untrusted(plugin: Plugin, settings: Settings, code: str, text: str) -> PluginError:
     remedies = {
-        "plugin-manifest-unsigned": f"sign both again: drystone plugins sign {plugin.path} --key KEY; "
-        "or remove the manifest, if the plugin does without it",
+        "plugin-manifest-unsigned": "sign both again: "
+        f"drystone plugins sign {plugin.path} --key KEY; or remove the manifest",
         "plugin-untrusted-key": "if you trust its maker: drystone plugins trust KEY.pub",
         "plugin-signature-unchecked": _INSTALL,
         "plugin-signature-expired": f"install a newer release of {plugin.package or plugin.name}",
