@@ -53,7 +53,7 @@ def search(
     return bisect(found, Runner(), graph, fetches, samples)
 
 
-@pytest.mark.parametrize("seed", [5, 8, 21])
+@pytest.mark.parametrize("seed", [6, 8, 21])
 def test_every_amount_of_fuel_gives_a_graph_with_the_same_values(seed: int) -> None:
     """Row C0: a run of the optimizer may stop after any rewrite."""
     made, fetches = draw_arithmetic(seed)
