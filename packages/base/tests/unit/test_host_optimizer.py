@@ -69,7 +69,6 @@ def test_registered_optimizer_is_listed_with_sizes_and_versions(variant: Make) -
     assert found.entry == "TF_InitGraph"
     assert found.version == (0, 0, 1)
     assert found.sizes == {"params": 56, "configs": 92, "optimizer": 40}
-    assert found.arguments == 5
     assert found.configs == {"remapping": "off", "auto_mixed_precision": "on"}
 
 
@@ -117,7 +116,6 @@ def test_configs_of_88_bytes_are_told_apart(variant: Make) -> None:
     """S0-version: 18 tri-states before TensorFlow 2.10, those after the ninth moved."""
     found = registered(variant(DEVICE="OLD_CONFIGS", AFTER_INIT=OLD.replace("\n", " ")))
     assert found.sizes["configs"] == 88
-    assert found.arguments == 5
     assert found.configs == {
         "auto_mixed_precision": "on",
         "auto_mixed_precision_mkl": "off",
@@ -324,11 +322,71 @@ def test_thrown_exceptions_become_errors(compile_library: Compile, graph: Graph)
 
 
 def test_four_arguments_of_tensorflow_2_5(compile_library: Compile, graph: Graph) -> None:
-    """S0-version: told by 88-byte configs and the use of TF_GetGrapplerItem."""
-    found = registered(open_library(compile_library("optimizer_four.c")))
-    assert found.arguments == 4
+    """S0-version: without the item, which TF_GetGrapplerItem gives."""
+    registered(open_library(compile_library("optimizer_four.c")))
     with pytest.raises(HostError, match="failed: preserve: x z; fetch: z:0"):
         optimizer.run("FOUR", graph.to_bytes(), ["z:0"], ["x:0"], ["z", "x"])
+
+
+# What is where a status would be when a function is called that the RFC gave none.
+JUNK = {
+    "null": "NULL",
+    "odd": "(char*)words + 1",
+    "unmapped": "8",
+    "kernel": "-4096",
+    "other": "words",
+    "code": "rewrite",
+    "freed": "gone()",
+    "graph": "graph",
+    "answer": "optimized",
+}
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize("arguments", [3, 4])
+def test_forms_of_the_proposal(
+    compile_library: Compile, graph: Graph, arguments: int, junk: str
+) -> None:
+    """S0-optimize: three arguments by its header, four by its example; nothing states which."""
+    device = f"RFC_{arguments}_{junk.upper()}"
+    flags = [f'-DDEVICE="{device}"', f"-DARGUMENTS={arguments}", f"-DJUNK={JUNK[junk]}"]
+    library = open_library(compile_library("optimizer_rfc.c", flags=flags))
+    found = registered(library, "TF_InitGraphPlugin")
+    assert found.sizes["configs"] == 88
+    assert found.configs == {
+        "remapping": "off",
+        "memory_optimization": "on",
+        "auto_parallel": "off",
+    }
+    for _ in range(2):
+        changed = optimizer.run(device, graph.to_bytes(), ["z:0"], ["x:0"], ["z", "x"])
+        assert changed is not None
+        assert b"saw_1_1_1_1" in changed
+
+
+def test_a_failure_in_four_arguments_is_told(compile_library: Compile, graph: Graph) -> None:
+    flags = ['-DDEVICE="RFC_FAILS"', "-DARGUMENTS=4", "-DJUNK=NULL", "-DFAILS"]
+    library = open_library(compile_library("optimizer_rfc.c", flags=flags))
+    registered(library, "TF_InitGraphPlugin")
+    with pytest.raises(
+        HostError, match=r"the RFC_FAILS optimizer of .* failed: not today"
+    ) as caught:
+        optimizer.run("RFC_FAILS", graph.to_bytes(), ["z:0"])
+    assert caught.value.status == "ABORTED"
+
+
+def test_an_item_that_is_kept_is_gone(variant: Make, graph: Graph) -> None:
+    registered(
+        variant(
+            DEVICE="KEEPS",
+            BEFORE_OPTIMIZE="static const TF_GrapplerItem* kept;",
+            OPTIMIZE="int n; size_t s; if (kept != NULL) TF_GetFetchNodesListSize(kept, &n, &s, "
+            "status); kept = item; copy_graph(graph, optimized)",
+        )
+    )
+    assert optimizer.run("KEEPS", graph.to_bytes()) is None
+    with pytest.raises(HostError, match="the item is gone: it is there while optimize_func runs"):
+        optimizer.run("KEEPS", graph.to_bytes())
 
 
 def test_unknown_device_type_lists_the_known(variant: Make, graph: Graph) -> None:

@@ -7,11 +7,15 @@
 #include <system_error>
 
 #include "core/live.h"
+#include "core/readable.h"
 
 using drystone::host::Kind;
 
 TF_Status::TF_Status() { drystone::host::born(Kind::status); }
-TF_Status::~TF_Status() { drystone::host::died(Kind::status); }
+TF_Status::~TF_Status() {
+  *const_cast<volatile std::uint64_t*>(&mark) = 0;
+  drystone::host::died(Kind::status);
+}
 
 namespace drystone::host {
 namespace {
@@ -30,6 +34,13 @@ TF_Code known(TF_Code code) noexcept {
 }
 
 }  // namespace
+
+TF_Status* status_or_none(TF_Status* candidate) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(candidate);
+  if (at == 0 || at % alignof(TF_Status) != 0 || !is_readable(&candidate->mark)) return nullptr;
+  return *const_cast<volatile std::uint64_t*>(&candidate->mark) == TF_Status::kMark ? candidate
+                                                                                     : nullptr;
+}
 
 const char* code_name(TF_Code code) noexcept { return kNames[static_cast<int>(known(code))]; }
 

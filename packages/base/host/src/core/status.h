@@ -2,9 +2,11 @@
 #ifndef DRYSTONE_HOST_CORE_STATUS_H_
 #define DRYSTONE_HOST_CORE_STATUS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 
+#include "drystone/buffer.h"
 #include "drystone/status.h"
 
 struct TF_Status {
@@ -12,6 +14,13 @@ struct TF_Status {
   ~TF_Status();
   TF_Status(const TF_Status&) = delete;
   TF_Status& operator=(const TF_Status&) = delete;
+
+  // First, and empty but for optimizers in an old form, which take a status for their answer: see
+  // optimizer/form.h.
+  TF_Buffer answer{};
+  // While the status is alive, kMark: see status_or_none().
+  std::uint64_t mark = kMark;
+  static constexpr std::uint64_t kMark = 0x7d5a'c3e1'905b'48f6;
 
   TF_Code code = TF_OK;
   std::string message;
@@ -25,6 +34,10 @@ void clear(TF_Status* status) noexcept;
 
 // Set code and "FUNCTION: TEXT"; NULL is ignored. Without memory the message stays empty.
 void set(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept;
+
+// The argument where it points to a status that is alive, else NULL. For functions that once had no
+// status: a caller of that time leaves anything at all in its place.
+TF_Status* status_or_none(TF_Status* candidate) noexcept;
 
 // "INVALID_ARGUMENT" and so on.
 const char* code_name(TF_Code code) noexcept;

@@ -82,7 +82,7 @@ extern "C" {
 TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph,
                                                               TF_Status* status) {
   TF_FunctionLibraryDefinition* out = nullptr;
-  guarded(status, "TF_NewFunctionLibraryDefinition", [&] {
+  guarded(status_or_none(status), "TF_NewFunctionLibraryDefinition", [&] {
     auto made = std::make_unique<TF_FunctionLibraryDefinition>();
     read_library(view(graph), made.get());
     out = made.release();

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "device/calls.h"
 #include "device/room.h"
@@ -19,20 +18,25 @@ namespace {
 
 using InitGraph = void (*)(TP_OptimizerRegistrationParams*, TF_Status*);
 
-// TP_OptimizerConfigs before TensorFlow 2.10, without auto_mixed_precision_onednn_bfloat16.
+// TP_OptimizerConfigs before TensorFlow 2.10, without auto_mixed_precision_onednn_bfloat16. The RFC's
+// are as long, with two members the other way round, and its examples do not state a size.
 constexpr std::size_t kOldConfigsSize = 88;
 constexpr std::size_t kInserted = 9;
+constexpr std::size_t kAutoParallel = 16;
+constexpr std::size_t kMemoryOptimization = 17;
+constexpr const char* kRfcEntry = "TF_InitGraphPlugin";
 constexpr std::size_t kFirstToggle = offsetof(TP_OptimizerConfigs, disable_model_pruning);
 
 // The structs that TF_InitGraph fills in.
 struct Tables {
   Room<TP_OptimizerRegistrationParams> params =
       DRYSTONE_ROOM(TP_OptimizerRegistrationParams, TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE);
-  Room<TP_OptimizerConfigs> configs =
-      DRYSTONE_ROOM(TP_OptimizerConfigs, TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
+  Room<TP_OptimizerConfigs> configs;
   Room<TP_Optimizer> optimizer = DRYSTONE_ROOM(TP_Optimizer, TP_OPTIMIZER_STRUCT_SIZE);
 
-  Tables() {
+  // `configs_size` is what configs state unless the plugin states another.
+  explicit Tables(std::size_t configs_size)
+      : configs("TP_OptimizerConfigs", "TP_OPTIMIZER_CONFIGS_STRUCT_SIZE", configs_size) {
     params->major_version = GO_MAJOR;
     params->minor_version = GO_MINOR;
     params->patch_version = GO_PATCH;
@@ -41,9 +45,9 @@ struct Tables {
   }
 };
 
-// The wishes, whichever of the known layouts the stated size means.
+// The wishes, whichever of the known layouts the stated size and the entry symbol mean.
 std::array<TF_TriState, kToggles.size()> read_configs(const TP_OptimizerConfigs& configs,
-                                                      std::size_t stated) {
+                                                      std::size_t stated, bool by_rfc) {
   std::array<TF_TriState, kToggles.size()> out{};
   std::int32_t raw[kToggles.size()] = {};
   static_assert(sizeof(TF_TriState) == sizeof(std::int32_t));
@@ -55,16 +59,8 @@ std::array<TF_TriState, kToggles.size()> read_configs(const TP_OptimizerConfigs&
       out[to] = static_cast<TF_TriState>(raw[k]);
     }
   }
+  if (by_rfc && stated == kOldConfigsSize) std::swap(out[kAutoParallel], out[kMemoryOptimization]);
   return out;
-}
-
-// Whether the file mentions a symbol in a string table. Only ever asked about a name that nothing
-// but an import of it would spell.
-bool mentions(const std::string& path, std::string_view symbol) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const std::string name = '\0' + std::string(symbol) + '\0';
-  return bytes.find(name) != std::string::npos;
 }
 
 void check_device_type(const char* type) {
@@ -122,10 +118,8 @@ Optimizer settle(Tables& tables, const std::string& path, const char* entry) {
   out.library = path;
   out.entry = entry;
   out.version = {params.major_version, params.minor_version, params.patch_version};
-  out.configs = read_configs(*tables.configs, out.configs_size);
+  out.configs = read_configs(*tables.configs, out.configs_size, out.entry == kRfcEntry);
   out.functions = *tables.optimizer;
-  out.four_arguments =
-      out.configs_size == kOldConfigsSize && mentions(path, "TF_GetGrapplerItem");
   return out;
 }
 
@@ -166,7 +160,8 @@ void ask_order(Library& library) {
 
 void init_by(Library& library, void* function, const char* entry) {
   ask_order(library);
-  Tables tables;
+  const bool by_rfc = std::string_view(entry) == kRfcEntry;
+  Tables tables(by_rfc ? kOldConfigsSize : TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
   const auto init = reinterpret_cast<InitGraph>(function);
   call_plugin(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
   Optimizer optimizer = settle(tables, library.path, entry);
@@ -201,7 +196,7 @@ void init_optimizer_rfc(Library& library, void* function) {
   const bool both = std::any_of(results.begin(), results.end(), [](const DS_EntryResult& result) {
     return std::string_view(result.entry->symbol) == "TF_InitGraph";
   });
-  if (!both) init_by(library, function, "TF_InitGraphPlugin");
+  if (!both) init_by(library, function, kRfcEntry);
 }
 
 }  // namespace drystone::host

@@ -35,7 +35,23 @@ struct ItemState {
 }  // namespace drystone::host
 
 struct TF_GrapplerItem {
-  std::shared_ptr<drystone::host::ItemState> state;
+  TF_Buffer answer{};  // first: see optimizer/form.h
+  std::shared_ptr<drystone::host::ItemState> state;  // NULL when the call it was for has ended
 };
+
+namespace drystone::host {
+
+// The state of an item. Fails with FAILED_PRECONDITION where a plugin kept the item too long.
+ItemState& state_of(const TF_GrapplerItem* item);
+
+// Items for the time of one call, each a stranger's once that has returned: their memory stays, so
+// that a plugin which kept one is told so.
+struct ItemRest {
+  void operator()(TF_GrapplerItem* item) const noexcept;
+};
+using ItemPtr = std::unique_ptr<TF_GrapplerItem, ItemRest>;
+ItemPtr item_for_call(const TF_GrapplerItem& of);
+
+}  // namespace drystone::host
 
 #endif  // DRYSTONE_HOST_OPTIMIZER_ITEM_H_

@@ -82,7 +82,7 @@ using namespace drystone::host;
 extern "C" {
 
 TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
-  if (item == nullptr) return nullptr;
+  if (item == nullptr || item->state == nullptr) return nullptr;
   return new (std::nothrow) TF_GraphProperties{item->state, nullptr};
 }
 
@@ -111,13 +111,13 @@ void TF_GetOutputPropertiesListSize(TF_GraphProperties* properties, const char* 
 
 void TF_GetInputPropertiesList(TF_GraphProperties* properties, const char* name,
                                TF_Buffer** buffers, int num_values, TF_Status* status) {
-  guarded(status, "TF_GetInputPropertiesList",
+  guarded(status_or_none(status), "TF_GetInputPropertiesList",
           [&] { list(properties, name, &Answer::Node::inputs, buffers, num_values); });
 }
 
 void TF_GetOutputPropertiesList(TF_GraphProperties* properties, const char* name,
                                 TF_Buffer** buffers, int num_values, TF_Status* status) {
-  guarded(status, "TF_GetOutputPropertiesList",
+  guarded(status_or_none(status), "TF_GetOutputPropertiesList",
           [&] { list(properties, name, &Answer::Node::outputs, buffers, num_values); });
 }
 

@@ -55,7 +55,6 @@ void describe(const Optimizer& optimizer, Json* json) {
   json->integer("configs", static_cast<std::int64_t>(optimizer.configs_size));
   json->integer("optimizer", static_cast<std::int64_t>(optimizer.optimizer_size));
   json->close();
-  json->integer("arguments", optimizer.four_arguments ? 4 : 5);
   json->key("configs");
   json->object();
   for (std::size_t k = 0; k < kToggles.size(); ++k) {

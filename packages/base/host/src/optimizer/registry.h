@@ -36,9 +36,6 @@ inline constexpr std::array<const char*, 19> kToggles = {
     "scoped_allocator_optimization",
 };
 
-// optimize_func as TensorFlow 2.5 had it.
-using OptimizeFour = void (*)(void*, TF_Buffer*, TF_Buffer*, TF_Status*);
-
 // What one library registered.
 struct Optimizer {
   std::string device;
@@ -50,7 +47,6 @@ struct Optimizer {
   std::size_t optimizer_size = 0;
   std::array<TF_TriState, kToggles.size()> configs{};
   TP_Optimizer functions{};
-  bool four_arguments = false;
   bool has_order = false;  // whether the library declared where it runs
   std::string phase = "end";
   int priority = 0;

@@ -1,12 +1,12 @@
 // Running an optimizer: DS_RunOptimizer, and TF_GetGrapplerItem for plugins of TensorFlow 2.5.
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "optimizer/form.h"
 #include "optimizer/item.h"
 #include "optimizer/registry.h"
 
@@ -57,33 +57,6 @@ void call(const Optimizer& optimizer, const char* function, Body&& body) {
   }
 }
 
-// What the plugin wrote; freed by its own deallocator. Data that is the input's stays.
-class Output {
- public:
-  explicit Output(const TF_Buffer& input) : input_(input) {}
-  ~Output() {
-    if (buffer.data == nullptr || buffer.data == input_.data) return;
-    if (buffer.data_deallocator == nullptr) return;
-    answered(0, [&] {  // it is the plugin's, and may throw
-      buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
-      return 0;
-    });
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  bool same_as_input() const {
-    return buffer.length == input_.length &&
-           (buffer.data == input_.data ||
-            std::memcmp(buffer.data, input_.data, input_.length) == 0);
-  }
-
-  TF_Buffer buffer{nullptr, 0, nullptr};
-
- private:
-  const TF_Buffer& input_;
-};
-
 // The plugin's own state for one run. destroy() is called exactly once.
 class State {
  public:
@@ -110,36 +83,28 @@ class State {
   bool destroyed_ = false;
 };
 
-void optimize(const Optimizer& optimizer, void* state, TF_Buffer* graph,
-              const TF_GrapplerItem* item, TF_Buffer* out) {
-  TF_Status status;
-  const UnderWay noted(graph, item);
-  call(optimizer, "optimize_func", [&] {
-    if (!optimizer.four_arguments) {
-      optimizer.functions.optimize_func(state, graph, item, out, &status);
-      return;
-    }
-    const auto four = reinterpret_cast<OptimizeFour>(
-        reinterpret_cast<void (*)()>(optimizer.functions.optimize_func));
-    four(state, graph, out, &status);
-  });
-  if (status.code == TF_OK) return;
-  fail(status.code, name_of(optimizer) + " failed: " + status.message);
+void optimize(const Optimizer& optimizer, void* state, const TF_GrapplerItem* item, Call& asked) {
+  const UnderWay noted(asked.graph(), item);
+  call(optimizer, "optimize_func", [&] { asked.run(optimizer.functions, state); });
+  if (const TF_Status* status = asked.failure(); status != nullptr) {
+    fail(status->code, name_of(optimizer) + " failed: " + status->message);
+  }
 }
 
-bool run(const Optimizer& optimizer, const TF_GrapplerItem* item, TF_Buffer* out) {
-  const ItemState& known = *item->state;
-  TF_Buffer graph{known.fill.graph.data(), known.fill.graph.size(), nullptr};
-  Output output(graph);
+bool run(const Optimizer& optimizer, const TF_GrapplerItem* of, TF_Buffer* out) {
+  const DeviceFill& known = state_of(of).fill;
+  const ItemPtr item = item_for_call(*of);
+  Call asked(item, {known.graph.data(), known.graph.size(), nullptr});
   State state(optimizer);
-  optimize(optimizer, state.get(), &graph, item, &output.buffer);
+  optimize(optimizer, state.get(), item.get(), asked);
   state.destroy();
-  if (output.buffer.data == nullptr || output.buffer.length == 0) {
+  const TF_Buffer& answer = asked.answer();
+  if (answer.data == nullptr || answer.length == 0) {
     fail(TF_INTERNAL, name_of(optimizer) + " said OK but left the optimized graph empty");
   }
-  if (output.same_as_input()) return false;
+  if (asked.answered_input()) return false;
   try {
-    fill(out, strip_device(view(&output.buffer), known.fill));
+    fill(out, strip_device(view(&answer), known));
   } catch (const Failure& failure) {
     fail(failure.code, name_of(optimizer) + " gave a bad graph: " + failure.message);
   }
@@ -180,7 +145,7 @@ int DS_RunOptimizerOf(const char* library, const char* device_type, const TF_Gra
 
 TF_GrapplerItem* TF_GetGrapplerItem(TF_Buffer* graph, TF_Status* status) {
   TF_GrapplerItem* out = nullptr;
-  guarded(status, "TF_GetGrapplerItem", [&] {
+  guarded(status_or_none(status), "TF_GetGrapplerItem", [&] {
     require(graph, "graph");
     const std::lock_guard lock(mutex);
     for (const auto& [buffer, item] : under_way()) {

@@ -37,7 +37,6 @@ class HostOptimizer:
     entry: str
     version: tuple[int, int, int]
     sizes: dict[str, int]
-    arguments: int
     configs: dict[str, str]
     ordered: bool = False
     phase: str = "end"
