@@ -18,6 +18,7 @@ from drystone_base.passes import (
     Pass,
     PassOptions,
     PassRegistry,
+    PassWarning,
     graph_pass,
     registered,
     registry,
@@ -128,7 +129,8 @@ def test_checked_runs_refuse_a_graph_that_cannot_run() -> None:
         options.graph.set_attr(options.graph["y"], "T", dtypes.STRING)
 
     made = PassRegistry()
-    made.register(Pass("breaks", Grouping.PRE_PLACEMENT, 0, breaks))
+    with pytest.warns(PassWarning, match="does not count"):
+        made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()))
     made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()))
     with pytest.raises(GraphError, match="pass 'breaks'"):
         made.run(Grouping.PRE_PLACEMENT, PassOptions(graph=sample()), check=True)
@@ -286,3 +288,15 @@ def test_passes_after_the_rewrite_see_what_runs_and_no_more(forget: list[str]) -
     found = Session(graph, SessionConfig(optimizer="off")).run("sum:0", {"s:1": np.float32([5])})
     assert found.tolist() == [6]
     assert seen[-1] == ["c = Const", "axis = Const", "s = Split", "sum = AddV2"]
+
+
+def test_a_pass_that_leaves_what_ops_do_not_allow_is_undone(forget: list[str]) -> None:
+    @graph_pass(Grouping.PRE_PLACEMENT, 0, name="wrong", ops=["Neg"])
+    def wrong(options: PassOptions) -> None:
+        assert options.graph is not None
+        options.graph.set_op(options.graph["y"], "LogicalNot")
+
+    forget.append("wrong")
+    session = Session(sample(), SessionConfig(optimizer="off"))
+    with pytest.warns(PassWarning, match=r"pass 'wrong' .* does not count.*'y' \(LogicalNot\)"):
+        assert session.run("y:0").tolist() == [-1, -2]

@@ -126,7 +126,9 @@ def test_a_pass_that_takes_too_long_is_undone() -> None:
     graph_pass(Grouping.PRE_PLACEMENT, 3, name="slow")(slow)
     try:
         session = Session(graph, SessionConfig(deadline=2.0, optimizer="off"))
-        with pytest.warns(PassWarning, match="pass 'slow' of the program was not done"):
+        with pytest.warns(
+            PassWarning, match="pass 'slow' of the program does not count.* time was over"
+        ):
             assert session.run("y:0", {"x:0": 3.0}) == -3
     finally:
         registry().remove("slow")

@@ -120,10 +120,14 @@ def _apply(
             for graph in options.graphs():
                 validate(graph)
     except OutOfTime:
-        _undo(found, options, before)
         made.skipped, answer = "it was not done when its time was over", False
+        _undo(found, options, before, made.skipped)
     except Exception as error:
         raise _failed(found, error) from error
+    invalid = None if answer is False else _made_invalid(options, before)
+    if invalid is not None:
+        made.skipped, answer = "it left what ops do not allow", False
+        _undo(found, options, before, f"{made.skipped}: {invalid.render()}")
     made.seconds = time.monotonic() - start
     made.nodes_after = sum(map(len, options.graphs()))
     made.changed = bool(answer) if isinstance(answer, bool) else True
@@ -151,13 +155,27 @@ def _ends(graphs: Iterable[Graph]) -> tuple[set[Any], set[Any]]:
     return sent, received
 
 
-def _undo(found: Pass, options: PassOptions, before: Sequence[Graph]) -> None:
-    """Give the graphs what they had before a pass that was not done in time."""
+def _made_invalid(options: PassOptions, before: Sequence[Graph]) -> GraphError | None:
+    """What is wrong with a graph that was right before; None where nothing is."""
+    for graph, was in zip(options.graphs(), before, strict=True):
+        try:
+            validate(graph)
+        except GraphError as error:
+            try:
+                validate(was)
+            except GraphError:
+                continue  # which is told when it is run
+            return error
+    return None
+
+
+def _undo(found: Pass, options: PassOptions, before: Sequence[Graph], why: str) -> None:
+    """Give the graphs what they had before a pass that does not count, and say so."""
     for graph, kept in zip(options.graphs(), before, strict=True):
         graph.become(kept)
     warn(
-        f"pass {found.name!r} of {found.origin} was not done when its time was over, and the graph "
-        f"goes on as it was; SessionConfig(deadline=...) says how long a run may take, "
+        f"pass {found.name!r} of {found.origin} does not count, and the graph goes on as it was: "
+        f"{why}; SessionConfig(deadline=...) says how long a run may take, "
         f'SessionConfig(passes={{"{found.name}": False}}) leaves the pass out',
         PassWarning,
         stacklevel=2,
