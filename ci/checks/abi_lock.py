@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ci.checks._report import report
-from ci.scripts import abi_freeze, abi_lock, abi_platform_macros
+from ci.scripts import abi_freeze, abi_lock, abi_platform_macros, platform_tables
 from ci.scripts.project import ROOT
 
 __all__ = ["find", "main"]
@@ -19,6 +19,7 @@ def find(root: Path = ROOT) -> list[str]:
     return [
         *_versions(root),
         *abi_platform_macros.outdated(root),
+        *platform_tables.outdated(root),
         *abi_freeze.changed(root),
         *abi_lock.check(root),
     ]

@@ -1,5 +1,7 @@
 /* A plugin with one op whose loading misbehaves as its flags say. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drystone/ops.h"
@@ -22,6 +24,14 @@ __attribute__((constructor)) static void crash(void) {
   static const char text[] = "the wall came down\n";
   if (write(2, text, sizeof text - 1) < 0) _exit(9);
   abort();
+}
+#endif
+
+#ifdef TOUCH
+/* The file of the environment variable of that name is another one afterwards. */
+__attribute__((constructor)) static void touch(void) {
+  const char* file = getenv(TOUCH);
+  if (file != NULL) utimensat(AT_FDCWD, file, NULL, 0);
 }
 #endif
 

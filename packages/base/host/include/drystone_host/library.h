@@ -43,8 +43,11 @@ TF_CAPI_EXPORT extern void DS_InspectFile(const char* path, TF_Buffer* out, TF_S
  *
  * INVALID_ARGUMENT  path or status is NULL or empty; the file is no whole library for this machine
  * NOT_FOUND         no such file, or it is not a regular file
- * FAILED_PRECONDITION  the dynamic linker refused it (its text is the message), or symbols that
- *                   should be the host's were bound to another library, which the message names
+ * FAILED_PRECONDITION  its platform strings name another system, machine or version of the ABI, or
+ *                   processor features that are not there; the dynamic linker refused it (its text
+ *                   is the message); or symbols that should be the host's were bound to another
+ *                   library, which the message names
+ * ABORTED           the file was changed while it was checked or opened
  * Returns NULL unless OK. */
 TF_CAPI_EXPORT extern DS_Library* DS_OpenLibrary(const char* path, TF_Status* status);
 

@@ -43,7 +43,7 @@ void register_plugin(const char* path) {
   if (current_library() != nullptr) {
     fail(TF_FAILED_PRECONDITION, "a plugin must not load another one while it is being loaded");
   }
-  init_library(*open_library(path, /*with_platform=*/true), "TF_InitPlugin");
+  init_library(*open_library(path), "TF_InitPlugin");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "library/binding.h"
 #include "library/inspect.h"
 #include "library/open.h"
+#include "library/platform.h"
 
 namespace drystone::host {
 namespace {
@@ -55,14 +56,20 @@ DS_Library* find_handle(void* handle) {
   return nullptr;
 }
 
-DS_Library* open_new(const std::string& path, const struct stat& facts) {
+void require_unchanged(const std::string& path, const FileState& checked, const char* when) {
+  if (state_of(path) != checked) fail(TF_ABORTED, path + " was changed while it was " + when);
+}
+
+DS_Library* open_new(const std::string& path, const FileState& checked) {
   auto library = std::make_unique<DS_Library>();
   library->path = path;
   const std::vector<Mapped> before = mapped_files();
+  require_unchanged(path, checked, "checked; it was not opened");
   {
     const LibraryScope scope(library.get());  // its constructors may register things
     library->handle = open_plugin(path);
   }
+  require_unchanged(path, checked, "opened; its constructors may have run, but it is not called");
   if (DS_Library* same = find_handle(library->handle); same != nullptr) {
     same->warnings.push_back(path + " has changed since it was opened; a new process sees the change");
     return same;
@@ -73,7 +80,7 @@ DS_Library* open_new(const std::string& path, const struct stat& facts) {
       library->results.push_back({&entry, false, TF_OK, ""});
     }
   }
-  all().push_back({facts.st_dev, facts.st_ino, std::move(library)});
+  all().push_back({checked.device, checked.inode, std::move(library)});
   return all().back().library.get();
 }
 
@@ -96,7 +103,7 @@ std::recursive_mutex& library_lock() {
   return *mutex;
 }
 
-DS_Library* open_library(const char* path, bool with_platform) {
+DS_Library* open_library(const char* path) {
   require(path, "path");
   if (*path == '\0') fail(TF_INVALID_ARGUMENT, "path must not be empty");
   const std::string real = real_path(path);
@@ -107,9 +114,10 @@ DS_Library* open_library(const char* path, bool with_platform) {
   for (const Open& open : all()) {
     if (open.device == facts.st_dev && open.inode == facts.st_ino) return open.library.get();
   }
-  require_whole_library(real);
-  if (with_platform) require_platform(real);
-  return open_new(real, facts);
+  const FileBytes bytes(real);
+  require_whole_library(real, bytes.view());
+  require_platform(real, bytes.view());
+  return open_new(real, bytes.state());
 }
 
 void init_library(DS_Library& library, const char* symbol) {

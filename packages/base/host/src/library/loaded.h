@@ -28,9 +28,8 @@ struct DS_Library : drystone::host::Library {
 
 namespace drystone::host {
 
-// Opens the file, or finds it among those open; `with_platform` checks its platform strings first.
-// Throws Failure.
-DS_Library* open_library(const char* path, bool with_platform = false);
+// Opens the file, or finds it among those open. Throws Failure.
+DS_Library* open_library(const char* path);
 
 // Held while libraries are opened, initialised or described. Recursive: a library's constructor or
 // entry function may open another library.

@@ -6,7 +6,6 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
-#include "library/inspect.h"
 #include "library/loaded.h"
 
 // A handle that was given out; the library itself belongs to the host.
@@ -52,7 +51,7 @@ DS_Library& open_for_program(const char* path) {
   if (current_library() != nullptr) {
     fail(TF_FAILED_PRECONDITION, "a plugin must not load another one while it is being loaded");
   }
-  return *open_library(path, /*with_platform=*/true);
+  return *open_library(path);
 }
 
 void init_all(DS_Library& library) {

@@ -19,9 +19,11 @@ from drystone_base.plugins._processor import ALWAYS, features, needed_features
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
 
-__all__ = ["check_platform"]
+__all__ = ["MACHINES", "ORDERS", "OURS", "SYSTEMS", "check_platform"]
 
-_SYSTEMS: Final = {
+# The host's own loader has copies of these tables: python -m ci.scripts.platform_tables.
+
+SYSTEMS: Final = {
     "__linux__": "Linux",
     "__APPLE__": "Darwin",
     "_WIN32": "Windows",
@@ -31,18 +33,18 @@ _SYSTEMS: Final = {
     "__CYGWIN__": "Cygwin",
     "__ANDROID__": "Android",
 }
-_MACHINES: Final = {
+MACHINES: Final = {
     "__x86_64__": "x86_64", "_M_X64": "x86_64", "__i386__": "x86", "_M_IX86": "x86",
     "__aarch64__": "aarch64", "_M_ARM64": "aarch64", "__arm__": "arm", "_M_ARM": "arm",
     "__powerpc64__": "powerpc64", "__powerpc__": "powerpc", "__s390x__": "s390x",
     "__mips64__": "mips64", "__mips32__": "mips32", "__riscv": "riscv", "__sparc64__": "sparc64",
     "__loongarch64": "loongarch64", "__alpha__": "alpha", "__ia64__": "ia64",
 }  # fmt: skip
-_OURS: Final = {
+OURS: Final = {
     "amd64": "x86_64", "arm64": "aarch64", "ppc64le": "powerpc64", "ppc64": "powerpc64",
     "riscv64": "riscv", "i686": "x86", "i386": "x86",
 }  # fmt: skip
-_ORDERS: Final = {"1234": "little", "4321": "big"}
+ORDERS: Final = {"1234": "little", "4321": "big"}
 
 
 def check_platform(plugin: Plugin, settings: Settings) -> StepResult:
@@ -116,10 +118,10 @@ def _format(plugin: Plugin, records: dict[str, str]) -> PluginError | None:
 def _system(plugin: Plugin, records: dict[str, str]) -> PluginError | None:
     """Operating system, architecture and byte order."""
     machine = platform.machine().lower()
-    ours = (platform.system(), _OURS.get(machine, machine), sys.byteorder)
-    systems = {name for macro, name in _SYSTEMS.items() if macro in records}
-    machines = {name for macro, name in _MACHINES.items() if macro in records}
-    order = _ORDERS.get(records.get("__BYTE_ORDER__", ""))
+    ours = (platform.system(), OURS.get(machine, machine), sys.byteorder)
+    systems = {name for macro, name in SYSTEMS.items() if macro in records}
+    machines = {name for macro, name in MACHINES.items() if macro in records}
+    order = ORDERS.get(records.get("__BYTE_ORDER__", ""))
     orders = {order} if order else set()
     if "__BIG_ENDIAN__" in records:
         orders.add("big")

@@ -1,7 +1,8 @@
 """Which processor features a recorded compiler macro needs, and which ones this machine has.
 
 Names on the right are those of /proc/cpuinfo, as Linux spells them. A macro that is in no table
-here needs nothing that is known.
+here needs nothing that is known. The host's own loader has copies of these tables:
+``python -m ci.scripts.platform_tables``.
 """
 
 from __future__ import annotations
