@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 from drystone_base.masking import masked
-from drystone_base.printable import described, plain_lines
+from drystone_base.printable import bounded, described, plain_lines
 
 __all__ = [
     "BadModelFile",
@@ -34,6 +34,10 @@ __all__ = [
 _COMPARED: Final = 5000
 _INDENT: Final = "    "
 _CALLS_SHOWN: Final = 10
+_LONGEST_WHAT: Final = 550
+_LONGEST_CAUSE: Final = 200
+_BOUNDS: Final = {"check": 250, "found": 1500, "needed": 350, "remedy": 650}
+"""Bytes of the parts of a plugin's error, so that all of it has less than 4096."""
 _CALL: Final = r"(?m)^  in function '(.*)', called by node '(.*)'$"
 
 _FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
@@ -130,10 +134,13 @@ class DrystoneError(Exception):
             left_out = len(calls) - _CALLS_SHOWN
             calls[_CALLS_SHOWN - 1 : -1] = [f"  ... and {left_out} functions more"]
         lines += calls
-        if self.inner is not None:
-            inner = plain_lines(_text(self.inner), _INDENT)
+        if self.inner is not None and (inner := self._cause()):
             lines.append(f"  caused by: {type(self.inner).__name__}: {inner}")
         return "\n".join(lines)
+
+    def _cause(self) -> str:
+        """What the inner error says; "" where that is said already."""
+        return plain_lines(_text(self.inner), _INDENT)
 
     def fields(self) -> dict[str, str]:
         """The parts as a JSON-ready mapping (used by ``--json`` output)."""
@@ -210,6 +217,8 @@ class PluginError(DrystoneError):
     """A plugin was refused, failed, or misbehaved.
 
     ``plugin`` is its name, ``path`` its file and ``version`` its version, each "" when unknown.
+    What plugins and their files say has no bound and may hold anything: the text of such an error
+    has at most 4096 bytes, without what a terminal would act on.
     """
 
     default_code = "plugin-failed"
@@ -227,7 +236,13 @@ class PluginError(DrystoneError):
         self.plugin = _text(plugin)
         self.path = _text(path)
         self.version = _text(version)
-        super().__init__(what, **parts)
+        for name, most in _BOUNDS.items():
+            parts[name] = bounded(_text(parts.get(name, "")), most)
+        super().__init__(bounded(_text(what), _LONGEST_WHAT), **parts)
+
+    def _cause(self) -> str:
+        said = bounded(_text(self.inner), _LONGEST_CAUSE)
+        return "" if said in self.found else said.replace("\n", f"\n{_INDENT}")
 
     def fields(self) -> dict[str, str]:
         """The parts as a JSON-ready mapping, with plugin, path and version."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["described", "plain", "plain_json", "plain_lines", "warn"]
+__all__ = ["bounded", "described", "plain", "plain_json", "plain_lines", "warn"]
 
 _MOST: int = 500
+_MOST_LINES: int = 20
 
 
 def plain(text: str) -> str:
@@ -36,6 +37,25 @@ def plain_json(document: str) -> str:
     if document.isprintable():
         return document
     return "".join(c if c.isprintable() or c in "\n\t" else _json_escaped(c) for c in document)
+
+
+def bounded(text: str, most: int) -> str:
+    """As :func:`plain_lines`, of at most so many bytes, and twenty lines.
+
+    Of a longer one it is the beginning and the end, and says between them how much was left out.
+    """
+    lines = plain_lines(text).split("\n")
+    if len(lines) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        lines[half : 1 - half] = [f"... ({len(lines) - 2 * half + 1} lines left out) ..."]
+    text = "\n".join(lines)
+    size = len(text.encode())
+    if size <= most:
+        return text
+    half = (most - 50) // 2
+    data = text.encode()
+    first, last = (part.decode("utf-8", "ignore") for part in (data[:half], data[-half:]))
+    return f"{first} ... ({len(text) - len(first) - len(last)} characters left out) ... {last}"
 
 
 def described(value: object, most: int = _MOST) -> str:

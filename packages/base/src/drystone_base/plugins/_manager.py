@@ -12,7 +12,7 @@ from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import take_manifest
-from drystone_base.plugins._open import initialise, open_plugin
+from drystone_base.plugins._open import initialise, open_plugin, registered_nothing
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
@@ -82,7 +82,14 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
     if isolated(plugin):
         from drystone_base.plugins.isolation import load_isolated
 
-        found = load_isolated(plugin.path, plugin.name, plugin.version)
+        try:
+            found = load_isolated(plugin.path, plugin.name, plugin.version)
+        except PluginError as error:
+            if error.code == "plugin-not-available":
+                return skipped("open", error.code, error.found, isolated=True)
+            return failed("open", error, isolated=True)
+        if not found:
+            return failed("open", registered_nothing(plugin), isolated=True)
         plugin.registered = {"optimizers": sorted(one.device for one in found)}
         return passed("open", isolated=True)
     opened = open_plugin(plugin)
@@ -154,7 +161,9 @@ def _unexpected(plugin: Plugin, error: Exception) -> PluginError:
         check="loading it must not raise anything unforeseen",
         found=f"{type(error).__name__}: {error}",
         needed="a plugin and a host that agree",
-        remedy=f"run it again with: drystone plugins check {plugin.path}, and report what it says",
+        remedy=plugin.advice(
+            author=f"look at what is found with: drystone plugins check {plugin.path}"
+        ),
         code="plugin-failed",
         status="INTERNAL",
         inner=error,
@@ -313,6 +322,8 @@ class Manager:
             self._steps(plugin, settings)
         except HostError as error:
             plugin.take(failed("open", _no_host(plugin, error)))
+        except PluginError as error:
+            plugin.take(failed("open", error))
         except Exception as error:
             plugin.take(failed("open", _unexpected(plugin, error)))
 

@@ -285,6 +285,6 @@ def _invalid(plugin: Plugin, named: Named) -> PluginError:
         check=f"{os.path.basename(named.file)} must be the manifest of a plugin",
         found=named.problem,
         needed="a TOML file with the keys of the specification",
-        remedy=f"correct {named.file}, or remove it",
+        remedy=plugin.advice(author=f"correct {named.file}, or remove it"),
         code="plugin-bad-manifest",
     )

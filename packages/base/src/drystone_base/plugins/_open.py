@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
+from drystone_base.plugins._words import once
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
 
-__all__ = ["initialise", "open_plugin"]
+__all__ = ["initialise", "open_plugin", "registered_nothing"]
 
 _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
 
@@ -41,9 +43,15 @@ def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
         needed="a process in which nothing else has opened the plugin's libraries"
         if foreign
         else "a library whose dependencies are installed",
-        remedy='load it before TensorFlow, or run it in a process of its own: isolation = "process"'
-        if foreign
-        else f"drystone plugins check {plugin.path}",
+        remedy=plugin.advice(
+            user="load it before TensorFlow, or run its optimizers in a process of their own: "
+            "DRYSTONE_PLUGIN_ISOLATION=process"
+            if foreign
+            else "",
+            author=""
+            if foreign
+            else f"look at what it needs with: drystone plugins check {plugin.path}",
+        ),
         code="plugin-bound-elsewhere" if foreign else "plugin-not-opened",
     )
 
@@ -94,7 +102,9 @@ def _no_module(plugin: Plugin, absent: list[str], offered: list[str]) -> PluginE
         check="a plugin exports an entry symbol for every module in its manifest's modules",
         found=f"no entry symbol for {', '.join(absent)}; it has those of {', '.join(offered)}",
         needed=", ".join(plugin.modules),
-        remedy="correct modules in the manifest, or export the entry function",
+        remedy=plugin.advice(
+            author="correct modules in the manifest, or export the entry function"
+        ),
         code="plugin-no-entry",
     )
 
@@ -106,27 +116,37 @@ def _judge(
     errors: list[tuple[str, DrystoneError]],
 ) -> StepResult:
     """Failed when every entry failed; a part that failed beside one that works is a warning."""
-    from drystone_base.modules import modules
-
     facts = library.describe()
     plugin.registered = {kind: sorted(set(facts[kind])) for kind in _KINDS}
-    for module in modules().values():  # what modules of other packages registered
-        called = any(f"{symbol} ({module.name})" in entries for symbol in module.entry_symbols)
-        if called and (names := module.offers(library)):
-            plugin.registered[module.name] = sorted(names)
-    single = list(facts["errors"])
-    shown = {"entries": entries, "registration_errors": single, "warnings": facts["warnings"]}
+    counted = _count_modules(plugin, library, entries)
+    single, remarks = list(facts["errors"]), list(facts["warnings"])
+    shown: dict[str, Any] = {"entries": entries, "registration_errors": single, "warnings": remarks}
     if errors and not any(state == "ok" for state in entries.values()):
         if all(error.status == "UNAVAILABLE" for _, error in errors):
             text = errors[0][1].found.removeprefix("DS_InitLibrary: ")
             return skipped("entry", "plugin-not-available", text, **shown)
         return failed("entry", _refused(plugin, *errors[0]), **shown)
-    if single and not any(plugin.registered.values()):
-        return failed("entry", _registered_nothing(plugin, single), **shown)
-    texts = [error.found for _, error in errors] + single + list(facts["warnings"])
+    if (single or counted) and not any(plugin.registered.values()):
+        return failed("entry", registered_nothing(plugin, single + remarks), **shown)
+    texts = [error.found for _, error in errors] + single + remarks
     if texts:
-        return passed("entry", reason="plugin-partly-loaded", text="; ".join(texts), **shown)
+        return passed("entry", reason="plugin-partly-loaded", text=once(texts), **shown)
     return passed("entry", **shown)
+
+
+def _count_modules(plugin: Plugin, library: HostLibrary, entries: dict[str, str]) -> bool:
+    """Note what modules of other packages registered; whether all that were called tell that."""
+    from drystone_base.modules import Module, modules
+    from drystone_base.modules._builtin import BUILTIN
+
+    telling = True
+    for module in modules().values():
+        if not any(f"{symbol} ({module.name})" in entries for symbol in module.entry_symbols):
+            continue
+        if names := module.offers(library):
+            plugin.registered[module.name] = sorted(names)
+        telling &= module in BUILTIN or module.offers is not Module.offers
+    return telling
 
 
 def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
@@ -135,20 +155,25 @@ def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
         check=f"{symbol} must succeed and fill in what it is given",
         found=error.found.removeprefix("DS_InitLibrary: "),
         needed="an entry function that answers OK",
-        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
-        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        remedy=plugin.advice(
+            author=f"let {symbol} answer OK, or TF_UNAVAILABLE where what it drives is not there"
+        ),
         code="plugin-init-failed",
         status=error.status,
     )
 
 
-def _registered_nothing(plugin: Plugin, errors: list[str]) -> PluginError:
+def registered_nothing(plugin: Plugin, errors: Sequence[str] = ()) -> PluginError:
+    """An error for a library whose entry functions ran, and left nothing that anybody can use."""
     return plugin.refuse(
         "registered nothing",
         check="at least one registration of a plugin must succeed",
-        found="; ".join(errors),
+        found=once(errors) or "its entry functions succeeded, and registered nothing",
         needed="registrations that the host accepts",
-        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
-        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        remedy=plugin.advice(
+            author="correct each registration that was refused"
+            if errors
+            else "register something in an entry function, or answer TF_UNAVAILABLE there"
+        ),
         code="plugin-registered-nothing",
     )

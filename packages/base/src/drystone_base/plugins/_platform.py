@@ -74,7 +74,11 @@ def _without(plugin: Plugin, settings: Settings) -> StepResult:
             check=f"policy {settings.policy}: a library carries platform strings",
             found="no platform strings in the file",
             needed="TF_PLATFORM_STRINGS() in one of its source files",
-            remedy="if you trust it with this machine: DRYSTONE_PLUGIN_POLICY=allow_unverified",
+            remedy=plugin.advice(
+                user="if you trust it with this machine: DRYSTONE_PLUGIN_POLICY=allow_unverified",
+                author="build it with drystone_add_plugin, or put TF_PLATFORM_STRINGS() into one "
+                "of its sources",
+            ),
             code="plugin-no-platform-strings",
         ),
     )
@@ -156,7 +160,10 @@ def _processor(plugin: Plugin, records: dict[str, str]) -> PluginError | None:
         if known
         else "the features of this processor cannot be found out",
         needed=", ".join(sorted(needed)),
-        remedy="install a build for this processor, or build the plugin here with -march=native",
+        remedy=plugin.advice(
+            user=f"install a build of {plugin.package or plugin.name} for this processor",
+            author="build for processors that are older, for instance with -march=x86-64-v2",
+        ),
         code="plugin-wrong-processor",
     )
 

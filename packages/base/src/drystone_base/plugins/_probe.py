@@ -48,19 +48,45 @@ def probe(
         return passed("probe", probed=False, why="probing is off")
     if "python" not in os.path.basename(sys.executable or ""):
         return passed("probe", probed=False, why="there is no Python program to run it in")
-    file = _memory(plugin)
-    found = None if fresh else _remembered(file)
-    if found is None:
-        from drystone_base.plugins._probe_run import run_child
-
-        seconds = settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0)
-        found = run_child(plugin, seconds, _beside())
-        _remember(file, found)
+    try:
+        found = _answer(plugin, settings, fresh)
+    except (OSError, MemoryError) as error:
+        return failed("probe", _not_tried(plugin, error), probed=False)
     if tried is not None:
         tried += [StepResult.from_json(one) for one in found.get("steps", ())]
     if found["outcome"] == "finished":
         return passed("probe", probed=True, seconds=found["seconds"])
     return _judge(plugin, settings, found)
+
+
+def _answer(plugin: Plugin, settings: Settings, fresh: bool) -> dict[str, Any]:
+    """What is remembered of a trial, else that of a new one; raises ``OSError``."""
+    file = _memory(plugin)
+    found = None if fresh or file is None else _remembered(file)
+    if found is None:
+        from drystone_base.plugins._probe_run import run_child
+
+        seconds = settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0)
+        found = run_child(plugin, seconds, _beside())
+        if file is not None:
+            _remember(file, found)
+    return found
+
+
+def _not_tried(plugin: Plugin, error: OSError | MemoryError) -> PluginError:
+    if isinstance(error, FileNotFoundError) and error.filename == plugin.path:
+        return plugin.unreadable(error)
+    return plugin.refuse(
+        "cannot be tried in a child process",
+        check="a plugin that nobody vouches for must load in a child process first",
+        found=f"{type(error).__name__}: {error}",
+        needed="files, memory and a process for the trial",
+        remedy="free what is short, and load it again; or, if you trust it, try nothing: "
+        "DRYSTONE_PLUGIN_PROBE_SECONDS=0",
+        code="plugin-probe-not-started",
+        status="RESOURCE_EXHAUSTED",
+        inner=error,
+    )
 
 
 def isolated(plugin: Plugin) -> bool:
@@ -77,8 +103,8 @@ def _beside() -> list[str]:
     return ["tensorflow"] if "tensorflow" in sys.modules else []
 
 
-def _memory(plugin: Plugin) -> Path:
-    """The file that remembers the answer for these very files."""
+def _memory(plugin: Plugin) -> Path | None:
+    """The file that remembers the answer for these very files; None for who has no home."""
     import hashlib
     from pathlib import Path
 
@@ -88,7 +114,10 @@ def _memory(plugin: Plugin) -> Path:
     key = hashlib.sha256(repr((facts, sys.version, _tensorflow_version())).encode()).hexdigest()[
         :32
     ]
-    return Path(cache_folder(), "probes", f"{key}.json")
+    try:
+        return Path(cache_folder(), "probes", f"{key}.json")
+    except RuntimeError:
+        return None
 
 
 def _tensorflow_version() -> str:
@@ -135,8 +164,10 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
         check="a plugin that nobody vouches for must load in a child process first",
         found=text,
         needed="constructors and entry functions that return",
-        remedy=f"report this to the plugin's author; look at it with: "
-        f"drystone plugins check {plugin.path}",
+        remedy=plugin.advice(
+            author=f"run it under a debugger: drystone plugins check {plugin.path}; constructors "
+            "and entry functions must return"
+        ),
         code={
             "hung": "plugin-probe-hung",
             "crashed": "plugin-probe-crashed",

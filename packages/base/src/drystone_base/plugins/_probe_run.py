@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from drystone_base.plugins._record import Plugin
 
@@ -33,22 +33,24 @@ def run_child(plugin: Plugin, seconds: float, imports: Sequence[str]) -> dict[st
     """
     start = time.monotonic()
     reader, writer = os.pipe()
-    with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb") as answer:
+    with os.fdopen(reader, "rb") as answer, _log(writer) as log:
         request: dict[str, Any] = {
             "path": plugin.path,
             "name": plugin.name,
             "modules": plugin.modules,
         }
         request |= {"sys_path": sys.path, "answer": writer, "imports": list(imports)}
-        child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, json.dumps(request)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(writer,),
-            start_new_session=True,
-        )
-        os.close(writer)
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-c", _CHILD, json.dumps(request)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(writer,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(writer)
         hung = not _wait(child, seconds)
         os.set_blocking(answer.fileno(), False)
         said = answer.read() or b""
@@ -65,6 +67,15 @@ def run_child(plugin: Plugin, seconds: float, imports: Sequence[str]) -> dict[st
         "time": time.time(),
         "steps": _steps(said) if outcome == "finished" else [],
     }
+
+
+def _log(writer: int) -> IO[bytes]:
+    """A file for what the child prints; where there is none the pipe's end is closed, too."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        os.close(writer)
+        raise
 
 
 def _steps(said: bytes) -> list[Any]:

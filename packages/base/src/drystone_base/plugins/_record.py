@@ -147,6 +147,12 @@ class Plugin:
             **parts,
         )
 
+    def advice(self, *, author: str = "", user: str = "") -> str:
+        """A remedy for the person at hand: who uses the plugin, or its author."""
+        from drystone_base.plugins._words import advice
+
+        return advice(self.name, self.path, self.package, author=author, user=user)
+
     def unreadable(self, error: OSError) -> PluginError:
         """An error that says why its file cannot be read."""
         return self.refuse(

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 from drystone_base.errors import PluginError
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.plugins._demangle import by_owner
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 from drystone_base.plugins._linker import Closure, closure_of, is_system
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
+from drystone_base.plugins._words import disabling
 
 __all__ = ["Audit", "audit_symbols", "read"]
 
@@ -146,7 +148,7 @@ def _not_for_us(plugin: Plugin, elf: ElfFile) -> PluginError | None:
             check="the file must be a whole ELF shared object",
             found="a program" if elf.is_program else elf.header.kind_name,
             needed="a shared object (.so)",
-            remedy="link it with -shared",
+            remedy=plugin.advice(author="link it with -shared"),
             code="plugin-not-a-library",
         )
     return None
@@ -189,7 +191,11 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
             found="not found: " + ", ".join(needed),
             needed="these files in its RUNPATH, LD_LIBRARY_PATH, the linker's cache or "
             + ", ".join(found.searched),
-            remedy="install the packages that hold them, or set LD_LIBRARY_PATH",
+            remedy=plugin.advice(
+                user="install the packages that hold them, or set LD_LIBRARY_PATH; without the "
+                f"plugin: {disabling(plugin.name)}",
+                author="put them beside it and link it with -Wl,-rpath,'$ORIGIN'",
+            ),
             code="plugin-missing-library",
             status="NOT_FOUND",
         )
@@ -198,13 +204,16 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
         return None if found.entries else no_entry(plugin)
     mangled = [name for name in names if name.startswith("_Z")]
     files = ", ".join(os.path.basename(place) for place in found.undefined)
+    counted = f"{files} leaves {len(names)} undefined: {by_owner(names)}"
     if mangled:
         return plugin.refuse(
             "needs C++ symbols of its host",
             check="between plugin and host there is only C",
-            found=f"{files} leaves undefined {_some(mangled, _SAMPLE)}",
+            found=counted,
             needed="the C functions of drystone's headers",
-            remedy="build it against drystone-plugin-abi instead of TensorFlow's C++ headers",
+            remedy=plugin.advice(
+                author="build it against drystone-plugin-abi instead of TensorFlow's C++ headers"
+            ),
             code="plugin-needs-cxx",
         )
     from drystone_base.host import version
@@ -212,9 +221,12 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
     return plugin.refuse(
         "needs symbols that nobody defines",
         check="every undefined symbol must be the host's or a needed library's",
-        found=f"{files} leaves undefined {_some(names, _SAMPLE)}",
+        found=counted,
         needed=f"functions of the host library {version()} or of libraries it links to",
-        remedy="update drystone-base, or link the plugin with the library that defines them",
+        remedy=plugin.advice(
+            user="update drystone-base; without the plugin: " + disabling(plugin.name),
+            author="link it with the library that defines them",
+        ),
         code="plugin-unresolved-symbols",
     )
 
@@ -228,7 +240,7 @@ def no_entry(plugin: Plugin) -> PluginError:
         check="a plugin exports an entry symbol of some module",
         found="no entry symbol",
         needed="one of " + ", ".join(entry_symbols()),
-        remedy="export the entry function of its module with TF_CAPI_EXPORT",
+        remedy=plugin.advice(author="export the entry function of its module with TF_CAPI_EXPORT"),
         code="plugin-no-entry",
     )
 
@@ -239,7 +251,9 @@ def _unclean(plugin: Plugin, extra: Sequence[str]) -> PluginError:
         check="policy strict: a plugin exports entry symbols and nothing else",
         found=f"{len(extra)} others: {_some(extra, _SAMPLE)}",
         needed="hidden visibility for everything but the entry functions",
-        remedy="build it with -fvisibility=hidden, or use the policy default: "
-        "DRYSTONE_PLUGIN_POLICY=default",
+        remedy=plugin.advice(
+            user="use the policy default: DRYSTONE_PLUGIN_POLICY=default",
+            author="build it with -fvisibility=hidden",
+        ),
         code="plugin-exports",
     )

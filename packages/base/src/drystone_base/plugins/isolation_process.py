@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 from drystone_base.errors import PluginError
+from drystone_base.plugins._words import advice
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
 from drystone_base.plugins.isolation_limits import Limits
 
@@ -26,6 +27,17 @@ _ANSWER_MINIMUM: Final = 64 << 20
 
 class _TooMuchMemory(Exception):
     """The child holds more memory than it may."""
+
+
+def _pipes() -> tuple[int, int, int, int]:
+    """Both ends of two pipes, or ``OSError`` and none."""
+    first = os.pipe()
+    try:
+        return *first, *os.pipe()
+    except OSError:
+        for end in first:
+            os.close(end)
+        raise
 
 
 class Worker:
@@ -42,8 +54,10 @@ class Worker:
     # ---- starting and ending -------------------------------------------------------------------
 
     def _start(self, limits: Limits) -> None:
-        to_child, from_parent = os.pipe()
-        to_parent, from_child = os.pipe()
+        try:
+            to_child, from_parent, to_parent, from_child = _pipes()
+        except OSError as error:
+            raise self._not_started(error) from error
         os.set_blocking(from_parent, False)
         os.set_blocking(to_parent, False)
         self.channel = Channel(to_parent, from_parent)
@@ -79,8 +93,8 @@ class Worker:
             f"plugin {self.name} ({self.path}) cannot be given its own process",
             check="the interpreter must be able to start another one",
             found=f"{sys.executable or 'no interpreter'}: {error}",
-            needed="a Python interpreter in sys.executable",
-            remedy="run it in this process: DRYSTONE_PLUGIN_ISOLATION=none",
+            needed="a Python interpreter in sys.executable, and files and memory for a process",
+            remedy="free what is short; or run it in this process: DRYSTONE_PLUGIN_ISOLATION=none",
             plugin=self.name,
             version=self.version,
             path=self.path,
@@ -129,7 +143,7 @@ class Worker:
         seconds = limits.seconds
         until = time.monotonic() + seconds
         try:
-            self.channel.send(header, blob, until=until, watch=self._watch)
+            self.channel.send({"name": self.name, **header}, blob, until=until, watch=self._watch)
         except Closed:
             self._fail_crash()
         except Deadline:
@@ -183,8 +197,7 @@ class Worker:
             plugin=self.name,
             version=self.version,
             path=self.path,
-            remedy="report it to the plugin's author, and disable the plugin meanwhile: "
-            f"DRYSTONE_PLUGINS_DISABLE={self.name}",
+            remedy=advice(self.name, self.path),
             **parts,
         )
 

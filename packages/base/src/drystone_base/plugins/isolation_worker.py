@@ -71,12 +71,13 @@ def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
             _open_python(header["path"])
             return {"ok": True, "optimizers": []}, b""
         if header["call"] == "open":
-            return {"ok": True, "optimizers": _open(header["path"])}, b""
+            return {"ok": True, "optimizers": _open(header["path"], header["name"])}, b""
         return _optimize(header, blob)
     except DrystoneError as error:
         return {"ok": False, "error": error.fields()}, b""
     except BaseException as error:
-        fields = {"what": "an isolated plugin failed", "found": f"{type(error).__name__}: {error}"}
+        what = f"plugin {header.get('name', '')} failed in its own process"
+        fields = {"what": what, "found": f"{type(error).__name__}: {error}"}
         return {"ok": False, "error": fields}, b""
 
 
@@ -86,29 +87,37 @@ def _open_python(path: str) -> None:
     _python = getattr(import_module(module), function)(argument)
 
 
-def _open(path: str) -> list[dict[str, Any]]:
-    """Open the library; what optimizers its entry functions register, if it has one for that."""
-    from drystone_base.host.library import open_library
-    from drystone_base.host.optimizer import optimizers
-    from drystone_base.modules import find
+def _open(path: str, name: str) -> list[dict[str, Any]]:
+    """Open the library; what optimizers its entry functions register, if it has one for that.
 
-    library = open_library(path)
-    if not any(symbol.startswith("TF_InitGraph") for symbol in library.entries()):
-        return []
-    failed: DrystoneError | None = None
-    kernels = find("kernels")
-    for symbol in library.entries():
-        try:
-            if symbol == "TF_InitKernel" and kernels is not None:
-                kernels.initialise(library, symbol)
-            else:
-                library.initialise(symbol)
-        except DrystoneError as error:
-            failed = error
-    found = [vars(o) for o in optimizers() if o.library == library.path]
-    if failed is not None and not found:
-        raise failed
-    return found
+    What does not hold is the error that it would be in the parent.
+    """
+    from drystone_base.host.optimizer import optimizers
+    from drystone_base.plugins._open import initialise, open_plugin
+    from drystone_base.plugins._record import Plugin
+    from drystone_base.plugins._wanted import load_no_others
+
+    load_no_others()
+    plugin = Plugin(name, path, "a process of its own")
+    opened = plugin.take(open_plugin(plugin))
+    library = plugin.library
+    if opened and library is not None:
+        if not any(symbol.startswith("TF_InitGraph") for symbol in library.entries()):
+            return []
+        plugin.take(initialise(plugin))
+    if plugin.error is not None:
+        raise plugin.error
+    if plugin.reason == "plugin-not-available":
+        raise plugin.refuse(
+            "is not available here",
+            check="what a plugin drives must be there",
+            found=plugin.text,
+            needed="what it asks for",
+            remedy=plugin.advice(),
+            code=plugin.reason,
+            status="UNAVAILABLE",
+        )
+    return [vars(o) for o in optimizers() if library is not None and o.library == library.path]
 
 
 def _optimize(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
