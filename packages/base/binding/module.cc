@@ -55,7 +55,7 @@ PyMODINIT_FUNC PyInit__native(void) {
   using namespace drystone::binding;
   import_array();
   Ref module(PyModule_Create(&definition));
-  if (!module || !add_session(module.get()) || !add_plan(module.get()) ||
+  if (!module || !add_session(module.get()) || !add_plan(module.get()) || !add_aside(module.get()) ||
       !add_variables(module.get()) || !add_lists(module.get())) {
     return nullptr;
   }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "binding/arrays.h"
@@ -21,6 +22,7 @@ struct PlanObject {
   int feeds;
   int fetches;
   bool has_callbacks;
+  unsigned long long uses;   // of call()
   bool copies;               // feeds, whatever their size
   struct Expected* expected; // per feed; NULL until expect() has been called
   PyObject* standing;        // what kernels of Python's get as runtime in call(); NULL where they need one of the run
@@ -178,20 +180,34 @@ void add_calls(CurrentRun* run, const char* message) {
   if (!done) PyErr_Clear();
 }
 
+// Tells KeyboardInterrupt that a kernel still runs.
+void add_note(CurrentRun* run, const char* message) {
+  PyErr_NormalizeException(&run->error[0], &run->error[1], &run->error[2]);
+  const Ref done(PyObject_CallMethod(run->error[1], "add_note", "s", message));
+  if (!done) PyErr_Clear();
+}
+
 // Runs without the GIL. Whether it succeeded; otherwise an exception is set.
-bool run_plan(PlanObject* self, PyObject* runtime, const DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
+bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
   CurrentRun run;
   run.runtime = runtime;
   run.compute = self->compute;
   run.outputs = self->outputs;
   run.before = std::exchange(current_run, &run);
   const Status status;
+  const bool has_limit = options.deadline_ms > 0 || options.cancellation != nullptr;
+  AsideRun* const aside = has_limit ? new (std::nothrow) AsideRun(reinterpret_cast<PyObject*>(self), run) : nullptr;
+  std::int32_t was_left = 0;
+  options.was_left = &was_left;
+  if (aside != nullptr) aside->set_hooks(&options);
   run.thread = PyEval_SaveThread();
   host.DS_RunPlan(self->plan, &options, feeds.at, self->feeds, fetches.at, self->fetches, status.status);
   PyEval_RestoreThread(run.thread);
   current_run = run.before;
+  if (aside != nullptr) AsideRun::finish(aside, &run, was_left != 0);
   collect();
   if (run.error[0] != nullptr) {
+    if (was_left != 0) add_note(&run, host.TF_Message(status.status));
     add_calls(&run, host.TF_Message(status.status));
     PyErr_Restore(run.error[0], run.error[1], run.error[2]);
     return false;
@@ -295,6 +311,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   for (int k = 0; k < self->feeds; ++k) {
     if (!fits(self->expected[k], PyTuple_GetItem(args[0], k))) Py_RETURN_NOTIMPLEMENTED;
   }
+  ++self->uses;
   collect();
   Tensors feeds(static_cast<std::size_t>(self->feeds));
   for (int k = 0; k < self->feeds; ++k) {
@@ -309,6 +326,8 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   if (args[1] == Py_True && self->fetches == 1) return array_of(std::exchange(fetches.at[0], nullptr));
   return list_of(self, fetches);
 }
+
+PyObject* uses(PyObject* object, PyObject*) { return PyLong_FromUnsignedLongLong(self_of(object)->uses); }
 
 PyObject* describe(PyObject* object, PyObject*) {
   TF_Buffer buffer{};
@@ -331,6 +350,7 @@ PyMethodDef methods[] = {
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call)), METH_FASTCALL,
      "call(feeds, single): the fetches as a list, or the only one; NotImplemented where a value must be\n"
      "converted or checked first, or kernels of Python's need a runtime of the run."},
+    {"uses", uses, METH_NOARGS, "How many calls call() has computed."},
     {"describe", describe, METH_NOARGS, "What the plan consists of, as JSON."},
     {nullptr, nullptr, 0, nullptr},
 };

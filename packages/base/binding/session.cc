@@ -21,18 +21,6 @@ PyTypeObject* session_type = nullptr;
 
 SessionObject* self_of(PyObject* object) { return reinterpret_cast<SessionObject*>(object); }
 
-// Holds the GIL for a scope of a callback.
-class WithPython {
- public:
-  explicit WithPython(CurrentRun* run) : run_(run) { PyEval_RestoreThread(run->thread); }
-  ~WithPython() { run_->thread = PyEval_SaveThread(); }
-  WithPython(const WithPython&) = delete;
-  WithPython& operator=(const WithPython&) = delete;
-
- private:
-  CurrentRun* run_;
-};
-
 // Keeps the exception for when the run has ended, and fails the call.
 void keep_error(CurrentRun* run, TF_Status* status) {
   if (run->error[0] == nullptr) PyErr_Fetch(&run->error[0], &run->error[1], &run->error[2]);
@@ -84,8 +72,9 @@ void compute(void*, void*, std::int32_t kernel, TF_Tensor* const* inputs, int nu
     if (value == nullptr || PyList_SetItem(values.get(), k, value) != 0) return keep_error(run, status);
   }
   const Ref number(PyLong_FromLong(kernel));
-  const Ref results(!values || !number ? nullptr
-                                       : PyObject_CallFunctionObjArgs(run->compute, number.get(), run->runtime, values.get(), nullptr));
+  const Ref results(!values || !number ? nullptr : unless_over([&] {
+    return PyObject_CallFunctionObjArgs(run->compute, number.get(), run->runtime, values.get(), nullptr);
+  }));
   PyObject* dtypes = PyList_GetItem(run->outputs, kernel);
   if (!results || dtypes == nullptr || !set_outputs(results.get(), dtypes, outputs, num_outputs)) {
     keep_error(run, status);
@@ -95,7 +84,9 @@ void compute(void*, void*, std::int32_t kernel, TF_Tensor* const* inputs, int nu
 void* adapted(const SessionObject* self, PyObject* object, long dtype) {
   const Ref number(PyLong_FromLong(dtype));
   if (!number) return nullptr;
-  const Ref address(PyObject_CallFunctionObjArgs(self->adapt, object, number.get(), nullptr));
+  const Ref address(unless_over([&] {
+    return PyObject_CallFunctionObjArgs(self->adapt, object, number.get(), nullptr);
+  }));
   return address ? PyLong_AsVoidPtr(address.get()) : nullptr;
 }
 
@@ -194,7 +185,7 @@ PyType_Spec spec = {"drystone_base._native.Session", sizeof(SessionObject), 0,
 std::int32_t check_signals(void*) {
   CurrentRun* run = current_run;
   const WithPython gil(run);
-  if (PyErr_CheckSignals() == 0) return 0;
+  if (unless_over([] { return PyErr_CheckSignals(); }) == 0) return 0;
   if (run->error[0] == nullptr) PyErr_Fetch(&run->error[0], &run->error[1], &run->error[2]);
   else PyErr_Clear();
   return 1;

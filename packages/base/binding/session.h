@@ -2,6 +2,9 @@
 #ifndef DRYSTONE_BINDING_SESSION_H_
 #define DRYSTONE_BINDING_SESSION_H_
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdint>
 
 #include "binding/host.h"
@@ -11,6 +14,7 @@ namespace drystone::binding {
 // Adds the types to the module; false with an exception set.
 bool add_session(PyObject* module);
 bool add_plan(PyObject* module);
+bool add_aside(PyObject* module);
 
 // A Session's host session, or NULL with TypeError set.
 DS_Session* session_of(PyObject* object);
@@ -20,12 +24,69 @@ struct CurrentRun {
   PyObject* runtime = nullptr;    // borrowed
   PyObject* compute = nullptr;    // borrowed: (kernel, runtime, inputs) -> sequence of values
   PyObject* outputs = nullptr;    // borrowed: per kernel, the dtypes of its outputs
-  PyThreadState* thread = nullptr;
+  PyThreadState* thread = nullptr;  // NULL: of a thread that Python has not met yet
+  PyGILState_STATE met = PyGILState_UNLOCKED;
+  std::atomic<unsigned long> python{0};  // Python's number of the thread, while it is in Python
   PyObject* error[3] = {};        // of a callback: type, value, traceback
   CurrentRun* before = nullptr;
 };
 
 extern thread_local CurrentRun* current_run;
+
+// A run that the host may give to a thread of its own, and go on without: it holds what callbacks need.
+// DS_RunOptions' hooks, whose run_context is one. All of them but end_aside need it alive.
+class AsideRun {
+ public:
+  // `plan` holds all that is borrowed but the runtime. With the GIL.
+  AsideRun(PyObject* plan, const CurrentRun& of);
+  AsideRun(const AsideRun&) = delete;
+  AsideRun& operator=(const AsideRun&) = delete;
+  void set_hooks(DS_RunOptions* options);
+  // With the GIL: what a callback raised becomes the caller's, unless it was told to stop. Deletes the run,
+  // unless it `was_left`.
+  static void finish(AsideRun* run, CurrentRun* caller, bool was_left);
+
+ private:
+  ~AsideRun();
+  static void begin(void* context);
+  static void end(void* context, std::int32_t was_left);
+  static void interrupt(void* context);
+
+  CurrentRun of_thread_;
+  PyObject* plan_;
+};
+
+// Calls Python where it may take the GIL. An interpreter that ends lets no other thread have it, and ends
+// those that ask by unwinding them, which a run does not survive: such a thread waits for the process to end.
+template <class Body>
+auto unless_over(Body&& body) noexcept {
+  try {
+    return std::forward<Body>(body)();
+  } catch (...) {  // Python throws nothing else
+    while (true) pause();
+  }
+}
+
+// Holds the GIL for a scope of a callback.
+class WithPython {
+ public:
+  explicit WithPython(CurrentRun* run) : run_(run) {
+    unless_over([&] {
+      if (run->thread != nullptr) PyEval_RestoreThread(run->thread);
+      else run->met = PyGILState_Ensure();
+    });
+    run->python.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
+  }
+  ~WithPython() {
+    run_->python.store(0, std::memory_order_relaxed);
+    run_->thread = PyEval_SaveThread();
+  }
+  WithPython(const WithPython&) = delete;
+  WithPython& operator=(const WithPython&) = delete;
+
+ private:
+  CurrentRun* run_;
+};
 
 // DS_RunOptions.poll: lets Python handle signals (Ctrl-C), whose exceptions end the run.
 std::int32_t check_signals(void* run_context);

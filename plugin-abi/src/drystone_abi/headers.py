@@ -10,7 +10,7 @@ import os
 
 __all__ = ["ABI_VERSION", "get_cmake_dir", "get_compile_flags", "get_include", "get_link_flags"]
 
-ABI_VERSION = "1.0"
+ABI_VERSION = "1.1"
 """MAJOR.MINOR of the plugin ABI that the headers of this distribution state."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))

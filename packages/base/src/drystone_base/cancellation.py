@@ -11,7 +11,9 @@ from drystone_base.errors import KernelError
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
-__all__ = ["LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded"]
+__all__ = [
+    "LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_stuck",
+]  # fmt: skip
 
 LOOKS: Final = 0.2
 """Seconds that the main thread waits for another one before it looks whether Ctrl-C was pressed.
@@ -25,9 +27,9 @@ class Cancellation:
     """Stops runs from another thread.
 
     Give it to any number of runs (``session.run(..., cancellation=c)``): :meth:`cancel` ends those
-    under way with ``KernelError`` (``run-cancelled``) after the kernel that each is in the middle
-    of, and later ones at once. It stays cancelled: make a new one for new runs. The session can be
-    used again at once.
+    under way with ``KernelError`` (``run-cancelled``) within half a second, and later ones at once.
+    It stays cancelled: make a new one for new runs. The session can be used again at once, but for
+    nodes whose kernels have not returned (``session-stuck``).
     """
 
     def __init__(self) -> None:
@@ -78,12 +80,12 @@ def check_time(runtime: Runtime, what: str) -> None:
         raise deadline_exceeded(f"the run was stopped {what}")
 
 
-def cancelled(what: str) -> KernelError:
-    """The error of a run that was cancelled; ``what`` says where."""
+def cancelled(what: str, left: str = "") -> KernelError:
+    """The error of a cancelled run; ``what`` says where, ``left`` what has not returned."""
     return KernelError(
         what,
         check="a run goes on until its Cancellation is cancelled",
-        found="cancel() was called",
+        found=f"cancel() was called{_and_left(left)}",
         needed="a Cancellation that is not cancelled",
         remedy="give the next run a new Cancellation",
         code="run-cancelled",
@@ -91,14 +93,38 @@ def cancelled(what: str) -> KernelError:
     )
 
 
-def deadline_exceeded(what: str) -> KernelError:
-    """The error of a run whose time is over; ``what`` says where it was stopped."""
+def deadline_exceeded(what: str, left: str = "") -> KernelError:
+    """The error of a run that was late; ``what`` says where, ``left`` what has not returned."""
     return KernelError(
         what,
         check="a run must end before the session's deadline",
-        found="it was still going on",
+        found=f"it was still going on{_and_left(left)}",
         needed="an end",
         remedy="raise SessionConfig(deadline=...) or look for a loop that never ends",
         code="deadline-exceeded",
         status="DEADLINE_EXCEEDED",
+    )
+
+
+def session_stuck(found: str) -> KernelError:
+    """The error of a run that needs a node whose kernel has not returned; ``found`` names it."""
+    return KernelError(
+        "the session is stuck",
+        check="a node runs again when its kernel has returned",
+        found=found,
+        needed="a kernel that returns",
+        remedy="wait for it, or open a new session; a kernel that never returns ends with the "
+        "process: report it to the authors of its package",
+        code="session-stuck",
+        status="UNAVAILABLE",
+    )
+
+
+def _and_left(kernel: str) -> str:
+    """What is said of a kernel that goes on in a thread of its own."""
+    if not kernel:
+        return ""
+    return (
+        f"; its {kernel} has not returned and goes on in a thread of its own: until it has, "
+        "the session refuses the node"
     )

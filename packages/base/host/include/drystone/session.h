@@ -34,7 +34,8 @@ extern "C" {
 /* ---- what the embedder may do itself ---- */
 
 /* Kernels of the embedder, for nodes that no library has one for, and values that only it knows.
- * Called on the thread that runs the plan, and on no other. Zero the struct, set struct_size. */
+ * Called on the thread that called DS_RunPlan, or, where DS_RunOptions.begin_aside is set, on the one
+ * that the run was given to. Zero the struct, set struct_size. */
 typedef struct DS_Callbacks {
   size_t struct_size;
   void* context; /* the first argument of all of them */
@@ -107,7 +108,7 @@ typedef struct DS_Plan DS_Plan;
 TF_CAPI_EXPORT extern DS_Plan* DS_NewPlan(DS_Session* session, const TF_Buffer* plan,
                                           TF_Tensor* const* constants, int num_constants,
                                           TF_Status* status);
-/* Delete it, when nothing runs it. NULL is ignored. */
+/* Delete it; a run that was left goes on without harm. NULL is ignored. */
 TF_CAPI_EXPORT extern void DS_DeletePlan(DS_Plan* plan);
 
 /* Feeds and fetches: how many, and what they are called ("node:0"); 0, NULL for a bad index. */
@@ -129,8 +130,8 @@ TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json,
 typedef struct DS_Cancellation DS_Cancellation;
 TF_CAPI_EXPORT extern DS_Cancellation* DS_NewCancellation(void);
 TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
-/* Stop the runs that were given it, now and later: they end with CANCELLED after the kernel that is
- * under way. May be called from a signal handler. */
+/* Stop the runs that were given it, now and later: they end with CANCELLED within half a second. May be
+ * called from a signal handler. */
 TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
 
 /* A record of a run is JSON,
@@ -153,17 +154,34 @@ typedef struct DS_RunOptions {
   int64_t step_id;                /* 0: a new one */
   DS_Cancellation* cancellation;  /* NULL: none */
   TF_Buffer* trace;               /* empty: filled with a record of the run; NULL: not wanted */
-  /* Asked about every 50 ms, between two kernels, on the thread that runs the plan, whether to go on:
-   * not 0 ends the run with CANCELLED. NULL: nobody is asked. Costs a load per node. */
+  /* Asked about every 50 ms, on the thread that called DS_RunPlan, whether to go on: not 0 ends the
+   * run with CANCELLED. NULL: nobody is asked. Costs a load per node. */
   int32_t (*poll)(void* run_context);
+  /* A run with a deadline, a cancellation or a poll may be given to a thread of its own, so that
+   * DS_RunPlan can return while a kernel does not: see there. A plan that needs the embedder's callbacks
+   * stays on the caller's thread unless the first two of these are set. Each is called with
+   * run_context. On that thread, before the run: */
+  void (*begin_aside)(void* run_context);
+  /* ... and after it. `was_left`: DS_RunPlan has returned before; run_context is needed no more. */
+  void (*end_aside)(void* run_context, int32_t was_left);
+  /* On the caller's thread: the run must end, and the callback that may be under way on the other one
+   * should. NULL: it does as it likes. */
+  void (*interrupt)(void* run_context);
+  /* NULL, or set to 1 where DS_RunPlan returns and the run's thread goes on. */
+  int32_t* was_left;
 } DS_RunOptions;
-#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, poll)
+#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, was_left)
 
 /* Run the plan. `feeds` are borrowed. On success every fetch is a new handle for the caller to
  * delete; on failure all are NULL. Errors: INVALID_ARGUMENT (another number of feeds or fetches, a
  * feed of another dtype, a fetch that was not computed), CANCELLED, DEADLINE_EXCEEDED,
  * RESOURCE_EXHAUSTED, and whatever a kernel reported, naming the node and the functions that it was
- * called through. After a failure the plan can be run again. */
+ * called through. After a failure the plan can be run again.
+ *
+ * A run that is over by its deadline, its cancellation or its poll ends within half a second, also where a
+ * kernel does not return: its thread goes on then, with all that it needs (plan and session may be
+ * deleted), the status says so, and runs of the session that need the node fail with UNAVAILABLE until
+ * it has returned. Of a callback of the embedder's that is under way then, see DS_RunOptions.end_aside. */
 TF_CAPI_EXPORT extern void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options,
                                       TF_Tensor* const* feeds, int num_feeds, TF_Tensor** fetches,
                                       int num_fetches, TF_Status* status);

@@ -9,6 +9,7 @@
 
 #include "core/failure.h"
 #include "core/live.h"
+#include "core/memory_limit.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
 
@@ -105,6 +106,17 @@ Memory* foreign(TF_DataType dtype, void* data, std::size_t length) {
 TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count) {
   const auto bytes = bytes_for(dtype, dims, count);
   if (!bytes) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
+  return handle(dtype, dims, count, allocate(dtype, *bytes));
+}
+
+TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count) {
+  const auto bytes = bytes_for(dtype, dims, count);
+  if (!bytes) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
+  check_fits(*bytes, [&] {
+    std::string out = "[";
+    for (int k = 0; k < count; ++k) out += (k == 0 ? "" : ", ") + std::to_string(dims[k]);
+    return out + "] of dtype " + std::to_string(static_cast<int>(dtype)) + ": ";
+  });
   return handle(dtype, dims, count, allocate(dtype, *bytes));
 }
 

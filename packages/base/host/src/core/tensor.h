@@ -142,6 +142,9 @@ namespace drystone::host {
 
 // A tensor with fresh memory; fails for bad dims or an unknown dtype.
 TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count);
+// The same for what a kernel asks for, whose size may come from data: fails with RESOURCE_EXHAUSTED for what
+// this machine has no memory for (core/memory_limit.h).
+TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count);
 
 // Another handle of the same memory.
 TF_Tensor* share(const TF_Tensor& tensor);

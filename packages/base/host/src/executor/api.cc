@@ -5,6 +5,7 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/json.h"
+#include "executor/aside.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
 #include "executor/tiles.h"
@@ -66,18 +67,26 @@ void hand_over(TF_Tensor** found, std::size_t count, TF_Tensor** fetches) {
   }
 }
 
-void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
-              int num_feeds, TF_Tensor** fetches) {
+void compute(Run& run, DS_Plan& plan, TF_Tensor* const* feeds, Values& found) {
   const Block& block = plan.program->blocks[0];
-  check_feeds(block, feeds, num_feeds);
-  const ThreadLimit limit(plan.session.threads);
-  Run run(plan, &options, trace);
-  Values found(run.stack, block.fetches.size());
-  const std::int64_t wanted = plan.session.tile_bytes;
-  if (block.tiles == nullptr || !run_in_tiles(run, block, feeds, wanted, found.data())) {
+  const Stop::Scope scope(run.stop());
+  try {
+    if (block.tiles != nullptr && run_in_tiles(run, block, feeds, plan.session.tile_bytes, found.data())) return;
     RootValues values(run.stack, block, feeds);
     run.run(block, values.data(), found.data());
+  } catch (...) {  // a kernel that was told to stop failed in its own words
+    if (run.stop() != nullptr && run.stop()->is_set()) run.stop()->fail_in_node();
+    throw;
   }
+}
+
+void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
+              TF_Tensor** fetches, RunStop* stop) {
+  const Block& block = plan.program->blocks[0];
+  const ThreadLimit limit(plan.session.threads);
+  Run run(plan, &options, trace, stop);
+  Values found(run.stack, block.fetches.size());
+  compute(run, plan, feeds, found);
   try {
     hand_over(found.data(), block.fetches.size(), fetches);
   } catch (...) {
@@ -86,20 +95,43 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tens
   }
 }
 
+}  // namespace
+
+void drystone::host::executor::run_here(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
+                                        TF_Tensor* const* feeds, TF_Tensor** fetches, RunStop* stop) {
+  if (record == nullptr) return run_plan(plan, options, nullptr, feeds, fetches, stop);
+  Trace trace(*plan.program);
+  try {
+    run_plan(plan, options, &trace, feeds, fetches, stop);
+  } catch (...) {
+    *record = trace.json();
+    throw;
+  }
+  *record = trace.json();
+}
+
+namespace {
+
+void run_checked(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
+                 TF_Tensor* const* feeds, TF_Tensor** fetches) {
+  if (plan.session.stuck.any()) plan.session.stuck.refuse(*plan.program);
+  if (runs_aside(plan, options, feeds) && run_aside(plan, options, record, feeds, fetches)) return;
+  run_here(plan, options, record, feeds, fetches, nullptr);
+}
+
 // The same, with a record of it in `options.trace`, also of a run that fails.
-void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds,
-                 int num_feeds, TF_Tensor** fetches) {
+void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds, TF_Tensor** fetches) {
   if (options.trace->data != nullptr) {
     fail(TF_INVALID_ARGUMENT, "options->trace holds data already: give an empty buffer");
   }
-  Trace trace(*plan.program);
+  std::string record;
   try {
-    run_plan(plan, options, &trace, feeds, num_feeds, fetches);
+    run_checked(plan, options, &record, feeds, fetches);
   } catch (...) {
-    fill(options.trace, trace.json());
+    fill(options.trace, record);
     throw;
   }
-  fill(options.trace, trace.json());
+  fill(options.trace, record);
 }
 
 void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from, Slice which) {
@@ -167,7 +199,9 @@ DS_Session* DS_NewSession(const DS_SessionOptions* options, TF_Status* status) {
   return out;
 }
 
-void DS_DeleteSession(DS_Session* session) { delete session; }
+void DS_DeleteSession(DS_Session* session) {
+  if (session != nullptr) session->release();
+}
 
 void DS_ResetSession(DS_Session* session) {
   if (session != nullptr) session->generation.fetch_add(1, std::memory_order_acq_rel);
@@ -188,7 +222,9 @@ DS_Plan* DS_NewPlan(DS_Session* session, const TF_Buffer* plan, TF_Tensor* const
   return out;
 }
 
-void DS_DeletePlan(DS_Plan* plan) { delete plan; }
+void DS_DeletePlan(DS_Plan* plan) {
+  if (plan != nullptr) plan->release();
+}
 
 int DS_PlanNumFeeds(const DS_Plan* plan) {
   return plan == nullptr ? 0 : plan->program->blocks[0].feeds;
@@ -240,8 +276,9 @@ void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* f
                                     std::to_string(num_fetches) + " was given");
     }
     const DS_RunOptions given = members(options, "options");
-    if (given.trace == nullptr) run_plan(*plan, given, nullptr, feeds, num_feeds, fetches);
-    else record_plan(*plan, given, feeds, num_feeds, fetches);
+    check_feeds(plan->program->blocks[0], feeds, num_feeds);
+    if (given.trace == nullptr) run_checked(*plan, given, nullptr, feeds, fetches);
+    else record_plan(*plan, given, feeds, fetches);
   });
 }
 

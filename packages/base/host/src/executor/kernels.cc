@@ -229,6 +229,25 @@ void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs)
 
 }  // namespace drystone::host::executor
 
+DS_Plan::DS_Plan(DS_Session& session_, std::unique_ptr<drystone::host::executor::Program> program_)
+    : session(session_), program(std::move(program_)) {
+  for (const auto& block : program->blocks) {
+    asks = asks || std::ranges::any_of(block.instructions, [](const auto& in) {
+             return in.callback >= 0 || in.fallback >= 0 || in.kind == drystone::host::executor::Kind::transfer;
+           });
+    asks = asks || std::ranges::any_of(block.initial, [](const TF_Tensor* value) {
+             return value != nullptr && value->memory != nullptr && value->memory->opaque;
+           });
+  }
+  session.retain();
+}
+
+DS_Plan::~DS_Plan() {
+  forget();
+  program.reset();
+  session.release();
+}
+
 void DS_Plan::forget() noexcept {
   for (auto& outputs : kept) {
     for (TF_Tensor* output : outputs) drystone::host::drop(output);

@@ -30,6 +30,10 @@ thread_local Within::Of outer __attribute__((tls_model("initial-exec"))) = {};
 Within::Within(const Run& run, bool asks) : before_(std::exchange(outer, {&run, asks})) {}
 Within::~Within() { outer = before_; }
 
+bool is_within_run() { return outer.run != nullptr; }
+
+RunStop* stop_within() { return outer.run == nullptr ? nullptr : const_cast<Run*>(outer.run)->stop(); }
+
 DS_RunOptions options_within() {
   DS_RunOptions out{};
   out.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;

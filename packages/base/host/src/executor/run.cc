@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMostDepth = 2000;  // of calls within calls
 constexpr int kFew = 16;          // inputs of a kernel that need no allocation
+constexpr std::chrono::milliseconds kAsks{50};  // between two questions to the embedder
 
 std::int64_t next_step() {
   static std::atomic<std::int64_t> step{std::int64_t{1} << 40};
@@ -64,7 +65,7 @@ TF_Tensor** Stack::take_elsewhere(std::size_t count) {
   return page.values;
 }
 
-Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
+Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* stop)
     : stack(Stack::of_thread()), plan_(plan), callbacks_(plan.session.callbacks), trace_(trace),
       most_together_(threads_within()) {
   facts_.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
@@ -80,13 +81,23 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace)
   has_limits_ = given.cancellation != nullptr || given.deadline_ms > 0;
   if (given.poll != nullptr) {
     poll_ = given.poll;
-    ticks_ = &ticks();
-    tick_ = ticks_->load(std::memory_order_relaxed);
+    ticks_ = ticks();
+    if (ticks_ != nullptr) tick_ = ticks_->load(std::memory_order_relaxed);
+    else has_limits_ = true;  // nobody counts: the clock says when to ask
   }
   if (given.deadline_ms > 0) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::milliseconds(std::min(given.deadline_ms, kMost));
+  }
+  if (stop != nullptr) now_ = &stop->place_of_now();
+  else stop = stop_within();
+  if (stop != nullptr) {
+    stop_ = stop;
+    has_limits_ = true;
+  } else if (watches_time()) {
+    const auto ask = [](void* run) { return static_cast<Run*>(run)->asked() != RunStop::Why::none; };
+    stop_->asks_on_this_thread(ask, this);
   }
 }
 
@@ -98,6 +109,8 @@ std::unique_ptr<Run> Run::for_another_thread() const {
   out->has_limits_ = has_limits_;
   out->cancellation_ = cancellation_;
   out->deadline_ = deadline_;
+  out->stop_ = stop_;
+  out->now_ = now_;
   out->depth_ = depth_;
   out->most_together_ = most_together_;
   return out;
@@ -112,12 +125,13 @@ std::int64_t Run::remaining_ms() const {
 
 // Asks the embedder whether to go on.
 void Run::poll(const Instruction& in) {
-  tick_ = ticks().load(std::memory_order_relaxed);
+  if (const auto* counter = ticks()) tick_ = counter->load(std::memory_order_relaxed);
   if (poll_(run_context_) == 0) return;
   fail(TF_CANCELLED, "the run was interrupted before node '" + in.node + "' (" + in.op + ")");
 }
 
 void Run::check_limits(const Instruction& in) {
+  if (stop_->is_set()) stop_->fail_in_node();
   if (cancellation_ != nullptr && cancellation_->is_set.load(std::memory_order_relaxed)) {
     fail(TF_CANCELLED, "the run was cancelled before node '" + in.node + "' (" + in.op + ")");
   }
@@ -125,6 +139,33 @@ void Run::check_limits(const Instruction& in) {
     fail(TF_DEADLINE_EXCEEDED,
          "the run was stopped at node '" + in.node + "' (" + in.op + "): its time is over");
   }
+  if (poll_ != nullptr && ticks_ == nullptr && is_on_its_thread() && is_time_to_ask()) poll(in);
+}
+
+// A kernel asks whether it should go on, on the run's thread.
+RunStop::Why Run::asked() {
+  RunStop::Why why = RunStop::Why::none;
+  if (cancellation_ != nullptr && cancellation_->is_set.load(std::memory_order_relaxed)) {
+    why = RunStop::Why::cancelled;
+  } else if (deadline_ && std::chrono::steady_clock::now() > *deadline_) {
+    why = RunStop::Why::time;
+  } else if (poll_ != nullptr && is_time_to_ask() && poll_(run_context_) != 0) {
+    why = RunStop::Why::interrupted;
+  }
+  if (why != RunStop::Why::none) stop_->end(why);
+  return why;
+}
+
+bool Run::is_time_to_ask() {
+  if (ticks_ != nullptr) {
+    static_cast<void>(ticks());  // it goes on counting
+    const std::uint32_t now = ticks_->load(std::memory_order_relaxed);
+    return std::exchange(tick_, now) != now;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now < ask_again_) return false;
+  ask_again_ = now + kAsks;
+  return true;
 }
 
 void Run::run(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {

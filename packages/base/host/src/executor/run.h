@@ -14,6 +14,8 @@
 #include "core/status.h"
 #include "drystone/session.h"
 #include "executor/plan.h"
+#include "executor/run_stop.h"
+#include "executor/stuck.h"
 #include "executor/value.h"
 
 struct DS_Cancellation {
@@ -27,6 +29,16 @@ struct DS_Session {
   std::int64_t tile_bytes = 0;        // of values of a tile; 0: what caches hold; below: no tiles
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
   DS_NodeStates states;                      // of kernels
+  drystone::host::executor::Stuck stuck;
+
+  // By its owner and by its plans, which may outlive it in a run that was left.
+  void retain() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  std::atomic<int> users_{1};
 };
 
 struct DS_Plan {
@@ -35,13 +47,22 @@ struct DS_Plan {
   std::mutex mutex;
   std::uint64_t generation = 0;                     // of `kept`; this and kept: under the mutex
   std::vector<std::vector<TF_Tensor*>> kept;        // outputs of steady instructions
+  bool asks = false;                                // the embedder computes some of it
+  std::atomic<std::int64_t> brief{-1};              // bytes of feeds with which a run was brief
 
-  DS_Plan(DS_Session& session_, std::unique_ptr<drystone::host::executor::Program> program_)
-      : session(session_), program(std::move(program_)) {}
-  ~DS_Plan() { forget(); }
+  DS_Plan(DS_Session& session_, std::unique_ptr<drystone::host::executor::Program> program_);
+  ~DS_Plan();
   DS_Plan(const DS_Plan&) = delete;
   DS_Plan& operator=(const DS_Plan&) = delete;
   void forget() noexcept;
+  // By its owner and by runs that were left.
+  void retain() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  std::atomic<int> users_{1};
 };
 
 namespace drystone::host::executor {
@@ -107,8 +128,9 @@ class Values {
 // A run of a plan: facts that every kernel call needs. Belongs to one thread.
 class Run {
  public:
-  // `trace`, unless NULL, takes a note of every instruction.
-  Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace = nullptr);
+  // `trace`, unless NULL, takes a note of every instruction. `stop`: what may end it from elsewhere; NULL:
+  // what ends the run that it is part of, if any.
+  Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace = nullptr, RunStop* stop = nullptr);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -124,10 +146,13 @@ class Run {
 
   // Fails with CANCELLED or DEADLINE_EXCEEDED when it is time. `in` is about to run.
   void check_time(const Instruction& in) {
+    now_->store(&in, std::memory_order_relaxed);
     if (ticks_ != nullptr && ticks_->load(std::memory_order_relaxed) != tick_) poll(in);
     if (has_limits_) check_limits(in);
   }
   bool watches_time() const { return ticks_ != nullptr || has_limits_; }
+  // What kernels may ask; NULL where nobody ends the run.
+  RunStop* stop() { return watches_time() ? stop_ : nullptr; }
   bool is_watched() const { return watches_time() || trace_ != nullptr; }
   Trace* trace() const { return trace_; }
 
@@ -188,19 +213,26 @@ class Run {
   std::int64_t remaining_ms() const;
   void poll(const Instruction& in);
   void check_limits(const Instruction& in);
+  RunStop::Why asked();
+  bool is_time_to_ask();
 
   DS_Plan& plan_;
   const std::thread::id thread_ = std::this_thread::get_id();
   const DS_Callbacks& callbacks_;
   void* run_context_ = nullptr;
   DS_KernelCall facts_{};
-  bool has_limits_ = false;  // a cancellation or a deadline
+  bool has_limits_ = false;  // a cancellation or a deadline, or somebody elsewhere may end it
   const std::atomic<std::uint32_t>* ticks_ = nullptr;  // where there is someone to ask
   std::uint32_t tick_ = 0;
   std::int32_t (*poll_)(void*) = nullptr;
   DS_Cancellation* cancellation_ = nullptr;
   Trace* trace_ = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
+  RunStop own_stop_;
+  RunStop* stop_ = &own_stop_;
+  std::chrono::steady_clock::time_point ask_again_;
+  // Of stop_; its own where the plan may be gone before the run is over that it is a part of.
+  RunStop::Now* now_ = &own_stop_.place_of_now();
   int depth_ = 0;
   int most_together_;  // kernels at once, as the run has it that this is a part of
   TF_Status status_;
@@ -223,6 +255,10 @@ class Within {
   Of before_;
 };
 
+// Whether this thread runs a plan, or the embedder's part of one.
+bool is_within_run();
+// What may end that run, or NULL.
+RunStop* stop_within();
 // The options of a plan that this thread runs as part of a run; zero outside of one.
 DS_RunOptions options_within();
 // How many of its kernels may run at once, as that run has it.

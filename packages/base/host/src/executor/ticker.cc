@@ -5,9 +5,10 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <thread>
+
+#include "threads/start.h"
 
 namespace drystone::host::executor {
 namespace {
@@ -26,7 +27,7 @@ struct State {
 
 State* state = nullptr;
 
-void count(State& mine) {
+[[noreturn]] void count(State& mine) {
   std::unique_lock lock(mine.mutex);
   while (true) {
     mine.wanted.wait(lock, [&] { return mine.is_wanted.load(); });
@@ -42,26 +43,14 @@ void count(State& mine) {
   }
 }
 
-// A thread that takes no signals, so that they reach those who wait for them.
-void start(State& mine) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread(count, std::ref(mine)).detach();
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  mine.has_started = true;
-}
-
-void wake(State& mine) {
+// Whether the thread is there, and awake.
+bool wake(State& mine) {
   const std::lock_guard lock(mine.mutex);
-  if (!mine.has_started) start(mine);
+  if (!mine.has_started) {
+    mine.has_started = start_thread([](void* state) noexcept { count(*static_cast<State*>(state)); }, &mine);
+  }
   mine.wanted.notify_one();
+  return mine.has_started;
 }
 
 State& the_state() {
@@ -77,11 +66,11 @@ State& the_state() {
 
 }  // namespace
 
-const std::atomic<std::uint32_t>& ticks() {
+const std::atomic<std::uint32_t>* ticks() {
   State& mine = the_state();
   if (!mine.is_wanted.load(std::memory_order_relaxed)) mine.is_wanted.store(true);
-  if (mine.is_asleep.load()) wake(mine);
-  return mine.ticks;
+  if (mine.is_asleep.load() && !wake(mine)) return nullptr;
+  return &mine.ticks;
 }
 
 }  // namespace drystone::host::executor

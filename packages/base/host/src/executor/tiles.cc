@@ -96,7 +96,7 @@ class Fetched {
   static TF_Tensor* whole(const TF_Tensor& part, std::int64_t rows) {
     std::vector<std::int64_t> dims(part.dims.data(), part.dims.data() + part.dims.rank());
     dims[0] = rows;
-    return new_tensor(part.dtype, dims.data(), part.dims.rank());
+    return new_tensor_that_fits(part.dtype, dims.data(), part.dims.rank());
   }
 
   const Tiles& tiles_;

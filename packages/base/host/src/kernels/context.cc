@@ -117,6 +117,7 @@ void TF_OpKernelContext::end_more() noexcept {
   is_kept = false;
   deadline.reset();
   viewed.clear();
+  if (unheard != nullptr) Stop::exchange(std::exchange(unheard, nullptr));
   for (const auto& [variable, value] : changing) variable->changed();
   changing.clear();
   locks.release();
@@ -181,6 +182,7 @@ void TF_OpKernelContext::rest_callback() noexcept {
 
 void TF_OpKernelContext::abandon() {
   kernel().retain();
+  if (unheard != nullptr) Stop::exchange(std::exchange(unheard, nullptr));  // of this thread
   std::unique_lock lock(mutex);
   abandoned = true;
   call.function_library = nullptr;
@@ -245,7 +247,7 @@ void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> te
 std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const int64_t* dims,
                                                         int count, bool on_host) const {
   if (on_host || call.allocate == nullptr) {
-    return std::unique_ptr<TF_Tensor>(new_tensor(dtype, dims, count));
+    return std::unique_ptr<TF_Tensor>(new_tensor_that_fits(dtype, dims, count));
   }
   TF_Status status;
   std::unique_ptr<TF_Tensor> out(

@@ -16,6 +16,7 @@
 #include "kernels/kernel.h"
 #include "kernels/locks.h"
 #include "kernels/variable.h"
+#include "threads/stop.h"
 
 // Objects are used again for later calls on the same thread, so that a call allocates nothing but its
 // outputs. A call that is given up at its deadline keeps its own until the plugin is done with it.
@@ -115,6 +116,9 @@ struct TF_OpKernelContext {
   drystone::host::kernels::Locks locks;                           // until the end
   // By DS_ChangeVariable: a variable, and its value.
   std::vector<std::pair<drystone::host::kernels::Variable*, std::unique_ptr<TF_Tensor>>> changing;
+  // What would tell the kernel to stop, while it may not: a variable that it changes must not stay half
+  // changed.
+  drystone::host::Stop* unheard = nullptr;
   std::vector<drystone::host::Memory*> scratch;
 };
 

@@ -115,7 +115,7 @@ TF_Bool DS_NewListItem(TF_OpKernelContext* ctx, DS_TensorList* list, int64_t k,
                        const int64_t* dims, int rank, DS_View* view) {
   return tried(ctx, [&] {
     require(list, "list");
-    Item made(new_tensor(list->dtype, dims, rank));
+    Item made(new_tensor_that_fits(list->dtype, dims, rank));
     show(*made.get(), view);
     list->at(k) = std::move(made);
   });

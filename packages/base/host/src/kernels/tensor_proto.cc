@@ -224,7 +224,7 @@ TF_Tensor* tensor_from_proto(std::string_view bytes) {
   if (!count) fail(TF_INVALID_ARGUMENT, "the TensorProto's shape is absurd");
   check_size(proto, *count);
   std::unique_ptr<TF_Tensor> out(
-      new_tensor(proto.dtype, dims.data(), static_cast<int>(dims.size())));
+      new_tensor_that_fits(proto.dtype, dims.data(), static_cast<int>(dims.size())));
   const bool has_content = !proto.content.empty();
   if (list.as == Listed::strings && has_content) put_text_content(proto.content, out.get());
   else if (list.as == Listed::strings) put_strings(bytes, out.get());

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/memory_limit.h"
 #include "core/stored.h"
 #include "kernels/context.h"
 #include "kernels/views.h"
@@ -102,6 +103,7 @@ VariablePtr any_variable_of_input(const TF_OpKernelContext& ctx, std::size_t k) 
 
 void lock_for_change(TF_OpKernelContext* ctx, const Variable& variable) {
   ctx->has_more = true;
+  if (ctx->unheard == nullptr) ctx->unheard = Stop::exchange(nullptr);
   if (ctx->locks.ask(variable)) return;
   std::vector<VariablePtr> all;
   for (int k = 0; k < ctx->num_inputs(); ++k) {
@@ -216,9 +218,26 @@ TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i) {
   return input.memory != nullptr && (input.memory->constant || input.steady) ? 1 : 0;
 }
 
+TF_Bool DS_InputIdentity(TF_OpKernelContext* ctx, int i, uint64_t* identity) {
+  if (identity == nullptr || DS_InputIsConstant(ctx, i) == 0) return 0;
+  const Memory& memory = *ctx->inputs[static_cast<std::size_t>(i)]->memory;
+  if (memory.stored) {
+    const auto& stored = *static_cast<const Stored*>(memory.argument);
+    if (!stored.factors.empty() || stored.argument == nullptr) return 0;
+    identity[0] = reinterpret_cast<std::uintptr_t>(stored.argument);  // what keeps the file open
+    identity[1] = static_cast<std::uint64_t>(stored.offset);
+    return 1;
+  }
+  if (memory.opaque || memory.data == nullptr) return 0;
+  identity[0] = reinterpret_cast<std::uintptr_t>(memory.data);
+  identity[1] = ~std::uint64_t{0};
+  return 1;
+}
+
 void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes) {
   void* out = nullptr;
   tried(ctx, [&] {
+    check_fits(bytes, [] { return std::string("memory that the kernel works with: "); });
     ctx->has_more = true;
     ctx->scratch.reserve(ctx->scratch.size() + 1);
     ctx->scratch.push_back(allocate(TF_UINT8, bytes));

@@ -25,10 +25,14 @@ struct Weight {
   std::int32_t runs = 0;            // since it changed
 };
 
+struct ReleasePlan {
+  void operator()(DS_Plan* plan) const noexcept { plan->release(); }
+};
+
 // A plan, and which inputs of the region are its feeds.
 struct PlanExecutable {
   DS_Session session;
-  std::unique_ptr<DS_Plan> plan;
+  std::unique_ptr<DS_Plan, ReleasePlan> plan;
   std::vector<std::int32_t> feeds;
   std::vector<std::int32_t> weights;  // numbers of feeds
   std::mutex mutex;                   // of `kept`

@@ -97,7 +97,8 @@ def call_kernel(
     Raises ``KernelError`` that names the node, for whatever the kernel raises.
     """
     if runtime.deadline is not None or runtime.cancellation is not None:
-        check_time(runtime, f"at node {instruction.node!r} ({instruction.op})")
+        runtime.at = f"node {instruction.node!r} ({instruction.op})"
+        check_time(runtime, f"at {runtime.at}")
     call = Call(
         instruction.node,
         instruction.op,

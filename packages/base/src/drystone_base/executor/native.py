@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.cancellation import cancelled, deadline_exceeded
+from drystone_base.cancellation import cancelled, deadline_exceeded, session_stuck
 from drystone_base.errors import (
     BadRequest,
     DrystoneError,
@@ -101,7 +101,7 @@ class NativePlan:
                 feeds, runtime, left, runtime.step.id, self._copies, stop, traces
             )
         finally:
-            if runtime.record is not None and traces:
+            if runtime.record is not None and traces and traces[0]:  # nothing of one that was left
                 runtime.record.add_native(traces[0], json.loads(self.describe())["blocks"])
         return [value.read() if type(value) is Variable else value for value in found]
 
@@ -121,6 +121,11 @@ class NativePlan:
         call: Callable[..., Any] = self._handle.call
         return call
 
+    def uses(self) -> int:
+        """How many calls the function that :meth:`quick` gives has had."""
+        count: int = self._handle.uses()
+        return count
+
     def describe(self) -> bytes:
         """What the plan consists of, as JSON; see ``DS_DescribePlan``."""
         described: bytes = self._handle.describe()
@@ -134,6 +139,12 @@ _PLUGIN: Final = (
 _NO_VALUE: Final = r"variable '([^']*)' has no value yet"
 _CUT_OFF: Final = "the model's file has become shorter than it was when it was loaded"
 _NODE: Final = r"node '(?P<node>[^']*)' \((?P<op>\w+)\): "
+_STUCK: Final = "the session is stuck: "
+_TOO_LARGE: Final = (
+    r"(?P<check>a tensor must fit in this machine's memory, with room for others): (?P<found>.*), "
+    r"it may take (?P<needed>.*)$"
+)
+_LEFT: Final = r", and its (kernel.*) has not returned$"
 
 
 def _raise(code: int, message: bytes) -> None:
@@ -158,6 +169,9 @@ def _error(code: int, message: str) -> DrystoneError:
         missing = uninitialized(unset[1])
         missing.status = status  # NOT_FOUND from ops that add to a variable
         return missing
+    large = re.search(_TOO_LARGE, text)
+    if large is not None:
+        return _too_large(text, large)
     if blamed is not None:
         from drystone_base.host.kernels import plugin_failure
 
@@ -165,6 +179,8 @@ def _error(code: int, message: str) -> DrystoneError:
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
             text[blamed.end() :], status, verb=verb,
         )  # fmt: skip
+    if text.startswith(_STUCK):
+        return session_stuck(text.removeprefix(_STUCK))
     failed = re.match(_NODE, text)
     if failed is not None:
         return KernelError(
@@ -177,10 +193,14 @@ def _error(code: int, message: str) -> DrystoneError:
         )
     if text.startswith("tensor ") and " has no value: " in text:
         return _dead_fetch(text.partition(" has no value: ")[0])
+    left = re.search(_LEFT, text)
+    if left is not None:
+        text = text[: left.start()]
+    kernel = "" if left is None else left[1]
     if text.startswith("the run was cancelled"):
-        return cancelled(text)
+        return cancelled(text, kernel)
     if status == "DEADLINE_EXCEEDED":
-        return deadline_exceeded(text.partition(" (its time")[0].partition(": its time")[0])
+        return deadline_exceeded(text.partition(": its time")[0], kernel)
     return KernelError(
         "the run failed",
         check="a run must end without a failure",
@@ -188,6 +208,20 @@ def _error(code: int, message: str) -> DrystoneError:
         needed="success",
         remedy="`drystone explain` shows the plan that ran",
         status=status,
+    )
+
+
+def _too_large(text: str, large: re.Match[str]) -> KernelError:
+    """What kernels in Python say of such a size."""
+    node = re.match(r"node '([^']*)' \(op (\S+),|node '([^']*)' \((\w+)\)", text)
+    name, op = ("", "") if node is None else (node[1] or node[3], node[2] or node[4])
+    return KernelError(
+        f"node {name!r} ({op}) failed" if node is not None else "the run failed",
+        check=large["check"],
+        found=large["found"],
+        needed=large["needed"],
+        remedy="check the node's inputs: a size is wrong, or the batch is too large",
+        status="RESOURCE_EXHAUSTED",
     )
 
 

@@ -34,7 +34,7 @@ class Runtime:
     """
 
     __slots__ = (
-        "_invoke", "access", "cancellation", "deadline", "producer", "record", "resources",
+        "_invoke", "access", "at", "cancellation", "deadline", "producer", "record", "resources",
         "seeds", "step",
     )  # fmt: skip
 
@@ -58,6 +58,7 @@ class Runtime:
         self.access = access or Access.nothing()
         self.producer = producer
         self.cancellation = cancellation
+        self.at = ""  # the node that a run with a limit is at
         self._invoke = invoke
 
     @property

@@ -1,0 +1,42 @@
+// Threads: see threads/start.h.
+#include "threads/start.h"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <memory>
+#include <new>
+
+namespace drystone::host {
+namespace {
+
+struct Work {
+  void (*work)(void*) noexcept;
+  void* argument;
+};
+
+void* go(void* given) {
+  const std::unique_ptr<Work> own(static_cast<Work*>(given));
+  own->work(own->argument);
+  return nullptr;
+}
+
+}  // namespace
+
+bool start_thread(void (*work)(void*) noexcept, void* argument) noexcept {
+  std::unique_ptr<Work> own(new (std::nothrow) Work{work, argument});
+  if (own == nullptr) return false;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const bool started = pthread_create(&thread, nullptr, go, own.get()) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) return false;
+  static_cast<void>(own.release());  // the thread's
+  pthread_detach(thread);
+  return true;
+}
+
+}  // namespace drystone::host

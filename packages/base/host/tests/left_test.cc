@@ -1,0 +1,299 @@
+// Runs that must end while a kernel does not: they are left, nothing is freed under the kernel, and the session
+// refuses the node until it has returned. Also: a pool without threads, and what decides how many there are.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/memory_limit.h"
+#include "drystone/kernel_views.h"
+#include "drystone/threads.h"
+#include "plans_help.h"
+#include "threads/budget.h"
+#include "threads/governor.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using help::field;
+
+std::atomic<bool> holds{false};    // the deaf kernel
+std::atomic<int> inside{0};
+std::atomic<bool> has_heard{false};
+std::atomic<std::int64_t> wanted{0};
+
+void give_sum(TF_OpKernelContext* ctx) {
+  DS_View a = DS_VIEW_INIT;
+  DS_View b = DS_VIEW_INIT;
+  DS_View out = DS_VIEW_INIT;
+  if (DS_ViewInput(ctx, 0, &a) == 0 || DS_ViewInput(ctx, 1, &b) == 0) return;
+  if (DS_NewOutput(ctx, 0, a.dims, a.rank, -1, &out) == 0) return;
+  for (std::int64_t k = 0; k < a.count; ++k) {
+    static_cast<float*>(out.data)[k] = static_cast<const float*>(a.data)[k] + static_cast<const float*>(b.data)[k];
+  }
+}
+
+// Looks at nothing but its inputs, which must be there for as long as it runs.
+void deaf(void*, TF_OpKernelContext* ctx) {
+  ++inside;
+  while (holds.load()) usleep(1000);
+  give_sum(ctx);
+  --inside;
+}
+
+// Looks whether it should stop, in bodies that others run, too.
+void hearing(void*, TF_OpKernelContext* ctx) {
+  std::atomic<bool> stopped{false};
+  if (holds.load()) {
+    DS_ParallelForGrain(2, 1, [](void* out, int64_t, int64_t) {
+      while (holds.load() && DS_ShouldStop() == 0) usleep(1000);
+      if (DS_ShouldStop() != 0) *static_cast<std::atomic<bool>*>(out) = true;
+    }, &stopped);
+  }
+  if (stopped) {
+    has_heard = true;
+    const help::Status status;
+    TF_SetStatus(status, TF_ABORTED, "in its own words");
+    TF_OpKernelContext_Failure(ctx, status);
+    return;
+  }
+  give_sum(ctx);
+}
+
+// Makes an output of a size that nobody has memory for.
+void greedy(void*, TF_OpKernelContext* ctx) {
+  DS_View out = DS_VIEW_INIT;
+  const std::int64_t dims[] = {wanted.load()};
+  DS_NewOutput(ctx, 0, dims, 1, -1, &out);
+}
+
+constexpr const char* kOps[] = {"Deaf", "Hearing", "Greedy"};
+
+std::string plan_of(int op) {
+  std::string out = field(1, std::uint64_t{1});
+  for (const char* name : kOps) {
+    out += field(3, field(1, name) + field(2, help::arg("a", TF_FLOAT)) + field(2, help::arg("b", TF_FLOAT)) +
+                        field(3, help::arg("c", TF_FLOAT)));
+  }
+  std::string block = field(2, std::uint64_t{2});
+  block += field(3, help::binary("y", kOps[op], 0, 1, field(3, static_cast<std::uint64_t>(op))));
+  block += field(4, help::packed({2}));
+  return out + field(4, block);
+}
+
+struct Ran {
+  bool ok = false;
+  double seconds = 0;
+  std::vector<float> values;
+};
+
+std::int32_t interrupts(void*) { return 1; }
+
+Ran run(DS_Plan* plan, DS_RunOptions options, const help::Status& status) {
+  options.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
+  TF_Tensor* feeds[] = {help::floats({1, 2}), help::floats({3, 4})};
+  TF_Tensor* fetches[1] = {};
+  const auto start = Clock::now();
+  DS_RunPlan(plan, &options, feeds, 2, fetches, 1, status);
+  Ran out;
+  out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  out.ok = status.ok();
+  if (fetches[0] != nullptr) out.values = help::floats_of(fetches[0]);
+  TF_DeleteTensor(fetches[0]);
+  for (TF_Tensor* feed : feeds) TF_DeleteTensor(feed);
+  return out;
+}
+
+DS_RunOptions with_deadline(std::int64_t ms) {
+  DS_RunOptions out{};
+  out.deadline_ms = ms;
+  return out;
+}
+
+void wait_until_it_returns() {
+  holds = false;
+  for (int k = 0; k < 5000 && inside.load() != 0; ++k) usleep(1000);
+  usleep(20'000);  // and its thread is through
+}
+
+constexpr double kSlack = 5;  // seconds: sanitizers, and machines that others use
+
+void check_left_and_refused() {
+  const help::LoadedPlan loaded(plan_of(0), 1, 0);
+  const help::Status status;
+  CHECK(run(loaded.plan, with_deadline(60'000), status).values == (std::vector<float>{4, 6}));
+  holds = true;
+  std::int32_t was_left = 0;
+  DS_RunOptions options = with_deadline(100);
+  options.was_left = &was_left;
+  const Ran late = run(loaded.plan, options, status);
+  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Deaf): its time is over, and its kernel 'Deaf' of "));
+  CHECK(status.says(TF_DEADLINE_EXCEEDED, " has not returned"));
+  CHECK(was_left == 1 && late.seconds > 0.09 && late.seconds < kSlack);
+  CHECK(!run(loaded.plan, {}, status).ok);  // no run waits for it, with a deadline or without
+  CHECK(status.says(TF_UNAVAILABLE, "the session is stuck: the kernel of node 'y' (Deaf) has not returned"));
+  wait_until_it_returns();
+  CHECK(run(loaded.plan, {}, status).values == (std::vector<float>{4, 6}));
+}
+
+// The plan and the session go first; the sanitizer sees what the kernel reads then.
+void check_deleted_meanwhile() {
+  const help::Status status;
+  {
+    const help::LoadedPlan loaded(plan_of(0), 1, 0);
+    holds = true;
+    run(loaded.plan, with_deadline(50), status);
+    CHECK(status.says(TF_DEADLINE_EXCEEDED, "has not returned"));
+  }
+  wait_until_it_returns();
+}
+
+void check_cancelled() {
+  const help::LoadedPlan loaded(plan_of(0), 1, 0);
+  const help::Status status;
+  holds = true;
+  DS_RunOptions options{};
+  options.cancellation = DS_NewCancellation();
+  std::thread other([&] {
+    usleep(100'000);
+    DS_Cancel(options.cancellation);
+  });
+  CHECK(run(loaded.plan, options, status).seconds < kSlack);
+  other.join();
+  DS_DeleteCancellation(options.cancellation);  // the run that was left looks at it no more
+  CHECK(status.says(TF_CANCELLED, "the run was cancelled in node 'y' (Deaf), and its kernel"));
+  wait_until_it_returns();
+}
+
+void check_interrupted() {
+  const help::Status status;
+  for (const int op : {0, 1}) {
+    const help::LoadedPlan loaded(plan_of(op), 1, 0);
+    holds = true;
+    DS_RunOptions options{};
+    options.poll = interrupts;
+    CHECK(run(loaded.plan, options, status).seconds < kSlack);
+    CHECK(status.says(TF_CANCELLED, "the run was interrupted in node 'y'"));
+    wait_until_it_returns();
+  }
+}
+
+void check_heard() {
+  const help::LoadedPlan loaded(plan_of(1), 1, 0);
+  const help::Status status;
+  holds = true;
+  has_heard = false;
+  CHECK(run(loaded.plan, with_deadline(100), status).seconds < kSlack);
+  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Hearing): its time is over"));
+  CHECK(has_heard);
+  holds = false;
+  CHECK(run(loaded.plan, {}, status).values == (std::vector<float>{4, 6}));  // nothing is stuck
+}
+
+void check_too_large() {
+  const help::LoadedPlan loaded(plan_of(2), 1, 0);
+  const help::Status status;
+  for (const std::int64_t count : {std::int64_t{1} << 40, std::int64_t{1} << 61}) {
+    wanted = count;
+    CHECK(!run(loaded.plan, {}, status).ok);
+    CHECK(status.says(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others: ["));
+  }
+  for (const std::int64_t count : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}, std::int64_t{-1}}) {
+    wanted = count;
+    run(loaded.plan, {}, status);
+    CHECK(status.says(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions"));
+  }
+}
+
+void check_halves() {
+  struct Seen {
+    std::atomic<int> items[8] = {};
+  } seen;
+  DS_ParallelRoom room;
+  DS_BeginParallel(&room, 8, [](void* out, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) ++static_cast<Seen*>(out)->items[k];
+  }, &seen);
+  CHECK(DS_NumThreads() == 1);
+  ++seen.items[0];
+  DS_EndParallel(&room);
+  for (const auto& item : seen.items) CHECK(item == 1);
+}
+
+void check_governor() {
+  drystone::host::Governor one;
+  std::int64_t now = 1'000'000'000;
+  CHECK(one.helpers(1, now) == 1);
+  one.saw(1, 50'000, 4'000'000, true, now);  // 50 us of work, then 4 ms of waiting
+  CHECK(one.helpers(1, now) == 0);
+  CHECK(one.helpers(1, now + 6'000'000) == 1);
+  now += 7'000'000;
+  one.saw(1, 50'000, 4'000'000, true, now);  // again, so for longer
+  CHECK(one.helpers(1, now + 6'000'000) == 0);
+  CHECK(one.helpers(1, now + 21'000'000) == 1);
+  drystone::host::Governor many;
+  many.saw(15, 50'000, 4'000'000, true, now);
+  CHECK(many.helpers(15, now) == 12);  // a quarter fewer
+  drystone::host::Governor quiet;
+  for (int k = 0; k < 100; ++k) quiet.saw(1, 2'000'000, 1'500'000, true, now);  // pieces of 2 ms
+  CHECK(quiet.helpers(1, now) == 1);
+}
+
+void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+
+void check_quotas() {
+  char name[] = "/tmp/drystone-quota-XXXXXX";
+  const std::string root = mkdtemp(name);
+  for (const char* part : {"/proc", "/proc/self", "/sys", "/sys/fs", "/sys/fs/cgroup", "/sys/fs/cgroup/a", "/sys/fs/cgroup/a/b",
+                           "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/memory"}) {
+    mkdir((root + part).c_str(), 0700);
+  }
+  using drystone::host::quota_of_groups;
+  CHECK(quota_of_groups(root) == 0);
+  write(root + "/proc/self/cgroup", "0::/a/b\n");
+  CHECK(quota_of_groups(root) == 0);
+  write(root + "/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  CHECK(quota_of_groups(root) == 0);
+  write(root + "/sys/fs/cgroup/a/cpu.max", "250000 100000\n");  // of the group above
+  CHECK(quota_of_groups(root) == 3);
+  write(root + "/sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
+  CHECK(quota_of_groups(root) == 1);
+  write(root + "/proc/self/cgroup", "3:memory:/\n2:cpu,cpuacct:/\n");
+  write(root + "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  write(root + "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(quota_of_groups(root) == 0);
+  write(root + "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");
+  CHECK(quota_of_groups(root) == 2);
+  using drystone::host::memory_of_groups;
+  CHECK(memory_of_groups(root) == SIZE_MAX);
+  write(root + "/sys/fs/cgroup/memory/memory.limit_in_bytes", "4096000\n");
+  CHECK(memory_of_groups(root) == 4096000);
+  write(root + "/sys/fs/cgroup/memory.max", "max\n");
+  CHECK(memory_of_groups(root) == 4096000);
+  CHECK(std::system(("rm -r " + root).c_str()) == 0);
+}
+
+}  // namespace
+
+int main() {
+  setenv("DRYSTONE_NUM_THREADS", "3", 1);
+  void (*const computes[])(void*, TF_OpKernelContext*) = {deaf, hearing, greedy};
+  for (int op = 0; op < 3; ++op) {
+    help::must_register(TF_NewKernelBuilder(kOps[op], "CPU", nullptr, computes[op], nullptr), kOps[op]);
+  }
+  check_left_and_refused();
+  check_deleted_meanwhile();
+  check_cancelled();
+  check_interrupted();
+  check_heard();
+  check_too_large();
+  check_halves();
+  check_governor();
+  check_quotas();
+  return help::report();
+}
