@@ -171,6 +171,13 @@ SETTINGS: Final = Schema(
         code="bad-tile",
         remedy="None runs batches as a whole",
     ),
+    Setting(
+        "plans",
+        whole(1, 1 << 30),
+        "how many plans a session keeps, one for each set of fetches and each order of feeds; "
+        "beyond them the one that was not used for the longest time is let go. What kernels make "
+        "of weights is shared by all of them.",
+    ),
 )  # fmt: skip
 
 
@@ -196,6 +203,7 @@ class SessionConfig:
     inter_op_threads: int = 0
     deterministic: bool = False
     tile_bytes: int | None = 0
+    plans: int = 64
 
     def __post_init__(self) -> None:
         SETTINGS.settle(self)

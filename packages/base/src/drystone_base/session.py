@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from drystone_base._fetches import Fetches, check_feeds, flatten
-from drystone_base._prepared import Prepared, Split
+from drystone_base._prepared import Plans, Prepared, Split
 from drystone_base.arguments import blame, checked, explained
 from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
@@ -57,8 +57,7 @@ class Session:
         self._caller: FunctionCaller | None = None
         self._seeded: Graph | None = None
         self._seeds: dict[str, Any] = {}
-        self._prepared: dict[Any, Prepared | Split] = {}
-        self._quick: dict[tuple[str, ...], Callable[..., Any]] = {}
+        self._prepared = Plans(self.config.plans)
         self._lock = threading.Lock()
         self._native: NativeSession | None = None
         self._generation = self.resources.generation
@@ -111,7 +110,7 @@ class Session:
         self.source = GraphSource(_refuse_closed)
         self.resources = ResourceManager()
         self.resources.generation, self._generation = -2, -1  # no plan goes on with what it keeps
-        self._prepared, self._quick = {}, {}
+        self._prepared = Plans(self.config.plans)
         self._caller, self._seeded, self._seeds, self._native = None, None, {}, None
 
     @property
@@ -145,7 +144,7 @@ class Session:
         try:
             given = feeds or {}
             if type(fetches) is str and cancellation is None:
-                quick = self._quick.get((fetches, *given))
+                quick = self._prepared.quick.get((fetches, *given))
                 if quick is not None and self._is_plain():
                     found = quick(tuple(given.values()), True)
                     if found is not NotImplemented:
@@ -153,12 +152,14 @@ class Session:
             names: list[str] = []
             rebuild = flatten(fetches, names)
             ends = self._ends()
-            prepared = self._prepare(names, list(given), ends)
+            plan = sorted(set(names))  # whatever their order, and how often, they have one plan
+            prepared = self._prepare(plan, list(given), ends)
             if type(fetches) is str and prepared.quick is not None:
-                self._quick[fetches, *given] = prepared.quick
+                self._prepared.quick[fetches, *given] = prepared.quick
                 if self._closed:  # meanwhile
                     self._let_go()
-            return rebuild(iter(self._execute(prepared, tuple(given.values()), cancellation, ends)))
+            values = self._execute(prepared, tuple(given.values()), cancellation, ends)
+            return rebuild(iter(_in_order(names, plan, values)))
         except DrystoneError:
             raise
         except Exception as error:
@@ -193,7 +194,8 @@ class Session:
         """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
         names: list[str] = []
         rebuild = flatten(fetches, names)
-        prepared = self._prepare(names, list(feeds), self._ends())
+        plan = sorted(set(names))
+        prepared = self._prepare(plan, list(feeds), self._ends())
         quick = prepared.quick if type(fetches) is str and cancellation is None else None
 
         def call(*values: Any) -> Any:
@@ -210,7 +212,8 @@ class Session:
                     remedy="give the values in the order of the feeds",
                     code="wrong-argument-count",
                 )
-            return rebuild(iter(self._execute(prepared, values, cancellation, self._ends())))
+            found = self._execute(prepared, values, cancellation, self._ends())
+            return rebuild(iter(_in_order(names, plan, found)))
 
         return call
 
@@ -280,7 +283,8 @@ class Session:
             found = self._prepared.get(key)
             if found is None:
                 with self._preparing(ends):
-                    found = self._prepared[key] = self._lower(fetches, feeds)
+                    found = self._lower(fetches, feeds)
+                self._prepared.add(key, found)
         if self._closed:  # while this was prepared
             self._let_go()
             _refuse_closed()
@@ -450,7 +454,12 @@ class Session:
             from drystone_base.executor import reference
 
             assert prepared.plan is not None
-            return reference.run(prepared.plan, arrays, runtime)
+            if runtime.deadline is None and runtime.cancellation is None:
+                return reference.run(prepared.plan, arrays, runtime)
+            from drystone_base.executor.aside import run_aside
+
+            plan = prepared.plan
+            return run_aside(lambda: reference.run(plan, arrays, runtime), runtime)
         native, generation = self._native, runtime.resources.generation
         if native is not None and self._generation != generation:
             self._generation = generation
@@ -469,6 +478,14 @@ def _refuse_closed() -> NoReturn:
         code="model-closed",
         status="FAILED_PRECONDITION",
     )
+
+
+def _in_order(names: list[str], plan: list[str], values: list[Any]) -> list[Any]:
+    """The values of ``names``, of those of a plan."""
+    if names == plan:
+        return values
+    by_name = dict(zip(plan, values, strict=True))
+    return [by_name[name] for name in names]
 
 
 def _no_functions(_runtime: Runtime, function: Any, _args: Any) -> Any:

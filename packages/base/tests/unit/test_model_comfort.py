@@ -248,8 +248,8 @@ def test_closing_beside_many_runs_and_first_runs(frozen: str) -> None:
         for thread in threads:
             thread.join(30)
         assert not wrong
-        assert not model.session._prepared
-        assert not model.session._quick
+        assert not len(model.session._prepared)
+        assert not model.session._prepared.quick
 
 
 # ---- copies by path ----------------------------------------------------------------------------
