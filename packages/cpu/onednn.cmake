@@ -1,5 +1,5 @@
 # Kernels by oneDNN, from the build requirement onednn-devel-cpu-gomp: headers, libdnnl.so.3 and where
-# they are. The library and GNU's OpenMP, which it needs, go beside ours.
+# they are. The library goes beside ours, with our OpenMP in the place of GNU's (kernels/omp).
 execute_process(
   COMMAND "${Python_EXECUTABLE}" -c
           "from importlib.metadata import files
@@ -7,20 +7,29 @@ print(next(f.locate().resolve().parent for f in files('onednn-devel-cpu-gomp')
            if f.name == 'dnnl-config.cmake'))"
   OUTPUT_VARIABLE from_python OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 find_package(dnnl 3.2 CONFIG QUIET HINTS "${from_python}")
-find_package(OpenMP QUIET COMPONENTS CXX)
-if(NOT dnnl_FOUND OR NOT OpenMP_CXX_FOUND)
+if(NOT dnnl_FOUND)
   if(NOT DRYSTONE_CPU_ONEDNN STREQUAL "AUTO")
-    message(FATAL_ERROR "oneDNN 3.2 and OpenMP are needed, or -DDRYSTONE_CPU_ONEDNN=OFF: "
+    message(FATAL_ERROR "oneDNN 3.2 is needed, or -DDRYSTONE_CPU_ONEDNN=OFF: "
                         "pip install onednn-devel-cpu-gomp==2023.2.0, or give -Ddnnl_DIR=...")
   endif()
   message(STATUS "Without oneDNN")
   return()
 endif()
 
+add_library(drystone_cpu_omp SHARED kernels/omp/omp.cc kernels/omp/gang.cc)
+target_include_directories(drystone_cpu_omp PRIVATE kernels)
+target_link_libraries(drystone_cpu_omp PRIVATE drystone::plugin_abi)
+target_link_options(drystone_cpu_omp PRIVATE
+  "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/kernels/omp/exports.map" "LINKER:-soname,libdomp.so.1"
+  "LINKER:--no-as-needed" "$<TARGET_FILE:host_name>" "LINKER:--as-needed" "LINKER:--allow-shlib-undefined")
+add_dependencies(drystone_cpu_omp host_name)
+target_compile_options(drystone_cpu_omp PRIVATE -Wall -Wextra ${math})
+set_target_properties(drystone_cpu_omp PROPERTIES PREFIX "lib" OUTPUT_NAME domp SUFFIX ".so.1" NO_SONAME ON)
+
 file(GLOB dnnl_sources CONFIGURE_DEPENDS kernels/dnnl/*.cc)
 add_library(drystone_cpu_dnnl MODULE ${core_sources} ${dnnl_sources})
 target_include_directories(drystone_cpu_dnnl PRIVATE kernels)
-target_link_libraries(drystone_cpu_dnnl PRIVATE drystone::plugin_abi DNNL::dnnl OpenMP::OpenMP_CXX)
+target_link_libraries(drystone_cpu_dnnl PRIVATE drystone::plugin_abi DNNL::dnnl drystone_cpu_omp)
 target_link_options(drystone_cpu_dnnl PRIVATE "LINKER:--no-as-needed"
   "$<TARGET_FILE:host_name>" "LINKER:--as-needed" "LINKER:--allow-shlib-undefined")
 add_dependencies(drystone_cpu_dnnl host_name)
@@ -31,14 +40,15 @@ set_target_properties(drystone_cpu_dnnl PROPERTIES
   PREFIX "lib" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   SKIP_BUILD_RPATH OFF BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 
-execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libgomp.so.1
-  OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
-file(REAL_PATH "${gomp}" gomp)
 get_target_property(dnnl_file DNNL::dnnl LOCATION)
 file(REAL_PATH "${dnnl_file}" dnnl_file)
+set(dnnl_ours "${CMAKE_CURRENT_BINARY_DIR}/libdnnl.so.3")
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/rename_omp.py" "${dnnl_file}" "${dnnl_ours}"
+  COMMAND_ERROR_IS_FATAL ANY)
 install(TARGETS drystone_cpu_dnnl LIBRARY DESTINATION drystone_cpu)
-install(FILES "${dnnl_file}" DESTINATION drystone_cpu RENAME libdnnl.so.3)
-install(FILES "${gomp}" DESTINATION drystone_cpu RENAME libgomp.so.1)
+install(TARGETS drystone_cpu_omp LIBRARY DESTINATION drystone_cpu)
+install(FILES "${dnnl_ours}" DESTINATION drystone_cpu)
 # It comes with symbols for debuggers, a fifth of its size, that nothing at run time reads.
 if(CMAKE_STRIP)
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-unneeded

@@ -30,9 +30,6 @@ const char* level() {
 #endif
 }
 
-using UseTeam = void (*)(drystone::cpu::Team);
-UseTeam fast_use_team = nullptr;  // of the library for this processor's level
-
 // Calls the function of the library, which stays open.
 void add_from(const std::string& name, const char* function) {
   void* library = drystone::cpu::open_part(name);
@@ -42,16 +39,10 @@ void add_from(const std::string& name, const char* function) {
     TF_Log(TF_ERROR, "drystone-cpu: %s", why == nullptr ? name.c_str() : why);
     return;
   }
-  fast_use_team = reinterpret_cast<UseTeam>(dlsym(library, "drystone_cpu_use_team"));
   reinterpret_cast<void (*)()>(address)();
 }
 
 }  // namespace
-
-void drystone::cpu::share_with(Team team) {
-  use_team(team);
-  if (fast_use_team != nullptr) fast_use_team(team);
-}
 
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   drystone::cpu::add_plain_kernels();

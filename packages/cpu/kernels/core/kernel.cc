@@ -4,7 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+// Hosts of version 1.0 of the interface have none.
+extern "C" __attribute__((weak)) int DS_ShouldStop(void);
+
 namespace drystone::cpu {
+
+bool should_stop() { return DS_ShouldStop != nullptr && DS_ShouldStop() != 0; }
+
 namespace {
 
 // A TF_Status for a scope; what it says becomes a Failure.

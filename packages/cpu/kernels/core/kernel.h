@@ -16,6 +16,8 @@
 #ifndef DRYSTONE_CPU_CORE_KERNEL_H_
 #define DRYSTONE_CPU_CORE_KERNEL_H_
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
@@ -25,9 +27,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/share.h"
 #include "drystone/kernel_views.h"
 #include "drystone/kernels.h"
+#include "drystone/threads.h"
 
 namespace drystone::cpu {
 
@@ -164,16 +166,45 @@ class Call {
   Stand* stand_;
 };
 
+// The run that a kernel works for is over; what is left of the call goes unnoticed.
+struct Stopped : Failure {
+  Stopped() : Failure(TF_CANCELLED, "the run is over") {}
+};
+
+// Whether it is: for loops that may take long, some hundred times a second.
+bool should_stop();
+// Throws Stopped then.
+inline void check_stop() {
+  if (should_stop()) throw Stopped();
+}
+
 // body(begin, end) for ranges of [0, count), by several threads where that pays. `cost`: about how
-// many nanoseconds an item takes.
+// many nanoseconds an item takes. Ranges are no longer than about a millisecond, between which it is
+// looked whether the run is over: throws Stopped then.
 template <class Body>
 void parallel(std::int64_t count, std::int64_t cost, Body&& body) {
-  share(
+  constexpr std::int64_t kRange = 1'000'000;
+  struct Work {
+    std::remove_reference_t<Body>* body;
+    std::int64_t range;
+    std::atomic<bool> is_over{false};
+  } work{&body, std::max<std::int64_t>(kRange / std::max<std::int64_t>(cost, 1), 1)};
+  DS_ParallelFor(
       count, cost,
       [](void* argument, std::int64_t begin, std::int64_t end) {
-        (*static_cast<std::remove_reference_t<Body>*>(argument))(begin, end);
+        auto& [of, range, is_over] = *static_cast<Work*>(argument);
+        try {
+          for (; end - begin > range && !is_over; begin += range) {
+            (*of)(begin, begin + range);
+            check_stop();
+          }
+          if (!is_over) (*of)(begin, end);
+        } catch (const Stopped&) {
+          is_over = true;
+        }
       },
-      &body);
+      &work);
+  if (work.is_over) throw Stopped();
 }
 
 // A node whose kernel is made: its attributes, with the op's defaults. Getters fail with

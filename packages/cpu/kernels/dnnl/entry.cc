@@ -3,14 +3,11 @@
 
 #include <cstring>
 
-#include "dnnl/team.h"
-
 using drystone::cpu::dnnl_part::Entry;
 
 extern "C" __attribute__((visibility("default"))) const Entry* drystone_cpu_dnnl_entry(
     const char* op, int is_narrow) {
   static const std::vector<Entry> entries = [] {
-    drystone::cpu::use_team(&drystone_cpu_dnnl_share);
     std::vector<Entry> out;
     drystone::cpu::dnnl_part::list_products(out);
     drystone::cpu::dnnl_part::list_sums(out);

@@ -1,11 +1,8 @@
 // Running primitives: see dnnl/primitive.h.
 #include "dnnl/primitive.h"
 
-#include <omp.h>
-
 #include <algorithm>
-
-#include "dnnl/team.h"
+#include <string_view>
 
 namespace drystone::cpu::dnnl_part {
 
@@ -22,18 +19,33 @@ const dnnl::stream& stream() {
 int threads_for(std::int64_t operations, std::int64_t elements) {
   constexpr std::int64_t kPerElement = 5;      // operations in the time that one takes from a cache
   constexpr std::int64_t kLeast = 1'000'000;   // some 10 us, of which sharing takes 1 or 2
-  thread_local int known = 0;
   const bool is_small = operations + kPerElement * elements < kLeast;
-  // oneDNN leaves work out where it gets fewer threads than it was told.
-  const int now = is_small ? 1 : most_threads();
-  if (now != known) {
-    omp_set_dynamic(0);
-    omp_set_num_threads(now);
-    known = now;
-    if (now > 1) begin_team();
-  }
+  const int now = is_small ? 1 : DS_NumThreads();
+  drystone_omp_set_threads(now);
   return now;
 }
+
+namespace {
+
+// Whether threads of its team wait for one another, as those of some implementations do: they must all run at
+// once. What was written for vectors or tiles, and goes forward, shares its work and nothing else.
+bool waits_for_team(const dnnl::primitive& primitive) {
+  const_dnnl_primitive_desc_t pd = nullptr;
+  const char* name = nullptr;
+  dnnl_primitive_kind_t kind = dnnl_undefined_primitive;
+  dnnl_prop_kind_t direction = dnnl_forward_inference;
+  if (dnnl_primitive_get_primitive_desc(primitive.get(), &pd) != dnnl_success) return true;
+  if (dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) != dnnl_success) return true;
+  if (dnnl_primitive_desc_query(pd, dnnl_query_primitive_kind, 0, &kind) != dnnl_success) return true;
+  if (kind == dnnl_reorder || kind == dnnl_softmax) return false;
+  const bool has_direction = dnnl_primitive_desc_query(pd, dnnl_query_prop_kind, 0, &direction) == dnnl_success;
+  if (has_direction && (direction == dnnl_backward_weights || direction == dnnl_backward)) return true;
+  const std::string_view text(name);
+  const bool is_generated = text.starts_with("brg") || text.starts_with("jit");
+  return !is_generated || text.find("gemm") != std::string_view::npos;
+}
+
+}  // namespace
 
 dnnl::primitive_attr attributes() {
   dnnl::primitive_attr out;
@@ -74,7 +86,9 @@ struct Primitive::Arguments {
 
 Primitive::Primitive(dnnl::primitive primitive, std::vector<std::pair<int, Desc>> operands,
                      const Desc& scratch)
-    : primitive_(std::move(primitive)), operands_(std::move(operands)), scratch_(scratch) {
+    : primitive_(std::move(primitive)), operands_(std::move(operands)), scratch_(scratch),
+      threads_(drystone_omp_threads()), needs_gang_(threads_ > 1 && waits_for_team(primitive_)) {
+  if (needs_gang_ && drystone_omp_has_gang(threads_) == 0) throw NoGang();
   if (scratch_.get_size() != 0) operands_.emplace_back(DNNL_ARG_SCRATCHPAD, scratch_);
 }
 
@@ -108,6 +122,9 @@ void Primitive::run(const Call& call, std::initializer_list<Operand> given,
   const std::size_t scratch = scratch_.get_size();
   if (scratch != 0)
     set({DNNL_ARG_SCRATCHPAD, call.scratch<char>(static_cast<std::int64_t>(scratch))});
+  // oneDNN leaves work out where it gets fewer threads than it was told.
+  drystone_omp_set_threads(threads_);
+  drystone_omp_set_gang(needs_gang_ ? 1 : 0);
   const dnnl_status_t status =
       dnnl_primitive_execute(primitive_.get(), stream().get(),
                              static_cast<int>(arguments->list.size()), arguments->list.data());

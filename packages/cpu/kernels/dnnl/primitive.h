@@ -11,6 +11,7 @@
 #include <dnnl.hpp>
 
 #include "core/kernel.h"
+#include "omp/omp.h"
 
 namespace drystone::cpu::dnnl_part {
 
@@ -42,7 +43,11 @@ struct Operand {
   const void* data;
 };
 
-// A primitive with the shapes that it was made for.
+// A primitive whose threads wait for one another is made where the system gives no threads: it must be made
+// again, for one.
+struct NoGang : std::exception {};
+
+// A primitive with the shapes, and the threads, that it was made for.
 class Primitive {
  public:
   // Every argument that a run gives must be among `operands`.
@@ -63,6 +68,8 @@ class Primitive {
   dnnl::primitive primitive_;
   std::vector<std::pair<int, Desc>> operands_;
   Desc scratch_;
+  int threads_;
+  bool needs_gang_;
   mutable std::atomic<Arguments*> spare_{nullptr};
 };
 
@@ -108,7 +115,7 @@ class Plans {
       body(*item->plan);
       return;
     }
-    const std::unique_ptr<Plan> plan = make();
+    const std::unique_ptr<Plan> plan = made(make);
     body(*plan);
   }
 
@@ -120,6 +127,16 @@ class Plans {
   };
 
   template <class Make>
+  static std::unique_ptr<Plan> made(Make&& make) {
+    try {
+      return make();
+    } catch (const NoGang&) {
+      drystone_omp_set_threads(1);
+      return make();
+    }
+  }
+
+  template <class Make>
   const Item* find(const Key& key, Make&& make) {
     if (!key.fits()) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -129,7 +146,7 @@ class Plans {
       return item.get();
     }
     if (items_.size() == kMost) return nullptr;
-    items_.push_back(std::make_unique<Item>(Item{key, make()}));
+    items_.push_back(std::make_unique<Item>(Item{key, made(make)}));
     latest_.store(items_.back().get(), std::memory_order_release);
     return items_.back().get();
   }

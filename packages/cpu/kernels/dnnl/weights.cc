@@ -5,9 +5,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <unordered_map>
+#include <utility>
 
 #include "core/stored.h"
 #include "dnnl/room.h"
+
+// Hosts of version 1.0 of the interface have none.
+extern "C" __attribute__((weak)) TF_Bool DS_InputIdentity(TF_OpKernelContext*, int, uint64_t*);
 
 namespace drystone::cpu::dnnl_part {
 namespace {
@@ -55,7 +60,7 @@ void take_stored_weights(const Node& node, int i) {
   if (node.has("T") && is_native(node.type("T"))) take_stored(node, i);
 }
 
-Packing::Packing(const Desc& given, const Desc& wanted) : wanted_(wanted) {
+Packing::Packing(const Desc& given, const Desc& wanted) : given_(given), wanted_(wanted) {
   if (given != wanted) reorder_ = make_reorder(given, wanted);
 }
 
@@ -68,6 +73,52 @@ const void* Packing::made(const Call& call, const void* from) const {
   auto* room = call.scratch<char>(static_cast<std::int64_t>(wanted_.get_size()));
   run(call, from, room);
   return room;
+}
+
+// What is kept for any kernel of the process, by which elements it was made of.
+class Weights::Shared {
+ public:
+  // Of the same elements in the same orders; NULL without one.
+  static KeptPtr find(const Kept& like) {
+    Shared& all = the_one();
+    std::vector<KeptPtr> seen;  // the last who has one forgets it, which needs the lock
+    const std::lock_guard lock(all.mutex_);
+    const auto [first, last] = all.kept_.equal_range(like.identity[0] ^ like.identity[1]);
+    for (auto at = first; at != last; ++at) {
+      const KeptPtr kept = seen.emplace_back(at->second.second.lock());
+      if (kept != nullptr && kept->identity == like.identity && kept->given == like.given && kept->order == like.order) {
+        return kept;
+      }
+    }
+    return nullptr;
+  }
+  static void add(const KeptPtr& kept) {
+    Shared& all = the_one();
+    const std::lock_guard lock(all.mutex_);
+    all.kept_.emplace(kept->identity[0] ^ kept->identity[1], std::pair(kept.get(), std::weak_ptr(kept)));
+  }
+  static void forget(const Kept& kept) {
+    Shared& all = the_one();
+    const std::lock_guard lock(all.mutex_);
+    const auto [first, last] = all.kept_.equal_range(kept.identity[0] ^ kept.identity[1]);
+    const auto own = std::find_if(first, last, [&](const auto& entry) { return entry.second.first == &kept; });
+    if (own != last) all.kept_.erase(own);
+  }
+
+ private:
+  // Never destroyed: kernels may go during exit.
+  static Shared& the_one() {
+    static auto* all = new Shared();
+    return *all;
+  }
+
+  std::mutex mutex_;
+  std::unordered_multimap<std::uint64_t, std::pair<const Kept*, std::weak_ptr<const Kept>>> kept_;
+};
+
+Weights::Kept::~Kept() {
+  if (is_shared) Shared::forget(*this);
+  TF_DeleteTensor(held);
 }
 
 Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
@@ -83,10 +134,18 @@ Weights::KeptPtr Weights::find(const void* data, const Desc& wanted) {
 Weights::KeptPtr Weights::keep(const Call& call, int i, const Tensor& x, const Packing& packing) {
   TF_Tensor* held = held_input(call, i);
   if (held == nullptr) return nullptr;
-  auto kept = std::make_shared<Kept>(x.data(), held, packing.wanted());
+  auto kept = std::make_shared<Kept>(x.data(), held, packing);
+  kept->is_shared = DS_InputIdentity != nullptr &&
+                    DS_InputIdentity(call.context(), i, kept->identity.data()) != 0;
+  if (KeptPtr others = kept->is_shared ? Shared::find(*kept) : nullptr) {
+    kept->is_shared = false;  // it has no entry
+    if (kept_.size() == kMost) kept_.erase(kept_.begin());
+    return kept_.emplace_back(std::move(others));
+  }
   kept->room = take_room(packing.wanted().get_size());
   if (x.data() != nullptr) packing.run(call, x.data(), kept->room.get());
   else packing.run(call, Passing(call, i, x).data(), kept->room.get());
+  if (kept->is_shared) Shared::add(kept);
   if (kept_.size() == kMost) kept_.erase(kept_.begin());
   return kept_.emplace_back(std::move(kept));
 }

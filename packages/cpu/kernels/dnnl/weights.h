@@ -2,6 +2,8 @@
 #ifndef DRYSTONE_CPU_DNNL_WEIGHTS_H_
 #define DRYSTONE_CPU_DNNL_WEIGHTS_H_
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,6 +17,7 @@ namespace drystone::cpu::dnnl_part {
 class Packing {
  public:
   Packing(const Desc& given, const Desc& wanted);
+  const Desc& given() const { return given_; }
   const Desc& wanted() const { return wanted_; }
   bool is_needed() const { return reorder_ != nullptr; }
   void run(const Call& call, const void* from, void* to) const;
@@ -22,6 +25,7 @@ class Packing {
   const void* made(const Call& call, const void* from) const;
 
  private:
+  Desc given_;
   Desc wanted_;
   std::unique_ptr<Primitive> reorder_;
 };
@@ -31,7 +35,8 @@ using Packed = std::shared_ptr<const void>;
 
 // Packed constants of a kernel. The input stays held, so that its memory means these elements for
 // as long as this lives. Few are kept, those used last: a kernel that is called with ever new shapes
-// may want ever new orders, and a variable may get another value after all.
+// may want ever new orders, and a variable may get another value after all. Kernels of all plans that
+// want one constant in one order have it together.
 class Weights {
  public:
   // The elements of input `i`, which is `x`, packed. What is in a file is read for that and forgotten.
@@ -42,14 +47,18 @@ class Weights {
   struct Kept {
     const void* data;
     TF_Tensor* held;
+    Desc given;
     Desc order;
     std::shared_ptr<void> room;
-    Kept(const void* data_, TF_Tensor* held_, const Desc& order_)
-        : data(data_), held(held_), order(order_) {}
-    ~Kept() { TF_DeleteTensor(held); }
+    std::array<std::uint64_t, 2> identity{};
+    bool is_shared = false;
+    Kept(const void* data_, TF_Tensor* held_, const Packing& packing)
+        : data(data_), held(held_), given(packing.given()), order(packing.wanted()) {}
+    ~Kept();
     Kept(const Kept&) = delete;
     Kept& operator=(const Kept&) = delete;
   };
+  class Shared;
   using KeptPtr = std::shared_ptr<const Kept>;
   KeptPtr find(const void* data, const Desc& wanted);
   KeptPtr keep(const Call& call, int i, const Tensor& x, const Packing& packing);

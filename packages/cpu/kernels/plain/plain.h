@@ -2,12 +2,7 @@
 #ifndef DRYSTONE_CPU_PLAIN_PLAIN_H_
 #define DRYSTONE_CPU_PLAIN_PLAIN_H_
 
-#include "core/share.h"
-
 namespace drystone::cpu {
-
-// Loops of all of the plugin's libraries that are open go to the team: see core/share.h.
-void share_with(Team team);
 
 // Calls all of the functions below.
 void add_plain_kernels();

@@ -2,7 +2,6 @@
 // opened with the first of them. oneDNN is large: who needs none of it does not load it.
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -18,35 +17,12 @@ using Find = const Entry* (*)(const char*, int);
 
 constexpr char kLibrary[] = "libdrystone_cpu_dnnl.so";
 
-// A variable of the environment that is set for a scope, unless it has a value.
-class DefaultVariable {
- public:
-  DefaultVariable(const char* name, const char* value)
-      : name_(name), set_(std::getenv(name) == nullptr) {
-    if (set_) setenv(name, value, 1);
-  }
-  ~DefaultVariable() {
-    if (set_) unsetenv(name_);
-  }
-  DefaultVariable(const DefaultVariable&) = delete;
-  DefaultVariable& operator=(const DefaultVariable&) = delete;
-
- private:
-  const char* name_;
-  bool set_;
-};
-
-// Opened once; it stays open. Threads of OpenMP that wait long must sleep: they share the cores with
-// the host's. Those that wait for the next of a network's layers must not: where they sleep between
-// layers, Linux wakes them on the core of the thread that waits for them (decision 0054). OpenMP reads
-// both variables when it is opened.
+// Opened once; it stays open.
 Find library() {
   static std::mutex mutex;
   static Find found = nullptr;
   const std::lock_guard lock(mutex);
   if (found != nullptr) return found;
-  const DefaultVariable policy("OMP_WAIT_POLICY", "passive");
-  const DefaultVariable spins("GOMP_SPINCOUNT", "5000");  // some 100 us
   void* handle = open_part(kLibrary);
   void* address = handle == nullptr ? nullptr : dlsym(handle, "drystone_cpu_dnnl_entry");
   if (address == nullptr) {
@@ -55,7 +31,6 @@ Find library() {
          std::string("oneDNN's kernels cannot be loaded: ") + (why == nullptr ? "" : why));
   }
   found = reinterpret_cast<Find>(address);
-  share_with(reinterpret_cast<Team>(dlsym(handle, "drystone_cpu_dnnl_share")));
   return found;
 }
 

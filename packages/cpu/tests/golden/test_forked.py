@@ -45,7 +45,7 @@ os._exit(0)
 
 @native_ops.needs_onednn()
 def test_a_child_computes() -> None:
-    paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(HERE), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "DRYSTONE_NUM_THREADS": "2"}
     words = [sys.executable, "-W", "ignore", "-c", RUN]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
