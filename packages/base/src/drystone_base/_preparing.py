@@ -118,17 +118,15 @@ class Preparing:
     ) -> Prepared:
         session, is_native = self.session, self.config.executor == "native"
         plan = self._plan_of(graph, fetches, feeds, targets, native=is_native)
-        stateful = any(
-            (d := find(i.op)) is None or d.is_stateful for i in plan.instructions if i.op
-        )
+        copies = any(_may_keep(i.op) for i in plan.instructions if i.op)
         caller = session.caller() if graph is self.graph else FunctionCaller(graph.functions)
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         if not is_native:
-            return Prepared(feeds, has_value, stateful, caller, plan)
+            return Prepared(feeds, has_value, copies, caller, plan)
         encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
-        made = session.loaded(feeds, has_value, program_of(encoded), caller, copies=stateful)
+        made = session.loaded(feeds, has_value, program_of(encoded), caller, copies=copies)
         if keep is not None:
-            keep(encoded, has_value=has_value, copies=stateful)
+            keep(encoded, has_value=has_value, copies=copies)
         return made
 
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
@@ -242,3 +240,9 @@ class Preparing:
             )
         shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None
         return Feed(output_name(found), types[index].base, shape)
+
+
+def _may_keep(op: str) -> bool:
+    """Whether a value that goes into the op may be held after the run: in a variable, a queue."""
+    definition = find(op)
+    return definition is None or (definition.is_stateful and not definition.keeps_no_input)

@@ -69,6 +69,7 @@ register(
             "key": AttrDef("key", "string"),
         },
         is_stateful=True,
+        keeps_no_input=True,
     )
 )
 register(
@@ -81,6 +82,7 @@ register(
         ),
         attrs={"dtype": AttrDef("dtype", "type")},
         is_stateful=True,
+        keeps_no_input=True,
     )
 )
 

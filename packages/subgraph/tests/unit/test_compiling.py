@@ -257,3 +257,26 @@ def test_backends_that_compile_and_those_that_do_not() -> None:
     session.run("n2:0", {"x:0": np.ones(2, np.float32)})
     assert not backend.requests
     assert not executables(session)
+
+
+def test_large_feeds_reach_an_executable_uncopied() -> None:
+    """An operator is stateful by its executables, and holds nothing of what goes in."""
+    seen: list[int] = []
+
+    class Looking(Compiling):
+        def compile(self, request: CompileRequest) -> Executable:
+            inner = super().compile(request)
+
+            def run(inputs: Sequence[Array]) -> Sequence[Array]:
+                seen.append(inputs[0].ctypes.data)
+                return inner(inputs)
+
+            return run
+
+    Looking({"AddN"})
+    session = session_of(open_chain())
+    room = np.zeros(100_016, np.float32)
+    start = -room.ctypes.data % 64 // 4
+    x = room[start : start + 100_000]
+    session.run("n2:0", {"x:0": x})
+    assert seen == [x.ctypes.data]

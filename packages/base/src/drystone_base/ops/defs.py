@@ -125,6 +125,7 @@ class OpDef:
     """The definition of an op, or the signature of a function.
 
     ``deprecated`` is the graph version from which the op may no longer be used, None for never.
+    ``keeps_no_input``: although it is stateful, no value that goes in is held when the run is over.
     """
 
     name: str
@@ -137,6 +138,7 @@ class OpDef:
     is_aggregate: bool = False
     allows_uninitialized_input: bool = False
     deprecated: int | None = None
+    keeps_no_input: bool = False
 
     @classmethod
     def from_proto(cls, proto: OpDefProto) -> OpDef:
