@@ -15,7 +15,7 @@ from drystone_base.arguments import checked, explained
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
 from drystone_base.modules import Registry, points
-from drystone_base.plugins import ensure_loaded
+from drystone_base.plugins import ensure_loaded, report
 from drystone_base.printable import warn
 from drystone_subgraph.config import OFF, PREFIX
 from drystone_subgraph.executable import CompileRequest, Executable, Handle
@@ -199,12 +199,16 @@ def find_backend(name: str) -> SubgraphBackend:
     if name in known:
         return known[name]
     near = near_matches(name, known)
+    remedy = f"did you mean {', '.join(near)}?" if near else "install the package that brings it"
+    refused = next((p for p in report().named(name) if p.state != "loaded"), None)
+    if refused is not None:
+        remedy = f"`drystone plugins explain {name}` says more"
     raise BadRequest(
         f"there is no subgraph backend {name!r}",
         check="backends are named as they registered",
-        found=name,
+        found=f"plugin {name}, {refused.state}: {refused.text}" if refused else name,
         needed=", ".join(known),
-        remedy=f"did you mean {', '.join(near)}?" if near else "install the package that brings it",
+        remedy=remedy,
         code="unknown-subgraph-backend",
         status="NOT_FOUND",
     )
