@@ -68,12 +68,18 @@ def third_party() -> list[str]:
     return sorted(text for text in needed if not text.startswith("drystone"))
 
 
-def build_packages(session: nox.Session, without: tuple[str, ...] = ()) -> list[Path]:
+def build_packages(
+    session: nox.Session, without: tuple[str, ...] = (), apart: tuple[str, ...] = ()
+) -> list[Path]:
     """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first.
 
-    Those named in `without` are not built.
+    Those named in `without` are not built, and those whose build needs large downloads only where
+    `apart` names them.
     """
-    wanted = [package for name, package in PACKAGES.items() if name not in without]
+    wanted = [
+        package for name, package in PACKAGES.items()
+        if name not in without and (not package.apart or name in apart)
+    ]  # fmt: skip
     shutil.rmtree(WHEELS, ignore_errors=True)
     WHEELS.mkdir(parents=True)
     session.install("uv>=0.5")
@@ -323,6 +329,21 @@ def model_passes(session: nox.Session) -> None:
     """Every pass of drystone-base on real models; `-- FOLDER --only PASS --model NAME`."""
     install_wheels(session, "test", cpu=False)
     session.run("python", "-m", "ci.scripts.model_passes", *session.posargs)
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """drystone-gpu's wheel, by nvcc (large downloads), and what it computes where there is a GPU.
+
+    `-- ARGUMENTS` are those of ci.scripts.gpu.
+    """
+    built = build_packages(session, without=("cpu",), apart=("gpu",))
+    session.install(*map(str, built), *requirements("test"))
+    session.install("--force-reinstall", "--no-deps", *map(str, built))
+    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
+    session.run("drystone", "plugins", "list")
+    command = ("python", "-m", "ci.scripts.gpu", *session.posargs)
+    session.run(*command, success_codes=[0, 3])  # 3: there is no GPU, and it says why
 
 
 @nox.session

@@ -29,6 +29,7 @@ class Package:
     depends_on: tuple[str, ...]
     owners: tuple[str, ...]
     native: bool
+    apart: bool
     wheel_kib: int
     installed_kib: int
 
@@ -74,6 +75,7 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             depends_on=tuple(entry["depends_on"]),
             owners=tuple(entry["owners"]),
             native=entry["native"],
+            apart=entry.get("apart", False),
             wheel_kib=entry["wheel_kib"],
             installed_kib=entry["installed_kib"],
         )

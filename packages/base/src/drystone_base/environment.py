@@ -20,6 +20,9 @@ __all__ = [
     "DEVELOPER_MODE",
     "DUMP_PASSES",
     "EXECUTOR",
+    "GPU_DEVICE",
+    "GPU_LIBRARIES",
+    "GPU_SMALL_REGIONS",
     "HOST_LIBRARY",
     "KEY_PASSWORD",
     "NUM_THREADS",
@@ -122,6 +125,19 @@ SUBGRAPH_BACKEND: Final = Variable(
 CPU_LEVEL: Final = Variable(
     "DRYSTONE_CPU_LEVEL", choice("v2", "v3", "v4"), "",
     "The newest level of x86-64's instructions that kernels may use.", "drystone-cpu",
+)  # fmt: skip
+GPU_DEVICE: Final = Variable(
+    "DRYSTONE_GPU_DEVICE", choice("host"), "",
+    "`host`: regions for a GPU run on the processor, for tests where there is none.",
+    "drystone-gpu",
+)  # fmt: skip
+GPU_LIBRARIES: Final = Variable(
+    "DRYSTONE_GPU_LIBRARIES", text("folders with colons between"), "",
+    "Where NVIDIA's libraries are looked for first.", "drystone-gpu",
+)  # fmt: skip
+GPU_SMALL_REGIONS: Final = Variable(
+    "DRYSTONE_GPU_SMALL_REGIONS", flag(), False,
+    "Regions without a product or a convolution go to the GPU, too.", "drystone-gpu",
 )  # fmt: skip
 KEY_PASSWORD: Final = Variable(
     "DRYSTONE_KEY_PASSWORD", text("a password"), "",

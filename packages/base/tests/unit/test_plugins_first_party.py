@@ -27,9 +27,11 @@ def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"librar
     return file
 
 
-def test_a_file_of_our_distribution_is_vouched_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["cpu", "gpu"])
+def test_a_file_of_our_distribution_is_vouched_for(name: str, tmp_path: Path) -> None:
     """S2-signed: what came with drystone itself needs no further signature."""
-    assert installed_by(str(install(tmp_path)), tmp_path) == "drystone-cpu 0.1.0"
+    file = install(tmp_path, f"drystone_{name}-0.1.0")
+    assert installed_by(str(file), tmp_path) == f"drystone-{name} 0.1.0"
 
 
 def test_a_changed_file_is_not(tmp_path: Path) -> None:

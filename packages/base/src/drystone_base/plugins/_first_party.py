@@ -15,7 +15,7 @@ from drystone_base.plugins._contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by"]
 
-DISTRIBUTIONS: Final = ("drystone-cpu",)
+DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu")
 _INFO: Final = ".dist-info"
 _LARGEST: Final = 1 << 24
 

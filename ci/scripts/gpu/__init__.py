@@ -1,0 +1,1 @@
+"""``python -m ci.scripts.gpu``: what drystone-gpu computes on a GPU, and how fast."""

@@ -1,0 +1,20 @@
+// Moves between tensors that lie row by row.
+#pragma once
+
+#include "program.h"
+
+namespace drystone::gpu {
+
+// Elements from one dimension's place to the next's.
+inline std::vector<std::int64_t> strides_of(const Dims& dims) {
+  std::vector<std::int64_t> found(dims.size(), 1);
+  for (std::size_t k = dims.size(); k-- > 1;) found[k - 1] = found[k] * dims[k];
+  return found;
+}
+
+// A move with as few dimensions as say the same; Refused where these are too many.
+Move move_of(const Dims& dims, const std::vector<std::int64_t>& from,
+             const std::vector<std::int64_t>& to, std::int64_t from_first = 0,
+             std::int64_t to_first = 0);
+
+}  // namespace drystone::gpu
