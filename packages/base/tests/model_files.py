@@ -25,10 +25,11 @@ WEIGHTS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 
 
 def const(graph: Graph, name: str, value: Any, dtype: DType) -> Node:
-    """A constant; text becomes a string tensor."""
-    array = np.asarray(value)
+    """A constant of that dtype; text becomes a string tensor."""
     if dtype is STRING:
         array = string_array([v.encode() for v in np.ravel(value).tolist()], np.shape(value))
+    else:
+        array = np.asarray(value, dtype.np)
     attrs = {"dtype": dtype, "value": TensorAttr(array=array)}
     return graph.add("Const", name, attrs=attrs)
 
