@@ -393,8 +393,9 @@ def fuzz_models(session: nox.Session) -> None:
 
 @nox.session
 def new_plugin(session: nox.Session) -> None:
-    """Render the template: `-- NAME KIND` makes a project of that kind in ./NAME."""
-    session.run("python", "-m", "ci.scripts.new_plugin", *session.posargs)
+    """Make a plugin project: `-- NAME KIND` makes one of that kind in ./NAME."""
+    session.install("./plugin-abi")
+    session.run("python", "-m", "drystone_abi", "new", *session.posargs)
 
 
 @nox.session

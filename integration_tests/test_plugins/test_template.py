@@ -1,4 +1,4 @@
-"""A project of each kind that the template renders builds, installs, loads and conforms."""
+"""A project of each kind, made without a checkout, builds, installs, loads and conforms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.scripts.new_plugin import KINDS, render
+from drystone_abi.new import KINDS
 from integration_tests.support import InstalledEnv, install, make_environment
 from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
 
@@ -22,7 +22,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Install
 @pytest.mark.parametrize("kind", KINDS)
 def test_kind(kind: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) -> None:
     """Rows B24, B31."""
-    render("my-first", kind, tmp_path / "my-first")
+    env.run(env.python, "-m", "drystone_abi", "new", "my-first", kind, cwd=tmp_path)
     wheel = build(tmp_path / "my-first", wheels, tmp_path)
     install(env, "--no-deps", wheel)
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import drystone_abi
-from drystone_abi import headers
+from drystone_abi import headers, new
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "device_c"
@@ -70,6 +70,20 @@ def test_packages_of_the_wheel_cover_every_file() -> None:
         patterns = setup["package-data"][package]
         shipped = {path for pattern in patterns for path in (ROOT / folder).glob(pattern)}
         assert shipped == {path for path in (ROOT / folder).rglob("*") if path.is_file()}
+
+
+def test_the_wheel_has_what_projects_begin_as() -> None:
+    """Everything that a kind of project is made of matches a package-data pattern, too."""
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    shipped = {
+        path
+        for package in ("template", "examples")
+        for pattern in setup["package-data"][f"drystone_abi.{package}"]
+        for path in (ROOT / setup["package-dir"][f"drystone_abi.{package}"]).glob(pattern)
+    }
+    for name, kind in new.KINDS.items():
+        used = {path for folder in kind.folders for path in new.files_of(folder, kind)}
+        assert used <= shipped, name
 
 
 def test_link_flags_hide_what_is_no_entry_symbol(

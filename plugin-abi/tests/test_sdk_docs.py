@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from compiling import INCLUDE, compiler
+
+from drystone_abi.new import render
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/plugin_authors").glob("*.md"))
 SHOWN = re.compile(r"(?ms)^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$")
 BLOCK = re.compile(r"(?m)^```(\w+)$")
+MADE = "my_first.cc"
 TYPED = {"bash", "text"}
 """What a reader types or sees; everything else must be shown from a file."""
 
 
+def _made(kind: str, folder: Path) -> Path:
+    """The source of a project of that kind, as a reader makes it."""
+    render("my-first", kind, folder / kind)
+    return folder / kind / MADE
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_is_that_of_the_file_it_names(page: Path) -> None:
+def test_code_is_that_of_the_file_it_names(page: Path, tmp_path: Path) -> None:
     for file, _, code in SHOWN.findall(page.read_text("utf-8")):
-        source = (ROOT / file).read_text("utf-8")
+        source = (_made(page.stem, tmp_path) if file == MADE else ROOT / file).read_text("utf-8")
         assert f"\n{code}" in f"\n{source}", f"{file} no longer holds, as a whole:\n{code}"
 
 
@@ -40,3 +51,20 @@ def test_the_pages_show_something_of_every_module() -> None:
     folders = {"/".join(Path(file).parts[1:3]) for file in shown}
     for folder in ("optimizer_c", "optimizer_cpp", "kernels_c", "filesystem_c", "device_c"):
         assert f"examples/{folder}" in folders
+
+
+def test_whole_files_compile_as_they_are_pasted() -> None:
+    """A block that includes a header is a whole file; any other is part of the file it names."""
+    compiled = []
+    for page in PAGES:
+        for _, language, code in SHOWN.findall(page.read_text("utf-8")):
+            if "#include" not in code:
+                continue
+            c = language == "c"
+            command = [*compiler(".c" if c else ".cc"), "-x", "c" if c else "c++", "-fsyntax-only"]
+            command += ["-std=c11" if c else "-std=c++17", "-Wall", "-Wextra", "-Werror"]
+            command += [f"-I{INCLUDE}", "-"]
+            done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{page.name}:\n{done.stderr}"
+            compiled.append(page.stem)
+    assert {"kernels", "optimizer"} <= set(compiled)

@@ -1,4 +1,4 @@
-"""`python -m drystone_abi`: paths and flags for build scripts, platform strings of files."""
+"""`python -m drystone_abi`: paths and flags for builds, platform strings, new projects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ __all__ = ["main"]
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m drystone_abi", description="Paths and flags for building a plugin."
+        prog="python -m drystone_abi",
+        description="Paths and flags for building a plugin.",
+        epilog="`python -m drystone_abi new NAME KIND [FOLDER]` makes a project.",
     )
     one = parser.add_mutually_exclusive_group(required=True)
     one.add_argument("--include", action="store_true", help="folder of the headers")
@@ -33,8 +35,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answer one question; 1 when a scanned file cannot be read or has no platform strings."""
-    asked = _parser().parse_args(arguments)
+    """Answer one question, or make a project; 1 where a scanned file has no platform strings."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["new"]:
+        from drystone_abi.new import main as new
+
+        return new(given[1:])
+    asked = _parser().parse_args(given)
     if asked.scan is not None:
         return _scan(asked.scan)
     if asked.include:

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["ABI_VERSION", "get_cmake_dir", "get_compile_flags", "get_include", "get_link_flags"]
+__all__ = [
+    "ABI_VERSION",
+    "folder",
+    "get_cmake_dir",
+    "get_compile_flags",
+    "get_include",
+    "get_link_flags",
+]
 
 ABI_VERSION = "1.1"
 """MAJOR.MINOR of the plugin ABI that the headers of this distribution state."""
@@ -18,12 +25,12 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 def get_include() -> str:
     """The folder to give to the compiler with -I; it has `drystone/` and TensorFlow's paths."""
-    return _folder("include", os.path.join("drystone", "version.h"))
+    return folder("include", os.path.join("drystone", "version.h"))
 
 
 def get_cmake_dir() -> str:
     """The folder with DrystonePluginABIConfig.cmake, for `HINTS` of find_package."""
-    return _folder("cmake", "DrystonePluginABIConfig.cmake")
+    return folder("cmake", "DrystonePluginABIConfig.cmake")
 
 
 def get_compile_flags() -> list[str]:
@@ -40,8 +47,8 @@ def get_link_flags() -> list[str]:
     return ["-shared", f"-Wl,--version-script={script}"]
 
 
-def _folder(name: str, proof: str) -> str:
-    """The first place of `name` that holds the file `proof`."""
+def folder(name: str, proof: str) -> str:
+    """The first place of `name` that holds the file `proof`; raises `FileNotFoundError`."""
     places = [os.path.join(_PACKAGE, name), os.path.join(_PACKAGE, "..", "..", name)]
     for place in map(os.path.normpath, places):
         if os.path.isfile(os.path.join(place, proof)):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -141,6 +144,61 @@ def test_a_life_of_a_key(library: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert "unknown-key" in drystone("trust", "--revoke", "12", code=2).stderr
     keys = json.loads(drystone("trust", "--json").output)["keys"]
     assert [(k["key"], k["revoked"]) for k in keys] == [(made["key"], True)]
+
+
+def wheel_of(folder: Path, *members: str, library: Path) -> Path:
+    """A wheel whose members are copies of a library, or a manifest, with a RECORD."""
+    file = folder / "acme-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(file, "w") as made:
+        for name in members:
+            data = b'name = "acme"\n' if name.endswith(".toml") else library.read_bytes()
+            made.writestr(name, data)
+        rows = "".join(f"{name},sha256=x,1\n" for name in members)
+        made.writestr("acme-1.0.dist-info/RECORD", rows + "acme-1.0.dist-info/RECORD,,\n")
+    return file
+
+
+def test_a_wheel_is_signed_as_a_whole(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drystone("keygen", "--name", "me", "--no-password")
+    drystone("trust", "me.pub")
+    place = "drystone-plugins/libacme.so"
+    names = (place, place + ".toml", "acme-1.0.data/platlib/drystone-plugins/libx.so.2")
+    wheel = wheel_of(tmp_path, *names, "acme.libs/libwall.so", library=library)
+    for _ in range(2):  # a second time replaces the signatures
+        facts = json.loads(drystone("sign", wheel, "--key", "me.key", "--json").output)
+        assert facts["libraries"] == [place, names[2]]
+    assert [path.name for path in tmp_path.glob(".*")] == []
+    with zipfile.ZipFile(wheel) as signed:
+        listed = [row.split(",") for row in signed.read(signed.namelist()[-1]).decode().split()]
+        assert sorted(row[0] for row in listed) == sorted(signed.namelist())
+        for name, digest, size in listed:
+            if name.endswith(".minisig"):
+                data = signed.read(name)
+                found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()
+                assert (digest, size) == (f"sha256={found.rstrip('=')}", str(len(data)))
+        signed.extractall(tmp_path / "site")
+    assert "is good" in drystone("verify", tmp_path / "site" / place).output
+    manifest = tmp_path / "site" / f"{place}.toml"
+    manifest.write_text('name = "other"\n', encoding="utf-8")
+    assert "manifest" in drystone("verify", tmp_path / "site" / place, code=6).stderr
+
+
+def test_what_is_no_wheel_of_plugins_is_not_signed(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drystone("keygen", "--name", "me", "--no-password")
+    empty = wheel_of(tmp_path, "acme/libx.so", library=library)
+    before = empty.read_bytes()
+    text = drystone("sign", empty, "--key", "me.key", code=6).stderr
+    assert "holds no plugin [plugin-not-found]" in text
+    assert "the wheel has acme, acme-1.0.dist-info" in text
+    assert empty.read_bytes() == before
+    (tmp_path / "text.whl").write_text("stone", encoding="utf-8")
+    assert "text.whl is no wheel" in drystone("sign", "text.whl", "--key", "me.key", code=2).stderr
 
 
 def test_passwords_dates_and_bad_files(

@@ -29,7 +29,7 @@ Examples:
   drystone plugins check libfoo.so
   drystone plugins explain foo
   drystone plugins keygen --name me
-  drystone plugins sign libfoo.so --key me.key
+  drystone plugins sign dist/foo-1.0-py3-none-linux_x86_64.whl --key me.key
 """
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -145,7 +145,7 @@ def explain(name: str) -> None:
 
 @plugins.command(
     epilog="\b\nExamples:\n  drystone plugins sign libfoo.so --key me.key\n  drystone plugins sign "
-    "libfoo.so --key me.key --expires 2028-01-01\n"
+    "dist/foo-1.0-py3-none-linux_x86_64.whl --key me.key --expires 2028-01-01\n"
 )
 @click.argument("file", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Secret key, as keygen or minisign made it.")
@@ -155,12 +155,20 @@ def explain(name: str) -> None:
 @click.option("--legacy", is_flag=True, help="Sign the file itself, not its hash (minisign < 0.6).")
 @common_options
 def sign(file: Path, key: Path, password: str, comment: str, expires: str, legacy: bool) -> None:
-    """Sign a library: writes FILE.minisig."""
-    from drystone_base.cli import _signing
+    """Sign a library, or those in a wheel.
+
+    Writes FILE.minisig beside a library; into a wheel beside each of its libraries.
+    """
+    from drystone_base.cli import _signing, _wheels
 
     if not password and _signing.asks_password(key):
         password = click.prompt("Password", hide_input=True)
-    facts = _signing.sign(file, key, password, comment=comment, expires=expires, legacy=legacy)
+
+    def sign_one(library: Path) -> dict[str, Any]:
+        stated = {"comment": comment, "expires": expires, "legacy": legacy}
+        return _signing.sign(library, key, password, **stated)  # type: ignore[arg-type]
+
+    facts = _wheels.sign_wheel(file, sign_one) if _wheels.is_wheel(file) else sign_one(file)
     _show(facts, "{file}: signed with key {key}")
 
 

@@ -1,24 +1,25 @@
-"""Render a plugin project: ``python -m ci.scripts.new_plugin NAME KIND [FOLDER]``.
+"""Make a plugin project: ``python -m drystone_abi new NAME KIND [FOLDER]``.
 
-The files are those of plugin-abi/template; what is in C or Python begins as the example of its
-kind, under another name. In files ``{{name}}`` stands for the name, in names of files ``__name__``.
+The files are those of the folder ``template``; what is in C or Python begins as the example of its
+kind, under another name. Both folders lie inside this package in a wheel. In files ``{{name}}``
+stands for the name, in names of files ``__name__``.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ci.scripts.project import ROOT
+from drystone_abi.headers import folder as folder_of
 
-__all__ = ["KINDS", "main", "render"]
+__all__ = ["KINDS", "files_of", "main", "render"]
 
-TEMPLATE = ROOT / "plugin-abi" / "template"
-EXAMPLES = ROOT / "plugin-abi" / "examples"
+TEMPLATE = Path(folder_of("template", os.path.join("native", "CMakeLists.txt")))
+EXAMPLES = Path(folder_of("examples", os.path.join("device_c", "fake_device.c")))
 NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 STANDARDS = {
     "C": "C_STANDARD 11 C_EXTENSIONS OFF",
@@ -40,8 +41,8 @@ class Kind:
     renames: Mapping[str, str] = field(default_factory=dict)
 
 
-def _offers(module: str, key: str, value: str) -> str:
-    return f'modules = ["{module}"]\n{key} = ["{value}"]'
+def _offers(module: str, key: str = "", value: str = "") -> str:
+    return f'modules = ["{module}"]' + (f'\n{key} = ["{value}"]' if key else "")
 
 
 NATIVE = TEMPLATE / "native"
@@ -84,6 +85,45 @@ KINDS = {
             "/device:FAKE:": "/device:{{NAME}}:",
         },
     ),
+    "profiler": Kind(
+        "a profiler in C",
+        (EXAMPLES / "device_c", NATIVE, TEMPLATE / "profiler"),
+        language="C",
+        sources="{{name}}.c platform.c",
+        offers=_offers("profiler"),
+        leave_out=(*FROM_EXAMPLE, "fake_device.c"),
+        renames={
+            "fake_profiler.c": "{{name}}.c",
+            "fake_device": "{{name}}",
+            "FAKE_DEVICE": "{{NAME}}",
+            '"FAKE"': '"{{NAME}}"',
+            "/device:FAKE:": "/device:{{NAME}}:",
+            "the fake device": "devices of type {{NAME}}",
+            "the two source files of this plugin share": "a source file of this plugin needs",
+        },
+    ),
+    "subgraph": Kind(
+        "a subgraph backend in C",
+        (EXAMPLES / "subgraph_c", NATIVE),
+        language="C",
+        sources="{{name}}.c",
+        offers=_offers("subgraph"),
+        leave_out=FROM_EXAMPLE,
+        renames={"elementwise.c": "{{name}}.c", '"elementwise"': '"{{name}}"'},
+    ),
+    "passes": Kind(
+        "a pass over graphs in C",
+        (EXAMPLES / "passes_c", NATIVE),
+        language="C",
+        sources="{{name}}.c",
+        offers=_offers("graph-passes"),
+        leave_out=FROM_EXAMPLE,
+        renames={
+            "relu6.c": "{{name}}.c",
+            'pass.name = "Relu6"': 'pass.name = "{{Name}}"',
+            '"relu6: ': '"{{name}}: ',
+        },
+    ),
     "python-optimizer": Kind(
         "a graph optimizer in Python",
         (EXAMPLES / "optimizer_python",),
@@ -103,20 +143,20 @@ def render(name: str, kind: str, folder: Path) -> list[Path]:
     """Write a project called ``name`` into the new or empty ``folder``; the files it has."""
     if not NAME.fullmatch(name):
         raise SystemExit(
-            f"new_plugin: {name!r} is no name for a project: small letters and digits, words "
+            f"new: {name!r} is no name for a project: small letters and digits, words "
             "joined by '-', the first character a letter; for instance my-plugin"
         )
     if kind not in KINDS:
-        raise SystemExit(f"new_plugin: {kind!r} is no kind: choose one of {', '.join(KINDS)}")
+        raise SystemExit(f"new: {kind!r} is no kind: choose one of {', '.join(KINDS)}")
     if folder.exists() and not folder.is_dir():
-        raise SystemExit(f"new_plugin: {folder} is a file: give an empty folder, or none yet")
+        raise SystemExit(f"new: {folder} is a file: give an empty folder, or none yet")
     if folder.exists() and any(folder.iterdir()):
-        raise SystemExit(f"new_plugin: {folder} is not empty: give a folder that is, or none yet")
+        raise SystemExit(f"new: {folder} is not empty: give a folder that is, or none yet")
     chosen, words = KINDS[kind], _words(name, kind)
     made: set[Path] = set()
     for source in chosen.folders:
         rename = {} if source.is_relative_to(TEMPLATE) else chosen.renames
-        for path in _files(source, chosen):
+        for path in files_of(source, chosen):
             place = _renamed(str(path.relative_to(source)), {**rename, "__name__": "{{name}}"})
             target = folder / _filled(place, words)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +185,7 @@ def _words(name: str, kind: str) -> dict[str, str]:
     return words
 
 
-def _files(source: Path, kind: Kind) -> list[Path]:
+def files_of(source: Path, kind: Kind) -> list[Path]:
     """Files of a folder; of an example without what the template has its own of."""
     left_out = () if source.is_relative_to(TEMPLATE) else kind.leave_out
     every = (path for path in source.rglob("*") if path.is_file())
@@ -170,8 +210,10 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Render and say what to do next."""
-    parser = argparse.ArgumentParser("new_plugin", description=__doc__)
+    """Make a project and say what to do next."""
+    parser = argparse.ArgumentParser(
+        "python -m drystone_abi new", description="Make a plugin project."
+    )
     parser.add_argument("name", help="of the distribution, for instance my-plugin")
     parser.add_argument("kind", help=", ".join(KINDS))
     parser.add_argument("folder", nargs="?", type=Path, help="default: ./NAME")
@@ -181,7 +223,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(path)
     print(f"\nnext: pip install {folder.resolve()}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ci.scripts.new_plugin import KINDS, main, render
+from drystone_abi.__main__ import main
+from drystone_abi.new import KINDS, render
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -19,6 +20,8 @@ def test_every_name_is_filled_in(kind: str, tmp_path: Path) -> None:
         assert "ramdemo" not in text.lower(), path
         assert "drystone_example" not in text, path
         assert "drystone-example" not in text, path
+        assert "fake_" not in text.lower(), path
+        assert '"elementwise"' not in text, path
     project = tomllib.loads((tmp_path / "new" / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == "acme-fast2"
 
@@ -45,8 +48,8 @@ def test_a_bad_name_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="'passes' is no kind: choose one of optimizer, kernels"):
-        render("acme", "passes", tmp_path / "new")
+    with pytest.raises(SystemExit, match="'wall' is no kind: choose one of optimizer, kernels"):
+        render("acme", "wall", tmp_path / "new")
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -59,7 +62,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_the_command_lists_files_and_the_next_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["acme", "kernels", str(tmp_path / "acme")]) == 0
+    assert main(["new", "acme", "kernels", str(tmp_path / "acme")]) == 0
     printed = capsys.readouterr().out
     assert f"{tmp_path / 'acme' / 'acme.cc'}\n" in printed
     assert f"next: pip install {tmp_path / 'acme'}\n" in printed
