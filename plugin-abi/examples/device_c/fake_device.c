@@ -2,7 +2,7 @@
  * once.
  *
  * It shows every function a device needs, and stands in for hardware in tests. The environment
- * variable DRYSTONE_FAKE_DEVICES says how many devices there are (0 to 8, 2 when unset); each has
+ * variable FAKE_DEVICES says how many devices there are (0 to 8, 2 when unset); each has
  * 16 MiB. The profiler of the same library is in fake_profiler.c.
  */
 #include <stdio.h>
@@ -288,7 +288,7 @@ static uint64_t nanoseconds(SP_Timer timer) {
 
 static void get_device_count(const SP_Platform* platform, int* count, TF_Status* status) {
   (void)platform, (void)status;
-  const char* const text = getenv("DRYSTONE_FAKE_DEVICES");
+  const char* const text = getenv("FAKE_DEVICES");
   const long wanted = text == NULL ? 2 : strtol(text, NULL, 10);
   *count = wanted < 0 ? 0 : wanted > kMostDevices ? kMostDevices : (int)wanted;
 }

@@ -79,7 +79,7 @@ KINDS = {
             "fake_profiler": "{{name}}_profiler",
             "FAKE_DEVICE": "{{NAME}}",
             "FAKE_PLATFORM": "{{NAME}}",
-            "DRYSTONE_FAKE_DEVICES": "{{NAME}}_DEVICES",
+            "FAKE_DEVICES": "{{NAME}}_DEVICES",
             '"FAKE"': '"{{NAME}}"',
             "FakeDevice": "{{Name}}",
             "/device:FAKE:": "/device:{{NAME}}:",
