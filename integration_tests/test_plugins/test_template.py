@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from drystone_abi.new import KINDS
 from integration_tests.support import InstalledEnv, install, make_environment
 from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
+
+KINDS = (
+    "device", "filesystem", "kernels", "optimizer", "passes", "profiler", "python-optimizer",
+    "subgraph",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +39,8 @@ def test_kind(kind: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) 
         assert " passed" in env.run("env", *VARIABLES, *pytest_in, cwd=tmp_path).stdout
     finally:
         uninstall(env, wheel)
+
+
+def test_every_kind_is_tried(env: InstalledEnv) -> None:
+    program = "from drystone_abi.new import KINDS; print(*sorted(KINDS))"
+    assert env.run(env.python, "-I", "-c", program).stdout.split() == list(KINDS)
