@@ -71,7 +71,7 @@ PASSES: Final = (
 OWN: Final = (
     "auto_mixed_precision_cpu", "layer_fusion", "quantized_layers", "elementwise_fusion",
 )  # fmt: skip
-"""Toggles that the C struct lacks: plugins have no say in them."""
+"""Toggles that the C struct lacks: what plugins say of the same work counts (``merge``)."""
 
 DEFAULT_OFF: Final = frozenset(
     {

@@ -1,8 +1,9 @@
 """The table that joins the user's choices with the wishes of plugins (RFC 318, second scenario).
 
-A pass runs when the user lets it and no plugin turns it off: a plugin can turn a pass off, never
-on. ``disable_model_pruning`` is the reverse, because it turns a pass off: one plugin that sets it
-decides.
+A pass runs when the user lets it and no plugin turns it off. Where the user has said nothing, a
+plugin can turn it on, too. ``disable_model_pruning`` is the reverse, because it turns a pass off:
+one plugin that sets it decides. What a plugin turns off is the work, whichever of our passes does
+it: for those of our own, which the C struct lacks, the toggle of the same work counts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.late_dataclasses import dataclass
-from drystone_optimizer.config import OWN, PASSES, OptimizerConfig
+from drystone_optimizer.config import OWN, PASSES, OptimizerConfig, Toggle
 
 __all__ = ["Change", "Merged", "Wishes", "logger", "merge", "warn_of_changes"]
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     import logging
 
 _REVERSED: Final = "disable_model_pruning"
+_WORK_OF: Final = {
+    "auto_mixed_precision_cpu": "auto_mixed_precision",
+    "elementwise_fusion": "remapping",
+    "layer_fusion": "remapping",
+    "quantized_layers": "remapping",
+}
+"""Toggles of our own, with the one of TensorFlow's that turns the same work on and off."""
 
 
 def logger() -> logging.Logger:
@@ -70,14 +78,19 @@ def merge(config: OptimizerConfig, plugins: Sequence[Wishes]) -> Merged:
     values, changes = {}, []
     for name in (*PASSES, *OWN):
         before = config.is_on(name)
-        word = "on" if name == _REVERSED else "off"
-        decisive = name == _REVERSED
-        by = tuple(p.plugin for p in plugins if p.configs.get(name) == word)
-        values[name] = decisive if by else before
+        by = _asking(plugins, _WORK_OF.get(name, name), "on" if name == _REVERSED else "off")
+        values[name] = (name == _REVERSED) if by else before
+        if not by and config.toggle(name) is Toggle.DEFAULT:
+            by = _asking(plugins, name, "on")
+            values[name] = before or bool(by)
         if values[name] != before:
             against = tuple(p.plugin for p in plugins if p.plugin not in by)
             changes.append(Change(name, values[name], by, against))
     return Merged(values, tuple(changes))
+
+
+def _asking(plugins: Sequence[Wishes], toggle: str, word: str) -> tuple[str, ...]:
+    return tuple(plugin.plugin for plugin in plugins if plugin.configs.get(toggle) == word)
 
 
 _warned: Final[set[str]] = set()

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from drystone_optimizer import OptimizerConfig, Toggle
-from drystone_optimizer.config import DEFAULT_OFF, PASSES
-from drystone_optimizer.merge import Wishes, merge, warn_of_changes
+from drystone_optimizer.config import DEFAULT_OFF, OWN, PASSES
+from drystone_optimizer.merge import _WORK_OF, Wishes, merge, warn_of_changes
 
 TURNED_ON = [name for name in PASSES if name != "disable_model_pruning"]
 WISHES = ("on", "default", "off")
@@ -33,7 +33,7 @@ def test_rows_with_the_users_config_on(name: str, first: str, second: str) -> No
     if not off:
         assert merged.changes == ()
         return
-    (change,) = merged.changes
+    (change,) = [change for change in merged.changes if _WORK_OF.get(change.name) != name]
     assert (change.name, change.now, list(change.by)) == (name, False, off)
     assert bool(change.against) == (len(off) == 1)
 
@@ -47,15 +47,31 @@ def test_row_with_the_users_config_off(name: str, first: str, second: str) -> No
         [wish("one", name, first), wish("two", name, second)],
     )
     assert merged.values[name] is False
-    assert merged.changes == ()
+    assert [change for change in merged.changes if _WORK_OF.get(change.name) != name] == []
 
 
 @pytest.mark.parametrize("name", TURNED_ON)
 @pytest.mark.parametrize("first", WISHES)
 def test_users_default_is_the_passes_own(name: str, first: str) -> None:
-    """A plugin cannot turn on a pass whose default is off."""
+    """Where the user has said nothing, a plugin turns a pass on or off; off wins over on."""
     merged = merge(OptimizerConfig(), [wish("one", name, first)])
-    assert merged.values[name] is (name not in DEFAULT_OFF and first != "off")
+    assert merged.values[name] is (first == "on" or (name not in DEFAULT_OFF and first != "off"))
+    merged = merge(OptimizerConfig(), [wish("one", name, first), wish("two", name, "off")])
+    assert merged.values[name] is False
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("user", [Toggle.DEFAULT, Toggle.ON, Toggle.OFF])
+def test_off_holds_for_our_own_passes_of_that_work(name: str, user: Toggle) -> None:
+    """Else our fusions, which come first, leave a plugin nothing to fuse."""
+    config = OptimizerConfig.from_options({name: user.name.lower()})
+    toggle = _WORK_OF[name]
+    assert toggle in PASSES
+    merged = merge(config, [Wishes("itex", {toggle: "off"})])
+    assert merged.values[name] is False
+    assert (name in [change.name for change in merged.changes]) == config.is_on(name)
+    for wishes in ({toggle: "on"}, {}, {"loop_optimization": "off"}):
+        assert merge(config, [Wishes("itex", wishes)]).values[name] is config.is_on(name)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +117,17 @@ def logged(caplog: pytest.LogCaptureFixture, *wishes: Wishes) -> list[str]:
 def test_change_is_warned_of_once_naming_pass_and_plugin(caplog: pytest.LogCaptureFixture) -> None:
     """Row B20. S0-warn, second row: users are reminded that a plugin changed the config."""
     off = {"remapping": "off"}
-    assert logged(caplog, Wishes("itex", off)) == ["remapping was turned off by plugin itex"]
+    assert logged(caplog, Wishes("itex", off)) == [
+        f"{name} was turned off by plugin itex"
+        for name in ("remapping", "layer_fusion", "elementwise_fusion")
+    ]
 
 
 def test_conflict_is_warned_of_more_strongly(caplog: pytest.LogCaptureFixture) -> None:
     """Row B20. S0-warn, rows 3 and 4: and that performance may suffer from conflicting configs."""
-    (line,) = logged(caplog, Wishes("itex", {"remapping": "off"}), Wishes("zen", {}))
+    off = {"loop_optimization": "off"}
+    (line,) = logged(caplog, Wishes("itex", off), Wishes("zen", {}))
     assert line == (
-        "remapping was turned off by plugin itex, against plugin zen: their configurations "
+        "loop_optimization was turned off by plugin itex, against plugin zen: their configurations "
         "conflict, which may cost performance"
     )
