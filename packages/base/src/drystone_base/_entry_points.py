@@ -31,12 +31,16 @@ _PIECE: Final = 1 << 16
 
 @dataclass(frozen=True, order=True)
 class EntryPoint:
-    """One line of a group: its name, what it names (``module:attribute``), and where it is from."""
+    """One line of a group: its name, what it names (``module:attribute``), and where it is from.
+
+    ``place`` is the entry of ``sys.path`` that its package's metadata is in, "" for a zip file.
+    """
 
     name: str
     value: str
     package: str
     version: str
+    place: str = ""
 
     def load(self) -> Any:
         """What it names; raises whatever importing it raises."""
@@ -52,14 +56,14 @@ class EntryPoint:
 def declared(group: str) -> bool:
     """Whether the metadata of some package on ``sys.path`` has a section of that name."""
     header = f"[{group}]".encode()
-    return any(header in text for _, _, text in _texts())
+    return any(header in text for *_, text in _texts())
 
 
 def declaring() -> list[tuple[str, str, str]]:
     """Packages whose metadata has a section of ours: name, version and text, sorted."""
     return sorted(
         (package, version, text.decode("utf-8", "replace"))
-        for package, version, text in _texts()
+        for _, package, version, text in _texts()
         if b"[drystone." in text
     )
 
@@ -70,26 +74,26 @@ def points(group: str) -> list[EntryPoint]:
     header = f"[{group}]"
     found: dict[tuple[str, str], EntryPoint] = {}
     seen: set[str] = set()
-    for package, version, text in _texts():
+    for place, package, version, text in _texts():
         if header.encode() not in text or package in seen:
             continue
         seen.add(package)
         if not package:
             found |= {(p.package, p.name): p for p in _of_metadata(group)}
             continue
-        for point in _section(text.decode("utf-8", "replace"), header, package, version):
+        for point in _section(text.decode("utf-8", "replace"), header, (package, version, place)):
             found.setdefault((package, point.name), point)
     return sorted(found.values())
 
 
-def _section(text: str, header: str, package: str, version: str) -> Iterator[EntryPoint]:
+def _section(text: str, header: str, of: tuple[str, str, str]) -> Iterator[EntryPoint]:
     inside = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             inside = line == header
         elif inside and line and line[0] not in "#;":
             name, _, value = line.partition("=")
-            yield EntryPoint(name.strip(), value.strip(), package, version)
+            yield EntryPoint(name.strip(), value.strip(), *of)
 
 
 def _of_metadata(group: str) -> Iterator[EntryPoint]:
@@ -100,8 +104,8 @@ def _of_metadata(group: str) -> Iterator[EntryPoint]:
         yield EntryPoint(point.name, point.value, package, version)
 
 
-def _texts() -> list[tuple[str, str, bytes]]:
-    """Every ``entry_points.txt`` of ``sys.path`` with its package and the version of that.
+def _texts() -> list[tuple[str, str, str, bytes]]:
+    """Every ``entry_points.txt`` of ``sys.path``: its place, its package, the version of that.
 
     For what is no folder (a zip file) a text that may hold any of our groups, of package "". Read
     again for a group that is asked for when a folder has changed.
@@ -118,8 +122,8 @@ def _changed(place: str) -> int:
 
 
 @lru_cache(maxsize=1)
-def _read(places: tuple[tuple[str, int], ...]) -> list[tuple[str, str, bytes]]:
-    return [found for place, _ in places for found in _of_place(place)]
+def _read(places: tuple[tuple[str, int], ...]) -> list[tuple[str, str, str, bytes]]:
+    return [(place or os.curdir, *found) for place, _ in places for found in _of_place(place)]
 
 
 def _of_place(place: str) -> Iterator[tuple[str, str, bytes]]:

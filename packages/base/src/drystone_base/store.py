@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops._mapped import MappedFile
+from drystone_base.owners import described, is_own
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,6 @@ _FRONT: Final = 8  # bytes: the length of a header, and its checksum
 _MOST_HEADER: Final = 1 << 26
 _DRAFT: Final = ".draft-"
 _BOUNDARY: Final = 64  # bytes: contents begin at a multiple
-_OTHERS_WRITE: Final = 0o022
 _MOST_SECONDS: Final = 3600.0
 """How long a file may be in the writing without a change."""
 
@@ -63,8 +63,8 @@ class Store:
         try:
             with open(path, "rb") as file:
                 state = os.fstat(file.fileno())
-                if self.own_only and not _is_own(state):
-                    raise BadFile(f"{path} is not this user's alone: {_owner(state)}")
+                if self.own_only and not is_own(state):
+                    raise BadFile(f"{path} is not this user's alone: {described(state)}")
                 data = memoryview(MappedFile.of(file))
         except FileNotFoundError:
             return None
@@ -133,8 +133,8 @@ class Store:
         for path in sorted(self.folder.glob(f"*.{self.kind}")) if self.own_only else ():
             with suppress(OSError):
                 state = path.stat()
-                if not _is_own(state):
-                    found.append(f"{path}: {_owner(state)}")
+                if not is_own(state):
+                    found.append(f"{path}: {described(state)}")
         return found
 
     @property
@@ -211,17 +211,6 @@ def cache_store(kind: str, where: Variable, size: Variable) -> Store | None:
         return Store(folder, size.value(), kind, own_only=True)
     except RuntimeError:  # a user without a home
         return None
-
-
-def _is_own(state: os.stat_result) -> bool:
-    """Whether a file belongs to this user or to root, and nobody else may write to it."""
-    if not hasattr(os, "geteuid"):
-        return True
-    return state.st_uid in (os.geteuid(), 0) and not state.st_mode & _OTHERS_WRITE
-
-
-def _owner(state: os.stat_result) -> str:
-    return f"it belongs to user {state.st_uid}, mode {state.st_mode & 0o7777:o}"
 
 
 def _a(kind: str) -> str:

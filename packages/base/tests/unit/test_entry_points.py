@@ -40,9 +40,9 @@ def test_points_of_a_group_are_read_sorted(site: Path) -> None:
     install(site, "Some_Thing-1.0.dist-info", text)
     install(site, "other.egg-info", "[a.group]\nearly = sys:path [extra]\n")
     assert points("a.group") == [
-        EntryPoint("early", "json", "some-thing", "1.0"),
-        EntryPoint("early", "sys:path [extra]", "other", ""),
-        EntryPoint("later", "os.path:join", "some-thing", "1.0"),
+        EntryPoint("early", "json", "some-thing", "1.0", str(site)),
+        EntryPoint("early", "sys:path [extra]", "other", "", str(site)),
+        EntryPoint("later", "os.path:join", "some-thing", "1.0", str(site)),
     ]
     assert declared("a.group")
     assert not declared("b.group")
@@ -57,7 +57,7 @@ def test_package_that_is_there_twice_counts_once(
     try:
         install(site, "p-2.dist-info", "[a.group]\nn = new:f\n")
         install(second, "p-1.dist-info", "[a.group]\nn = old:f\no = old:g\n")
-        assert points("a.group") == [EntryPoint("n", "new:f", "p", "2")]
+        assert points("a.group") == [EntryPoint("n", "new:f", "p", "2", str(site))]
     finally:
         sys.path.remove(str(second))
 

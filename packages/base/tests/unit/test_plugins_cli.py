@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from plugin_files import VARIANTS, Compile, rewritten
 
 from drystone_base.cli._app import app
-from drystone_base.plugins import _discover, _manager, _wanted, isolation
+from drystone_base.plugins import _discover, _manager, _places, _wanted, isolation
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     monkeypatch.setattr(_manager, "manager", _manager.Manager())
     monkeypatch.setattr(isolation, "manager", _manager.manager)
-    site = tmp_path / "drystone-plugins"
-    site.mkdir()
-    monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(tmp_path)]))
+    site = tmp_path / "site-packages" / "drystone-plugins"
+    site.mkdir(parents=True)
+    found = SimpleNamespace(path=[str(site.parent)], modules=sys.modules)
+    monkeypatch.setattr(_places, "sys", found)
     monkeypatch.setattr(_discover, "points", lambda _: [])
     monkeypatch.setattr(_wanted, "installed", lambda: True)
     return site

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from drystone_base._entry_points import EntryPoint
 from drystone_base.errors import DrystoneError, PluginError
 from drystone_base.host import filesystem
 from drystone_base.ops.defs import op_def
-from drystone_base.plugins import Plugin, StepResult, _discover, _offers, _trust
+from drystone_base.plugins import Plugin, StepResult, _discover, _offers, _places, _trust
 from drystone_base.plugins import _manager as managing
 from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins._discover import discover, from_path
@@ -35,7 +36,7 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plugin folder in a site-packages folder of its own, and developer mode."""
-    folder = tmp_path / "site" / "drystone-plugins"
+    folder = tmp_path / "site-packages" / "drystone-plugins"
     folder.mkdir(parents=True)
     search(monkeypatch, folder.parent)
     monkeypatch.setattr(_discover, "points", lambda _: [])
@@ -46,7 +47,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def search(monkeypatch: pytest.MonkeyPatch, *folders: Path | str) -> None:
     """Let discovery see this ``sys.path``."""
-    monkeypatch.setattr(_discover, "sys", SimpleNamespace(path=[str(f) for f in folders]))
+    monkeypatch.setattr(
+        _places, "sys", SimpleNamespace(path=[str(f) for f in folders], modules=sys.modules)
+    )
 
 
 def put(file: Path, folder: Path, name: str) -> Path:
@@ -75,6 +78,7 @@ def test_order_is_by_name_and_each_file_counts_once(
 ) -> None:
     """Row E10. S2-directories."""
     second = tmp_path / "second" / "drystone-plugins"
+    (tmp_path / "second" / "wall-1.0.dist-info").mkdir(parents=True)
     second.mkdir(parents=True)
     search(monkeypatch, second.parent, site.parent, site.parent, "")
     file = compile_library(VARIANTS)
@@ -90,6 +94,71 @@ def test_order_is_by_name_and_each_file_counts_once(
     ]
     assert "the same file as" in found.ignored[0].text
     assert [(p.place, p.found) for p in found.places[:2]] == [(str(second), 2), (str(site), 2)]
+
+
+def test_the_working_folder_is_not_searched(
+    compile_library: Compile, tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is on the path, and however it is named; nor a folder that is no site folder."""
+    here = tmp_path / "work" / "site-packages"
+    (here / "wall-1.0.dist-info").mkdir(parents=True)
+    (here / "drystone-plugins").mkdir()
+    put(compile_library(VARIANTS), here / "drystone-plugins", "libcrash.so")
+    src = tmp_path / "src"
+    shutil.copytree(here / "drystone-plugins", src / "drystone-plugins")
+    monkeypatch.chdir(here)
+    link = tmp_path / "link"
+    link.symlink_to(here)
+    for entry in ("", ".", "../site-packages", here, link):
+        search(monkeypatch, entry, src, site.parent)
+        found = discover(Settings())
+        assert found.plugins == []
+        assert [place.text for place in found.places[:3]] == [
+            "the working folder is not searched",
+            "no package is installed in this folder of sys.path",
+            "",
+        ]
+    monkeypatch.chdir(tmp_path)
+    assert [p.name for p in discover(Settings()).plugins] == ["crash"]
+
+
+def test_entry_points_of_the_working_folder_are_not_taken(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (".", str(tmp_path)):
+        point = EntryPoint("wall", "wall:path", "wall", "1.0", place)
+        monkeypatch.setattr(_discover, "points", lambda _, point=point: [point])
+        monkeypatch.chdir(tmp_path)
+        assert discover(Settings()).plugins == []
+    monkeypatch.chdir(site)
+    assert [p.name for p in discover(Settings()).plugins] == ["wall"]
+
+
+@pytest.mark.parametrize("where", ["file", "manifest", "folder", "parent"])
+def test_what_others_may_write_is_remarked(
+    compile_library: Compile, site: Path, where: str
+) -> None:
+    file = put(compile_library(VARIANTS, flags=[f'-DOP="Open{where}"']), site, "libopen.so")
+    manifest = file.with_name("libopen.so.toml")
+    manifest.write_text('name = "open"\n', encoding="utf-8")
+    places = {"file": file, "manifest": manifest, "folder": site, "parent": site.parent}
+    for place in places.values():
+        place.chmod(0o755)
+    places[where].chmod(0o777)
+    (found,) = Manager().load(file)
+    assert found.state == "loaded"
+    assert found.steps[0].reason == "plugin-others-write"
+    assert found.warnings()[0] == (
+        f"others may write to what is loaded: {places[where]}: "
+        f"it belongs to user {os.geteuid()}, mode 777"
+    )
+
+
+def test_a_folder_above_that_is_sticky_shelters(compile_library: Compile, site: Path) -> None:
+    file = put(compile_library(VARIANTS, flags=['-DOP="Sheltered"']), site, "libsheltered.so")
+    for place, mode in ((file, 0o755), (site, 0o755), (site.parent, 0o1777)):
+        place.chmod(mode)
+    assert Manager().load(file)[0].steps[0].reason == ""
 
 
 def test_junk_is_ignored_with_a_reason(site: Path) -> None:

@@ -296,11 +296,13 @@ def test_installed_plugins_are_there_before_any_session(
 ) -> None:
     """S0-optimize: a program that optimizes and makes no session gets what a session would."""
     flags = ['-DDEVICE="SITE"', f"-DOPTIMIZE={ABS_FOR_NEG}"]
-    folder = tmp_path / "drystone-plugins"
-    folder.mkdir()
+    folder = tmp_path / "site-packages" / "drystone-plugins"
+    folder.mkdir(parents=True)
     shutil.copy(compile_library("optimizer_variants.c", flags=flags), folder / "libsite.so")
     (tmp_path / "graph.pb").write_bytes(negation("/device:SITE:0").to_bytes())
     code = (
+        "import sys\n"
+        f"sys.path.append({str(folder.parent)!r})\n"
         "from pathlib import Path\n"
         "from drystone_base.graph import Graph\n"
         "from drystone_optimizer import optimize\n"

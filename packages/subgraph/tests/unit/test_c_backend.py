@@ -181,10 +181,12 @@ def test_an_older_plugin_knows_fewer_members(compile_library: Compile, tmp_path:
 
 def test_installed_backends_are_known_before_any_session(library: Path, tmp_path: Path) -> None:
     """Also where the plugin is tried in a child first, which must not try all plugins itself."""
-    folder = tmp_path / "drystone-plugins"
-    folder.mkdir()
+    folder = tmp_path / "site-packages" / "drystone-plugins"
+    folder.mkdir(parents=True)
     shutil.copy(library, folder / "libelementwise.so")
     code = (
+        "import sys\n"
+        f"sys.path.append({str(folder.parent)!r})\n"
         "from drystone_base import modules\n"
         "from drystone_subgraph import backends\n"
         "from drystone_subgraph.module import MODULE\n"

@@ -1,8 +1,8 @@
 """The first step: which plugins are there, in a fixed order, each once.
 
 Searched are the folder ``drystone-plugins`` of every site-packages folder of ``sys.path``, the
-entry points of the group ``drystone.plugins``, and, if asked for, TensorFlow's own folders
-``tensorflow-plugins``.
+entry points of the group ``drystone.plugins`` outside of the working folder, and, if asked for,
+TensorFlow's own folders ``tensorflow-plugins``.
 Folders are not searched recursively. Every file that is passed over is kept with its reason.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Final
@@ -18,6 +17,7 @@ from typing import Any, Final
 from drystone_base._entry_points import EntryPoint, points
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._manifest import manifest_for
+from drystone_base.plugins._places import is_working_folder, plugin_folders
 from drystone_base.plugins._record import Plugin, library_stem, plugin_name, skipped
 from drystone_base.plugins._settings import Settings
 
@@ -70,11 +70,12 @@ class Discovery:
 def discover(settings: Settings) -> Discovery:
     """Everything that the searched places offer."""
     found = Discovery()
-    for folder in _site_folders(FOLDER):
-        _search(found, folder)
-    if settings.tensorflow_plugins:
-        for folder in _site_folders(TENSORFLOW_FOLDER):
-            _search(found, folder)
+    for name in (FOLDER, TENSORFLOW_FOLDER) if settings.tensorflow_plugins else (FOLDER,):
+        for folder, why in plugin_folders(name):
+            if why:
+                found.places.append(Place(folder, 0, why))
+            else:
+                _search(found, folder)
     _entry_points(found)
     found.order()
     return found
@@ -100,16 +101,6 @@ def _identity(path: str) -> Iterator[object]:
     except OSError:
         return
     yield facts.st_dev, facts.st_ino
-
-
-def _site_folders(name: str) -> Iterator[str]:
-    """That folder in every entry of ``sys.path`` that has one, each once, in order."""
-    seen = set()
-    for entry in sys.path:
-        folder = os.path.join(entry, name)
-        if os.path.isdir(folder) and (real := os.path.realpath(folder)) not in seen:
-            seen.add(real)
-            yield folder
 
 
 def _search(found: Discovery, folder: str) -> None:
@@ -159,6 +150,10 @@ def _entry_points(found: Discovery) -> None:
     """Take entry points by name; what they name is not imported yet."""
     before = len(found.plugins)
     for point in points(GROUP):
+        if point.place and is_working_folder(point.place):
+            text = "the working folder is not searched"
+            found.places.append(Place(f"entry point {point.name} in {point.place}", 0, text))
+            continue
         plugin = Plugin(point.name, f"entry point {point.value}", GROUP)
         plugin.package, plugin.version = point.package, point.version
         found.points[plugin.path] = point

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Final
 
 from drystone_base.errors import HostError, PluginError
+from drystone_base.owners import others_who_write
 from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
-from drystone_base.plugins._manifest import take_manifest
+from drystone_base.plugins._manifest import manifest_for, take_manifest
 from drystone_base.plugins._open import initialise, open_plugin, registered_nothing
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._probe import isolated, probe
@@ -40,14 +41,20 @@ def _choose(plugin: Plugin, settings: Settings) -> StepResult:
 
 
 def _choose_file(plugin: Plugin, settings: Settings) -> StepResult:
-    """The step for a library: whether it is wanted, and its file is there."""
+    """The step for a library: whether it is wanted, its file is there, and who may write to it."""
     result = _choose(plugin, settings)
-    if result.state == "passed":
-        try:
-            os.stat(plugin.path)
-        except OSError as error:
-            return failed("discover", plugin.unreadable(error), **result.facts)
-    return result
+    if result.state != "passed":
+        return result
+    try:
+        os.stat(plugin.path)
+    except OSError as error:
+        return failed("discover", plugin.unreadable(error), **result.facts)
+    beside = manifest_for(plugin.path)
+    others = others_who_write(plugin.path, *([beside.file] if beside else []))
+    if not others:
+        return result
+    text = f"others may write to what is loaded: {'; '.join(others)}"
+    return passed("discover", reason="plugin-others-write", text=text, **result.facts)
 
 
 def _manifest(plugin: Plugin, settings: Settings) -> StepResult:

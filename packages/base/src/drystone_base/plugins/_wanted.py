@@ -73,7 +73,7 @@ def installed() -> bool:
     folders = ["drystone-plugins"]
     if TF_PLUGINS.value():
         folders.append("tensorflow-plugins")
-    places = dict.fromkeys(entry or os.curdir for entry in sys.path)
+    places = dict.fromkeys(filter(None, sys.path))
     if any(os.path.isdir(os.path.join(place, name)) for place in places for name in folders):
         return True
     return declared("drystone.plugins")

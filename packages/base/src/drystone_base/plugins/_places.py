@@ -1,0 +1,64 @@
+"""Where plugins are looked for: folders of ``sys.path`` that packages are installed into.
+
+Never the working folder: whoever unpacks a model there, or shares it, could put a plugin beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+__all__ = ["is_working_folder", "not_a_site", "plugin_folders"]
+
+_NAMES: Final = ("site-packages", "dist-packages")
+
+
+def plugin_folders(name: str) -> list[tuple[str, str]]:
+    """That folder in every entry of ``sys.path`` that has one, each once, in order.
+
+    Each with the reason why it is not searched, or "".
+    """
+    seen: set[str] = set()
+    found = []
+    for entry in sys.path:
+        folder = os.path.join(entry, name)
+        if os.path.isdir(folder) and (real := os.path.realpath(folder)) not in seen:
+            why = not_a_site(entry)
+            found.append((folder, why))
+            if not why:
+                seen.add(real)
+    return found
+
+
+def not_a_site(entry: str) -> str:
+    """Why an entry of ``sys.path`` is no folder that packages are installed into; "" if it is."""
+    if os.path.realpath(entry) in _known():
+        return ""
+    if is_working_folder(entry):
+        return "the working folder is not searched"
+    if os.path.basename(os.path.normpath(entry)) in _NAMES or _has_packages(entry):
+        return ""
+    return "no package is installed in this folder of sys.path"
+
+
+def is_working_folder(entry: str) -> bool:
+    """Whether an entry of ``sys.path`` is the folder that the process works in."""
+    return not os.path.isabs(entry) or os.path.realpath(entry) == os.path.realpath(os.curdir)
+
+
+def _known() -> set[str]:
+    """The site folders of this interpreter."""
+    import sysconfig
+
+    paths = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
+    user = getattr(sys.modules.get("site"), "USER_SITE", None)
+    return {os.path.realpath(path) for path in (*paths, user) if path}
+
+
+def _has_packages(entry: str) -> bool:
+    """Whether pip has installed something there, as with ``--target``."""
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(entry))
+    except OSError:
+        return False
