@@ -26,10 +26,19 @@ add_dependencies(drystone_cpu_omp host_name)
 target_compile_options(drystone_cpu_omp PRIVATE -Wall -Wextra ${math})
 set_target_properties(drystone_cpu_omp PROPERTIES PREFIX "lib" OUTPUT_NAME domp SUFFIX ".so.1" NO_SONAME ON)
 
+get_target_property(dnnl_file DNNL::dnnl LOCATION)
+file(REAL_PATH "${dnnl_file}" dnnl_file)
+set(dnnl_ours "${CMAKE_CURRENT_BINARY_DIR}/libddnn.so.3")
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/rename_omp.py" "${dnnl_file}" "${dnnl_ours}"
+  COMMAND_ERROR_IS_FATAL ANY)
+
 file(GLOB dnnl_sources CONFIGURE_DEPENDS kernels/dnnl/*.cc)
 add_library(drystone_cpu_dnnl MODULE ${core_sources} ${dnnl_sources})
 target_include_directories(drystone_cpu_dnnl PRIVATE kernels)
-target_link_libraries(drystone_cpu_dnnl PRIVATE drystone::plugin_abi DNNL::dnnl drystone_cpu_omp)
+target_include_directories(drystone_cpu_dnnl SYSTEM PRIVATE
+  $<TARGET_PROPERTY:DNNL::dnnl,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(drystone_cpu_dnnl PRIVATE drystone::plugin_abi "${dnnl_ours}" drystone_cpu_omp)
 target_link_options(drystone_cpu_dnnl PRIVATE "LINKER:--no-as-needed"
   "$<TARGET_FILE:host_name>" "LINKER:--as-needed" "LINKER:--allow-shlib-undefined")
 add_dependencies(drystone_cpu_dnnl host_name)
@@ -40,17 +49,11 @@ set_target_properties(drystone_cpu_dnnl PROPERTIES
   PREFIX "lib" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   SKIP_BUILD_RPATH OFF BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 
-get_target_property(dnnl_file DNNL::dnnl LOCATION)
-file(REAL_PATH "${dnnl_file}" dnnl_file)
-set(dnnl_ours "${CMAKE_CURRENT_BINARY_DIR}/libdnnl.so.3")
-execute_process(
-  COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/rename_omp.py" "${dnnl_file}" "${dnnl_ours}"
-  COMMAND_ERROR_IS_FATAL ANY)
 install(TARGETS drystone_cpu_dnnl LIBRARY DESTINATION drystone_cpu)
 install(TARGETS drystone_cpu_omp LIBRARY DESTINATION drystone_cpu)
 install(FILES "${dnnl_ours}" DESTINATION drystone_cpu)
 # It comes with symbols for debuggers, a fifth of its size, that nothing at run time reads.
 if(CMAKE_STRIP)
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-unneeded
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/drystone_cpu/libdnnl.so.3\" COMMAND_ERROR_IS_FATAL ANY)")
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/drystone_cpu/libddnn.so.3\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()

@@ -1,8 +1,9 @@
-"""Give oneDNN's library the OpenMP of kernels/omp: `python rename_omp.py FROM TO`.
+"""Give oneDNN's library the OpenMP of kernels/omp and a name: `python rename_omp.py FROM TO`.
 
 The names that it takes from GNU's OpenMP are changed by a letter, and so is that of the library
 that they are looked for in: drystone's is found, and never the one of another package in the same
-process, nor theirs ours. Nothing else is changed, and nothing moves.
+process, nor theirs ours. Its own name is changed likewise, as the linker takes the first library of
+a name that anyone has opened. Nothing else is changed, and nothing moves.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 RENAMED = {
     b"libgomp.so.1": b"libdomp.so.1",
+    b"libdnnl.so.3": b"libddnn.so.3",
     **{
         name: b"D" + name[1:]
         for name in (

@@ -1,4 +1,5 @@
 /* A plugin with one op whose loading misbehaves as its flags say. */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <utime.h>
@@ -42,6 +43,16 @@ TF_CAPI_EXPORT int extra_export(void) { return 1; }
 extern void TF_NobodyHasThis(void);
 #endif
 
+#ifdef OPENS
+/* Whatever is opened later may be tied to the functions of the library that it opens. */
+#ifdef OPENS_EARLY
+__attribute__((constructor))
+#endif
+static void open_for_all(void) {
+  if (dlopen(OPENS, RTLD_NOW | RTLD_GLOBAL) == NULL) abort();
+}
+#endif
+
 #ifdef NO_ENTRY
 void TF_InitKernel(void);
 #else
@@ -49,6 +60,9 @@ TF_CAPI_EXPORT void TF_InitKernel(void);
 #endif
 
 void TF_InitKernel(void) {
+#if defined(OPENS) && !defined(OPENS_EARLY)
+  open_for_all();
+#endif
 #ifdef EXIT
   exit(EXIT);
 #endif

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,15 @@ from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._probe import probe
 
 FAILS = 'AFTER_INIT=TF_SetStatus(status, %s, "the quarry is closed");'
+
+
+CC = shutil.which("cc") or "cc"
+TELLS = """
+import json, sys
+from drystone_base.plugins import load_library
+(found,) = load_library(sys.argv[1], policy="allow_unverified")
+print(json.dumps([found.steps[-1].reason, found.steps[-1].text]))
+"""
 
 
 def started(path: Path) -> tuple[Plugin, StepResult]:
@@ -71,6 +81,31 @@ def test_one_module_of_two_fails(compile_library: Compile) -> None:
     assert "the quarry is closed" in result.text
     assert record.registered["ops"] == ["HalfThere"]
     assert result.facts["entries"]["TF_InitKernel (kernels)"] == "ok"
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_names_that_a_plugin_makes_global_are_reported(
+    compile_library: Compile, tmp_path: Path, early: bool
+) -> None:
+    """As Intel's wheel does with its oneDNN and OpenMP; in a child, as they stay global."""
+    names = ("dnnl_version", "GOMP_barrier", "omp_set_num_threads")
+    source = tmp_path / "global.c"
+    source.write_text("".join(f"void {name}(void) {{}}\n" for name in names), encoding="utf-8")
+    library = tmp_path / "libglobal.so"
+    subprocess.run([CC, "-shared", "-fPIC", source, "-o", library], check=True)
+    flags = [f'-DOPENS="{library}"', '-DOP="OpensForAll"', *(["-DOPENS_EARLY"] if early else [])]
+    file = compile_library(VARIANTS, flags=flags)
+    done = subprocess.run(
+        [sys.executable, "-c", TELLS, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+    reason, text = json.loads(done.stdout)
+    assert reason == "plugin-remarked"
+    for family in ("dnnl_*", "GOMP_*", "omp_*"):
+        assert f"{family} of {library} became global: libraries that are opened later may" in text
 
 
 def test_exceptions_stop_at_the_boundary(compile_library: Compile) -> None:

@@ -1,4 +1,7 @@
-"""Another library with TensorFlow's names in the process, as after `import tensorflow`."""
+"""Another library with our names in the process: TensorFlow's, oneDNN's, OpenMP's.
+
+As after `import tensorflow`, or beside a plugin that opens its own oneDNN for the whole process.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,24 @@ np.testing.assert_allclose(found, 288)
 """
 
 
+def names_of_onednn() -> set[str]:
+    """What oneDNN's library has, as far as its users may call it, and what it calls of OpenMP."""
+    native_ops.load()
+    every = (row.library for rows in registered().values() for row in rows)
+    plugin = Path(next(library for library in every if "drystone_cpu" in library))
+    text = (plugin.parents[1] / "drystone_cpu" / "libddnn.so.3").read_bytes()
+    found = {name.decode() for name in re.findall(rb"(?<=\0)dnnl_[a-z_0-9]+(?=\0)", text)}
+    assert len(found) > 100
+    called = {name.decode() for name in re.findall(rb"(?<=\0)[Dd](?:OMP|mp)_[a-z_]+(?=\0)", text)}
+    theirs = {name.replace("DOMP", "GOMP").replace("dmp", "omp") for name in called}
+    return found | theirs | {"omp_get_max_threads", "omp_set_num_threads", "GOMP_parallel"}
+
+
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library whose functions of these names end the process."""
+    """A library whose functions of these names end the process, of the name of oneDNN's own."""
     folder = tmp_path_factory.mktemp("stranger")
-    names: set[str] = set()
+    names = names_of_onednn()
     for header in Path(get_include()).glob("drystone/*.h"):
         names |= set(re.findall(r"\bTF_[A-Z]\w+(?=\()", header.read_text(encoding="utf-8")))
     lines = [f'void {name}(void) {{ write(2, "{name}\\n", {len(name) + 1}); _exit(97); }}'
@@ -47,7 +63,9 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(lines) > 100
     source, library = folder / "stranger.c", folder / "libstranger.so"
     source.write_text("#include <unistd.h>\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    subprocess.run([CC, "-shared", "-fPIC", source, "-o", library], check=True)
+    subprocess.run(
+        [CC, "-shared", "-fPIC", "-Wl,-soname,libdnnl.so.3", source, "-o", library], check=True
+    )
     return library
 
 

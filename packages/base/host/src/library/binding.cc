@@ -105,6 +105,44 @@ std::vector<Mapped> mapped_files() {
   return out;
 }
 
+GlobalNames::GlobalNames() : before_(found()) {}
+
+void GlobalNames::report(std::vector<std::string>* out) const {
+  for (const auto& [family, file] : found()) {
+    if (before_.contains(family)) continue;
+    out->push_back(family + " of " + file + " became global: libraries that are opened later may be " +
+                   "tied to them instead of their own");
+  }
+}
+
+std::map<std::string, std::string> GlobalNames::found() {
+  struct Family {
+    const char* names;
+    std::vector<const char*> samples;
+  };
+  static const auto* families = new std::vector<Family>{
+      {"dnnl_*", {"dnnl_version", "dnnl_primitive_create", "dnnl_engine_create"}},
+      {"GOMP_*", {"GOMP_parallel", "GOMP_barrier", "GOMP_critical_start"}},
+      {"omp_*", {"omp_get_max_threads", "omp_get_thread_num", "omp_set_num_threads"}},
+      {"__kmpc_*", {"__kmpc_fork_call", "__kmpc_barrier"}},
+      {"cblas_*", {"cblas_sgemm", "cblas_dgemm"}},
+      {"TF_*", {"TF_NewStatus", "TF_NewTensor", "TF_AllocateTensor"}},
+      {"protobuf's functions", {"_ZN6google8protobuf8internal13VerifyVersionEiiPKc"}},
+      {"malloc and free", {"malloc", "free"}},
+  };
+  static const link_map* libc = map_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+  std::map<std::string, std::string> out;
+  for (const Family& family : *families) {
+    for (const char* name : family.samples) {
+      const void* found = dlsym(RTLD_DEFAULT, name);
+      const link_map* owner = found == nullptr || is_in_host(found) ? nullptr : map_of(found);
+      if (owner == nullptr || owner == libc) continue;
+      out.emplace(family.names, owner->l_name);
+    }
+  }
+  return out;
+}
+
 bool is_in_host(const void* address) noexcept {
   return map_of(address) == map_of(reinterpret_cast<const void*>(&is_in_host));
 }

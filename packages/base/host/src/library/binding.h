@@ -4,6 +4,7 @@
 
 #include <link.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,20 @@ bool is_in_host(const void* address) noexcept;
 // Fails (FAILED_PRECONDITION) where an undefined symbol of `handle`, or of a file mapped since
 // `before`, has been bound to another library although the host has it.
 void require_bound_to_host(void* handle, const std::vector<Mapped>& before);
+
+// Well-known names that several libraries of a process bring with them, as far as the whole program
+// finds them. What is opened later would be tied to them instead of to its own.
+class GlobalNames {
+ public:
+  GlobalNames();
+  // Adds a line for each family of names that has become global since, with the file that has it.
+  void report(std::vector<std::string>* out) const;
+
+ private:
+  static std::map<std::string, std::string> found();
+
+  std::map<std::string, std::string> before_;
+};
 
 }  // namespace drystone::host
 

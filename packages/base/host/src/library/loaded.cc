@@ -64,6 +64,7 @@ DS_Library* open_new(const std::string& path, const FileState& checked) {
   auto library = std::make_unique<DS_Library>();
   library->path = path;
   const std::vector<Mapped> before = mapped_files();
+  const GlobalNames global;
   require_unchanged(path, checked, "checked; it was not opened");
   {
     const LibraryScope scope(library.get());  // its constructors may register things
@@ -75,6 +76,7 @@ DS_Library* open_new(const std::string& path, const FileState& checked) {
     return same;
   }
   require_bound_to_host(library->handle, before);
+  global.report(&library->warnings);
   for (const Entry& entry : entries()) {
     if (entry_function(*library, entry.symbol) != nullptr) {
       library->results.push_back({&entry, false, TF_OK, ""});
@@ -88,10 +90,12 @@ DS_Library* open_new(const std::string& path, const FileState& checked) {
 void call(DS_Library& library, DS_EntryResult& result) {
   result.called = true;
   TF_Status status;
+  const GlobalNames global;
   guarded(&status, result.entry->symbol, [&] {
     const LibraryScope scope(&library);
     result.entry->handler(library, entry_function(library, result.entry->symbol));
   });
+  global.report(&library.warnings);
   result.code = status.code;
   result.message = status.message;
 }

@@ -130,7 +130,8 @@ def _judge(
         return failed("entry", registered_nothing(plugin, single + remarks), **shown)
     texts = [error.found for _, error in errors] + single + remarks
     if texts:
-        return passed("entry", reason="plugin-partly-loaded", text=once(texts), **shown)
+        reason = "plugin-partly-loaded" if errors or single else "plugin-remarked"
+        return passed("entry", reason=reason, text=once(texts), **shown)
     return passed("entry", **shown)
 
 
