@@ -26,7 +26,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Read metadata anew."""
-    declared.cache_clear()
+    declared.__wrapped__.cache_clear()  # type: ignore[attr-defined]
     _entry_points._read.cache_clear()
 
 

@@ -24,7 +24,7 @@ CC = shutil.which("cc") or "cc"
 TELLS = """
 import json, sys
 from drystone_base.plugins import load_library
-(found,) = load_library(sys.argv[1], policy="allow_unverified")
+found = load_library(sys.argv[1], policy="allow_unverified")
 print(json.dumps([found.steps[-1].reason, found.steps[-1].text]))
 """
 
@@ -99,9 +99,10 @@ def test_names_that_a_plugin_makes_global_are_reported(
         [sys.executable, "-c", TELLS, str(file)],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
     )
+    assert done.returncode == 0, done.stderr
     reason, text = json.loads(done.stdout)
     assert reason == "plugin-remarked"
     for family in ("dnnl_*", "GOMP_*", "omp_*"):

@@ -74,7 +74,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_all_parts_call_our_host(stranger: Path, when: str) -> None:
     words = [sys.executable, "-c", RUN, str(stranger), *(["before"] if when == "before" else [])]
-    paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(HERE), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": paths}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -282,7 +282,7 @@ def test_base_without_the_package_does_not_look_for_it() -> None:
     code = (
         "import sys\n"
         "from drystone_base import Graph, Session, _entry_points\n"
-        "_entry_points._texts = lambda: [('p', '1', b'[console_scripts]')]\n"
+        "_entry_points._texts = lambda: [('.', 'p', '1', b'[console_scripts]')]\n"
         "g = Graph(); g.add('NoOp', 'n')\n"
         "Session(g).run('n')\n"
         "print('drystone_optimizer' in sys.modules)\n"
