@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from drystone_base.plugins import Plugin, _settings
+from drystone_base.plugins import Plugin, _discover, _places, _settings
 from drystone_base.plugins._settings import Settings
 
 __all__ = [
@@ -18,9 +20,12 @@ __all__ = [
     "VARIANTS",
     "Compile",
     "own_settings",
+    "own_site",
     "plugin",
+    "put",
     "records_flag",
     "rewritten",
+    "search",
 ]
 
 Compile = Callable[..., Path]
@@ -57,3 +62,27 @@ def own_settings(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.setattr(_settings, "_overrides", {})
+
+
+def own_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The plugin folder of a site-packages folder, which alone is searched; in developer mode."""
+    folder = tmp_path / "site-packages" / "drystone-plugins"
+    folder.mkdir(parents=True)
+    search(monkeypatch, folder.parent)
+    monkeypatch.setattr(_discover, "points", lambda _: [])
+    monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
+    monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "0")
+    return folder
+
+
+def search(monkeypatch: pytest.MonkeyPatch, *folders: Path | str) -> None:
+    """Let discovery see this ``sys.path``."""
+    monkeypatch.setattr(
+        _places, "sys", SimpleNamespace(path=[str(f) for f in folders], modules=sys.modules)
+    )
+
+
+def put(file: Path, folder: Path, name: str) -> Path:
+    """A copy of the file in a folder."""
+    shutil.copy(file, folder / name)
+    return folder / name
