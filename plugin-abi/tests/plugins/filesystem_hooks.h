@@ -38,6 +38,9 @@
 #ifndef ON_CHILDREN
 #define ON_CHILDREN
 #endif
+#ifndef ON_MATCHING
+#define ON_MATCHING
+#endif
 #ifndef ON_TRANSACTION
 #define ON_TRANSACTION
 #endif

@@ -231,6 +231,18 @@ _MISBEHAVIOUR: dict[str, tuple[dict[str, str], Callable[[str], object], str]] = 
         fs.list_directory,
         "answered an array with a NULL in it",
     ),
+    **{f"names the child {name}": (
+        {"ON_CHILDREN": f'if (path) return two_names(entries, "a", "{name}");'},
+        fs.list_directory, f"answered {name}, which is outside of what it was asked for",
+    ) for name in ("..", "../", "a/b", "/etc/passwd", "a/../..", "a//", "/")},
+    "matches what is above": (
+        {"ON_MATCHING": 'if (glob) return two_names(entries, "x://a/../b", "x://a");'},
+        fs.glob, "answered x://a/../b, which is outside of what it was asked for",
+    ),
+    "has a negative length": (
+        {"ON_STAT": "stats->length = -(path != NULL); if (path) return;"},
+        fs.stat, "answered -1 without an error",
+    ),
     "writes past the statistics": (
         {"ON_STAT": "memset((char*)stats + 24 * (path != NULL), 1, 16);"},
         fs.stat,
@@ -246,7 +258,7 @@ _MISBEHAVIOUR: dict[str, tuple[dict[str, str], Callable[[str], object], str]] = 
         fs.read_memory,
         "the memory region has 6 bytes and no data",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", _MISBEHAVIOUR)

@@ -1,5 +1,6 @@
 // Dispatch of a filesystem's calls to a plugin's table, and to the defaults where a member is NULL.
 #include <cstring>
+#include <string_view>
 
 #include "core/guarded.h"
 #include "filesystem/plugin.h"
@@ -7,6 +8,22 @@
 
 namespace drystone::host {
 namespace {
+
+// Whether one of the parts of a path leads up.
+bool climbs(std::string_view path) {
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    if (path.substr(0, slash) == "..") return true;
+    if (slash == std::string_view::npos) return false;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// Whether it names an entry of a folder: folders may end in one slash.
+bool is_entry(std::string_view name) {
+  if (name.size() > 1 && name.back() == '/') name.remove_suffix(1);
+  return name.find('/') == std::string_view::npos && name != "..";
+}
 
 class PluginFilesystem : public Filesystem {
  public:
@@ -45,12 +62,18 @@ class PluginFilesystem : public Filesystem {
       ops().stat(handle(), translated(path).c_str(), found.get(), status);
     });
     found.check("TF_FileStatistics");
+    plugin().not_negative(found->length, path, "stat");
     unsigned char directory = 0;  // a plugin may have written another byte than 0 and 1
     std::memcpy(&directory, &found->is_directory, 1);
     return {found->length, found->mtime_nsec, directory != 0};
   }
   std::vector<std::string> children(const std::string& path) override {
-    return listed("get_children", ops().get_children, path, translated(path));
+    constexpr const char* kName = "get_children";
+    auto names = listed(kName, ops().get_children, path, translated(path));
+    for (const std::string& name : names) {
+      if (!is_entry(name)) fail(TF_INTERNAL, plugin().told(path, kName, outside(name)));
+    }
+    return names;
   }
 
   std::vector<Maybe> paths_exist(const std::vector<std::string>& paths) override;
@@ -71,7 +94,14 @@ class PluginFilesystem : public Filesystem {
   }
   std::vector<std::string> matching(const std::string& pattern) override {
     if (ops().get_matching_paths == nullptr) return Filesystem::matching(pattern);
-    return listed("get_matching_paths", ops().get_matching_paths, pattern, pattern);
+    constexpr const char* kName = "get_matching_paths";
+    auto paths = listed(kName, ops().get_matching_paths, pattern, pattern);
+    for (const std::string& path : paths) {
+      if (climbs(path) && !climbs(pattern)) {
+        fail(TF_INTERNAL, plugin().told(pattern, kName, outside(path)));
+      }
+    }
+    return paths;
   }
   void flush_caches() override {
     if (ops().flush_caches == nullptr) return;
@@ -83,6 +113,10 @@ class PluginFilesystem : public Filesystem {
   using OnPath = void (*)(const TF_Filesystem*, const char*, TF_Status*);
   using OnTwo = void (*)(const TF_Filesystem*, const char*, const char*, TF_Status*);
   using Listing = int (*)(const TF_Filesystem*, const char*, char***, TF_Status*);
+
+  static std::string outside(const std::string& name) {
+    return "answered " + name + ", which is outside of what it was asked for";
+  }
 
   const Plugin& plugin() const { return state_->plugin; }
   const TF_FilesystemOps& ops() const { return plugin().tables.filesystem; }
