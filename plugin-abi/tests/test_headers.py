@@ -48,6 +48,7 @@ TENSORFLOW_PATHS = [
     "tensorflow/c/tf_tstring.h",
     "tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h",
     "tensorflow/core/platform/ctstring.h",
+    "tensorflow/core/platform/ctstring_internal.h",
     "tensorflow/core/platform/platform_strings.h",
     "tensorflow/core/platform/platform_strings_computed.h",
     "tsl/c/tsl_status.h",
