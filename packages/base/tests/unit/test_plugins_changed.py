@@ -104,6 +104,31 @@ def test_a_signed_file_that_another_is_put_in_place_of(
     assert caught.value.found.endswith("; it was not opened")
 
 
+@pytest.mark.parametrize("step", range(1, 5))
+def test_what_was_put_in_place_is_not_tried_in_a_child(
+    compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """An unsigned file, too: its constructors run with the rights of the user in any process."""
+    monkeypatch.setenv("DRYSTONE_PLUGIN_PROBE_SECONDS", "20")
+    file = put(compile_library(VARIANTS, flags=['-DOP="Untried"']), site, "libuntried.so")
+    checks = list(managing._CHECKS)
+    before = checks[step]
+
+    def swapping(plugin: Plugin, settings: Settings) -> StepResult:
+        found = before(plugin, settings)
+        write_over(file, file.read_bytes())
+        return found
+
+    def trying(_plugin: Plugin, _settings: Settings) -> StepResult:
+        raise AssertionError("it was tried")
+
+    checks[step], checks[-1] = swapping, trying
+    monkeypatch.setattr(managing, "_CHECKS", tuple(checks))
+    with pytest.raises(PluginError) as caught:
+        Manager().load(file)
+    assert caught.value.code == "plugin-changed"
+
+
 def test_a_file_that_changes_while_it_is_opened(
     compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

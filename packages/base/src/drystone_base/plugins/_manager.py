@@ -84,7 +84,7 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
 
     A plugin that can do all of its work in a process of its own is not opened here at all.
     """
-    if identity(plugin.path) != plugin.identity or not _is_signed_one(plugin):
+    if not _is_signed_one(plugin):
         return failed("open", _changed(plugin, "it was not opened"))
     if isolated(plugin):
         from drystone_base.plugins.isolation import load_isolated
@@ -135,6 +135,13 @@ _CHECKS: Final[tuple[_Step, ...]] = (
     probe,
 )
 _RUNS: Final[tuple[_Step, ...]] = (_open, _initialise)
+
+
+def _take(plugin: Plugin, step: _Step, settings: Settings) -> bool:
+    """Take a step, unless the file is another than the first step saw: none of it is run."""
+    if plugin.identity and identity(plugin.path) != plugin.identity:
+        return plugin.take(failed("open", _changed(plugin, "it was not opened")))
+    return plugin.take(step(plugin, settings))
 
 
 def _changed(plugin: Plugin, done: str) -> PluginError:
@@ -221,7 +228,7 @@ def check_file(path: str, settings: Settings) -> Plugin:
         raise no_plugin(path)
     plugin = found.plugins[0]
     for step in (*_CHECKS[:-2], _full_audit):
-        if not plugin.take(step(plugin, settings)):
+        if not _take(plugin, step, settings):
             return plugin
     tried: list[StepResult] = []
     if not plugin.take(probe(plugin, settings, fresh=True, tried=tried)):
@@ -342,7 +349,7 @@ class Manager:
 
             steps = (_choose, lambda p, s: load_point(p, point, s, self.load))
         for step in steps:
-            if not plugin.take(step(plugin, settings)):
+            if not _take(plugin, step, settings):
                 return
         plugin.state, plugin.reason, plugin.text = "loaded", "", ""
 
