@@ -215,7 +215,7 @@ void test_digests() {
 void test_generated_libraries_are_whole(const std::string& folder) {
   const std::string path = folder + "/generated.so";
   write(path, drystone::host::elf_image("libname.so", {"liba.so", "/b/libc.so"}));
-  drystone::host::require_whole_library(path);
+  drystone::host::require_whole_library(path, drystone::host::FileBytes(path).view());
   std::string error;
   CHECK(drystone::host::open_image("no library", 0, &error) == nullptr && !error.empty());
 }
