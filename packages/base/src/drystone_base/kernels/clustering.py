@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from drystone_base.cancellation import check_time
 from drystone_base.kernels._indices import scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._philox import seeded
@@ -19,6 +20,8 @@ from drystone_base.kernels._widen import quiet
 
 _ROWS: int = 1 << 22
 """The most distances that are held at once."""
+_MOST_TRIES: int = 1 << 24
+"""More for one sample are an accident: TensorFlow's k-means asks for 3, and these take minutes."""
 
 
 def _matrix(call: Call, value: Array, name: str) -> None:
@@ -37,8 +40,8 @@ def _half_norms(points: Array) -> Array:
 class _Chooser:
     """Points chosen one by one, the sooner the farther they are from those already chosen."""
 
-    def __init__(self, points: Array, numbers: Serial) -> None:
-        self._points, self._numbers = points, numbers
+    def __init__(self, call: Call, points: Array, numbers: Serial) -> None:
+        self._call, self._points, self._numbers = call, points, numbers
         self._norms = _half_norms(points)
         self.nearest = np.full(len(points), np.inf, np.float32)
         self.chosen: list[int] = []
@@ -47,10 +50,12 @@ class _Chooser:
         """A point that has not been chosen."""
         size = len(self._points)
         if not self.chosen:
+            self._look()
             return self._numbers.below(size)
         ends = np.add.accumulate(self.nearest)
         total = ends[-1]
         while True:
+            self._look()
             if total > 0:
                 height = np.float32(self._numbers.single()) * total
                 found = min(int(np.searchsorted(ends, height, side="right")), size - 1)
@@ -58,6 +63,11 @@ class _Chooser:
                 found = self._numbers.below(size)
             if found not in self.chosen:
                 return found
+            if total == np.inf:  # of distances that overflow: every height leads to the same point
+                total = np.float32(0)
+
+    def _look(self) -> None:
+        check_time(self._call.runtime, f"in node {self._call.node!r} ({self._call.op})")
 
     def after(self, index: int) -> Array:
         """Half the squared distances to the nearest chosen point, were this one chosen too."""
@@ -99,7 +109,13 @@ def kmeans_plus_plus(
         needed=f"1 ... {len(points)}",
     )
     tries = 1 + (retries if retries >= 0 else 2 + int(math.log(count)))
-    chooser = _Chooser(points, Serial(seeded(start, 0)))
+    call.require(
+        tries <= _MOST_TRIES,
+        "num_retries_per_sample must be a number of tries that can be made",
+        found=retries,
+        needed=f"less than {_MOST_TRIES}",
+    )
+    chooser = _Chooser(call, points, Serial(seeded(start, 0)))
     for _ in range(count):
         chooser.choose(tries)
     return points[chooser.chosen]
