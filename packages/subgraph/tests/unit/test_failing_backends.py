@@ -82,7 +82,7 @@ CREATORS: dict[str, tuple[Create, str]] = {
     "unknown op": (lambda _: SubgraphNode("NoSuchOp"), "of op 'NoSuchOp'\n  needed: an op that is"),
     "bad attributes": (lambda _: SubgraphNode("PartitionedCall", {"Tin": 3}), "'Tin' must be of"),
     "other inputs": (lambda _: SubgraphNode("Identity", {"T": INT32}), "needed: int32"),
-    "other outputs": (_one_output_more, "found: [float32, int32]\n  needed: [float32]"),
+    "other outputs": (_one_output_more, "found: it gives (float32, int32)"),
     "unknown function": (_call_of_nothing, "found: no function 'nowhere'"),
     "unknown op inside": (_unknown_op_inside, "of op 'Bogus'"),
     "other dtype inside": (_other_dtype_inside, "the body keeps its outputs"),
