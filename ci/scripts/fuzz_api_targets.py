@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -65,7 +66,8 @@ def _public() -> Iterator[tuple[str, Any]]:
     for package in packages().values():
         if package.import_name in _LEFT_OUT or package.import_name == "drystone_abi":
             continue
-        yield from _of_module(import_module(package.import_name), seen)
+        if find_spec(package.import_name) is not None:  # drystone-cpu need not be installed
+            yield from _of_module(import_module(package.import_name), seen)
 
 
 def _of_module(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, Any]]:
