@@ -55,7 +55,7 @@ FILES: list[tuple[str, bytes, str, str]] = [
     ("pickle", pickle.dumps({"w": 1}, 4), "pickle", "SavedModel"),
     ("npz", zipped("x.npy"), "arrays of NumPy", "--inputs"),
     ("zip", zipped("saved_model.pb"), "a zip archive", "unpack"),
-    ("gz", gzip.compress(b"x"), "a gzip archive", "unpack"),
+    ("gz", gzip.compress(b"x", mtime=0), "a gzip archive", "unpack"),
     ("tar", tarred(), "a tar archive", "tar xf tar"),
     ("7z", b"7z\xbc\xaf\x27\x1c" + bytes(30), "7z", "7z x 7z"),
     ("rar", b"Rar!\x1a\x07\x01\x00", "RAR", "unpack"),
