@@ -85,7 +85,7 @@ TF_CAPI_EXPORT extern TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i)
 
 /* Which elements an input that DS_InputIsConstant has: two numbers that no other elements have while a
  * handle of these is held, whichever kernel and plan they are the input of. What is calculated from them
- * can be shared by kernels. 0 where they are not known to be the same anywhere else. Since 1.1. */
+ * can be shared by kernels. 0 where they are not known to be the same anywhere else. */
 TF_CAPI_EXPORT extern TF_Bool DS_InputIdentity(TF_OpKernelContext* ctx, int i, uint64_t* identity);
 
 /* Memory for intermediate results, aligned to 64 bytes, until the call ends. NULL, and the call

@@ -36,7 +36,7 @@ TF_CAPI_EXPORT extern void DS_ParallelForGrain(int64_t count, int64_t grain, DS_
 /* The same in two halves, for a library whose compiler calls the caller's share itself, as OpenMP's do:
  * from Begin on, others may run `body` for the items [1, count), one each; the caller does item 0 itself,
  * then calls End, which runs what nobody has begun and waits for the rest. Both on one thread, on which
- * loops in between run alone. `room` is the caller's, for as long. Since 1.1. */
+ * loops in between run alone. `room` is the caller's, for as long. */
 typedef struct DS_ParallelRoom {
   void* room[24];
 } DS_ParallelRoom;
@@ -49,7 +49,7 @@ TF_CAPI_EXPORT extern void DS_EndParallel(DS_ParallelRoom* room);
  * hundred times a second, also in bodies, and then returns with a failure of its choice (CANCELLED):
  * its outputs are dropped, and the run says what has ended it. A kernel that does not look is left
  * behind: its thread goes on, and the session refuses the node until it has returned. It costs a load,
- * and now and then a question to the embedder. 0 outside of kernels. Since 1.1. */
+ * and now and then a question to the embedder. 0 outside of kernels. */
 TF_CAPI_EXPORT extern int DS_ShouldStop(void);
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@
 
 /* Both are plain decimal integers without suffix, so that #if and stringizing work on them. */
 #define DRYSTONE_ABI_VERSION_MAJOR 1
-#define DRYSTONE_ABI_VERSION_MINOR 1
+#define DRYSTONE_ABI_VERSION_MINOR 0
 
 /* Turns a macro's value, not its name, into a string literal. */
 #define DRYSTONE_STRINGIZE_(text) #text

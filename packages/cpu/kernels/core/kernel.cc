@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-// Hosts of version 1.0 of the interface have none.
-extern "C" __attribute__((weak)) int DS_ShouldStop(void);
-
 namespace drystone::cpu {
 
-bool should_stop() { return DS_ShouldStop != nullptr && DS_ShouldStop() != 0; }
+bool should_stop() { return DS_ShouldStop() != 0; }
 
 namespace {
 
@@ -84,10 +81,15 @@ std::string text(DimsView dims) {
   return out;
 }
 
+// 2^63 - 1, which no tensor has, where it would be more.
 std::int64_t product(DimsView dims) {
   std::int64_t out = 1;
-  for (const std::int64_t dim : dims) out *= dim;
-  return out;
+  bool is_too_large = false;
+  for (const std::int64_t dim : dims) {
+    if (dim == 0) return 0;  // whatever the others are
+    is_too_large = __builtin_mul_overflow(out, dim, &out) || is_too_large;
+  }
+  return is_too_large ? INT64_MAX : out;
 }
 
 std::string Node::name() const {

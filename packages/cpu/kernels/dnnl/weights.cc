@@ -11,9 +11,6 @@
 #include "core/stored.h"
 #include "dnnl/room.h"
 
-// Hosts of version 1.0 of the interface have none.
-extern "C" __attribute__((weak)) TF_Bool DS_InputIdentity(TF_OpKernelContext*, int, uint64_t*);
-
 namespace drystone::cpu::dnnl_part {
 namespace {
 
@@ -135,8 +132,7 @@ Weights::KeptPtr Weights::keep(const Call& call, int i, const Tensor& x, const P
   TF_Tensor* held = held_input(call, i);
   if (held == nullptr) return nullptr;
   auto kept = std::make_shared<Kept>(x.data(), held, packing);
-  kept->is_shared = DS_InputIdentity != nullptr &&
-                    DS_InputIdentity(call.context(), i, kept->identity.data()) != 0;
+  kept->is_shared = DS_InputIdentity(call.context(), i, kept->identity.data()) != 0;
   if (KeptPtr others = kept->is_shared ? Shared::find(*kept) : nullptr) {
     kept->is_shared = false;  // it has no entry
     if (kept_.size() == kMost) kept_.erase(kept_.begin());

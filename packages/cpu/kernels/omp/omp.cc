@@ -8,12 +8,6 @@
 #include "drystone/threads.h"
 #include "omp/gang.h"
 
-// Hosts of version 1.0 of the interface have none: the caller does it all then.
-extern "C" {
-__attribute__((weak)) void DS_BeginParallel(DS_ParallelRoom*, int64_t, DS_RangeBody, void*);
-__attribute__((weak)) void DS_EndParallel(DS_ParallelRoom*);
-}
-
 namespace drystone::cpu::omp {
 namespace {
 
@@ -75,7 +69,7 @@ void begin(void (*function)(void*), void* data, int size) {
     const auto body = [](void* of, int number, Gang* gang) { act(*static_cast<Region*>(of), number, gang); };
     member.gang = Gang::begin(size, body, &region);
   }
-  if (member.gang == nullptr && DS_BeginParallel != nullptr) DS_BeginParallel(&region.room, size, act_as, &region);
+  if (member.gang == nullptr) DS_BeginParallel(&region.room, size, act_as, &region);
 }
 
 void end() {
@@ -83,13 +77,8 @@ void end() {
   Gang* const gang = member.gang;
   member = region.before;
   if (region.size == 1) return;
-  if (gang != nullptr) {
-    gang->end();
-  } else if (DS_EndParallel != nullptr) {
-    DS_EndParallel(&region.room);
-  } else {
-    act_as(&region, 1, region.size);
-  }
+  if (gang != nullptr) gang->end();
+  else DS_EndParallel(&region.room);
 }
 
 // The next piece of a loop, as [*first, *last); false after the last one.

@@ -208,7 +208,7 @@ class DynamicPartition {
     for (std::int64_t k = 0; k < numbers.count(); ++k) ++counts[static_cast<std::size_t>(at[k])];
     Dims dims(data.dims().begin() + numbers.rank(), data.dims().end());
     const std::int64_t bytes =
-        product(dims) * static_cast<std::int64_t>(element_size(data.dtype()));
+        data.count() == 0 ? 0 : product(dims) * static_cast<std::int64_t>(element_size(data.dtype()));
     dims.insert(dims.begin(), 0);
     std::vector<char*> ends;
     for (std::size_t part = 0; part < counts.size(); ++part) {
@@ -252,8 +252,8 @@ void dynamic_stitch(Call& call) {
   dims.insert(dims.begin(), rows);
   check_dims(dims);
   const Tensor y = call.output(0, dims);
-  const auto bytes = width * static_cast<std::int64_t>(element_size(y.dtype()));
   if (y.count() == 0) return;
+  const auto bytes = width * static_cast<std::int64_t>(element_size(y.dtype()));
   std::memset(y.write<char>(), 0, static_cast<std::size_t>(rows * bytes));
   for (int i = 0; i < count; ++i) {
     const Tensor at = call.input(i);

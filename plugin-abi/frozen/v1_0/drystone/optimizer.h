@@ -285,9 +285,8 @@ TF_CAPI_EXPORT extern void TF_LookUpOpDef(TF_FunctionLibraryDefinition* library,
 /* ---- TensorFlow 2.5 -------------------------------------------------------------------------- */
 
 /* In TensorFlow 2.5 the item was no argument of optimize_func, which had four: (optimizer, graph,
- * optimized, status), and was asked for with this function instead. A library that uses it and
- * states 88-byte configs is called with those four; nothing else tells the two forms apart, so a
- * plugin of today must not use it without setting the size of its configs to today's.
+ * optimized, status), and was asked for with this function instead. Functions of either form are
+ * served: every argument that the host gives is what each form takes it for.
  *
  * The item of the optimize_func that was given this very graph buffer and has not returned;
  * INVALID_ARGUMENT for any other buffer. The item stays the host's. */
@@ -296,11 +295,13 @@ TF_CAPI_EXPORT extern TF_GrapplerItem* TF_GetGrapplerItem(TF_Buffer* graph, TF_S
 /* ---- The RFC's names -------------------------------------------------------------------------
  *
  * Here: the entry symbol, the size macro in its spelling, `configs` above, and the size queries
- * under their first names. Not here, because one name cannot have two meanings: its optimize_func
- * of three or four arguments, its lists of void*, and its functions without a status. */
+ * under their first names. Not declared here, because one name cannot have two meanings, but served
+ * where a library was built with them: its optimize_func of three or four arguments, its lists of
+ * void*, its functions without a status. */
 
-/* The RFC's name of TF_InitGraph, with the same contract. Of a library that exports both, only
- * TF_InitGraph is called. */
+/* The RFC's name of TF_InitGraph, with the same contract, except that configs whose size it leaves
+ * as it finds it have the RFC's 88 bytes: a library that uses the struct above states its size. Of a
+ * library that exports both, only TF_InitGraph is called. */
 TF_CAPI_EXPORT extern void TF_InitGraphPlugin(TP_OptimizerRegistrationParams* params,
                                               TF_Status* status);
 #define TP_OPTIMIZER_REGISTRARION_PARAMS_STRUCT_SIZE TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE

@@ -1,8 +1,8 @@
 /* The host's threads, for kernels: one pool for the process, which all sessions and plugins share.
  *
  * A kernel that brings threads of its own competes with it for the cores; one that hands its work to
- * DS_ParallelFor does not. Threads that wait sleep. A drystone interface: TensorFlow has no such
- * functions. Since 1.0.
+ * DS_ParallelFor does not. Threads that wait look for a tenth of a millisecond, then sleep. A drystone
+ * interface: TensorFlow has no such functions. Since 1.0.
  */
 #ifndef DRYSTONE_THREADS_H_
 #define DRYSTONE_THREADS_H_
@@ -32,6 +32,25 @@ TF_CAPI_EXPORT extern void DS_ParallelFor(int64_t count, int64_t cost, DS_RangeB
  * be shorter): for work that is already cut into pieces. */
 TF_CAPI_EXPORT extern void DS_ParallelForGrain(int64_t count, int64_t grain, DS_RangeBody body,
                                                void* argument);
+
+/* The same in two halves, for a library whose compiler calls the caller's share itself, as OpenMP's do:
+ * from Begin on, others may run `body` for the items [1, count), one each; the caller does item 0 itself,
+ * then calls End, which runs what nobody has begun and waits for the rest. Both on one thread, on which
+ * loops in between run alone. `room` is the caller's, for as long. */
+typedef struct DS_ParallelRoom {
+  void* room[24];
+} DS_ParallelRoom;
+TF_CAPI_EXPORT extern void DS_BeginParallel(DS_ParallelRoom* room, int64_t count, DS_RangeBody body,
+                                            void* argument);
+TF_CAPI_EXPORT extern void DS_EndParallel(DS_ParallelRoom* room);
+
+/* Not 0 when the run that this thread's kernel works for is over: it was cancelled, interrupted, or its
+ * time has passed. A kernel that may take longer than a tenth of a second looks from time to time, some
+ * hundred times a second, also in bodies, and then returns with a failure of its choice (CANCELLED):
+ * its outputs are dropped, and the run says what has ended it. A kernel that does not look is left
+ * behind: its thread goes on, and the session refuses the node until it has returned. It costs a load,
+ * and now and then a question to the embedder. 0 outside of kernels. */
+TF_CAPI_EXPORT extern int DS_ShouldStop(void);
 
 #ifdef __cplusplus
 } /* extern "C" */
