@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ci.checks import abi_lock as check
-from ci.scripts import abi_freeze, abi_lock, abi_model
+from ci.scripts import abi_freeze, abi_lock, abi_model, platform_tables
 from ci.scripts.project import ROOT
 from ci.tests.conftest import put
 
@@ -21,8 +21,9 @@ HEADERS = "plugin-abi/include/drystone"
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout whose ABI 1.0 is locked and released."""
     root = tmp_path_factory.mktemp("released")
-    for name in ("include", "CHANGELOG.md", "VERSION", "src/drystone_abi/headers.py"):
-        source, target = ROOT / "plugin-abi" / name, root / "plugin-abi" / name
+    ours = ("include", "CHANGELOG.md", "VERSION", "src/drystone_abi/headers.py")
+    for name in (*(Path("plugin-abi", part) for part in ours), platform_tables.FILE):
+        source, target = ROOT / name, root / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target)
@@ -56,6 +57,14 @@ def bump(root: Path, version: str) -> None:
 def test_untouched_headers_agree(abi: Path) -> None:
     assert abi_lock.check(abi) == []
     assert check.find(abi) == []
+
+
+def test_tables_of_another_state_are_found(abi: Path) -> None:
+    file = abi / platform_tables.FILE
+    file.write_text(file.read_text().replace("k", "K", 1))
+    assert check.find(abi) == [
+        f"{platform_tables.FILE} differs from the tables: run python -m ci.scripts.platform_tables"
+    ]
 
 
 def test_comments_and_names_of_parameters_are_free(abi: Path) -> None:
