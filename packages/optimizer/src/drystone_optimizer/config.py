@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-from drystone_base.arguments import explained, explaining
+from drystone_base.arguments import blame, explained, explaining
 from drystone_base.errors import BadRequest, near_matches
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.printable import described
@@ -110,7 +110,7 @@ BY_SHORT_NAME: Final = {
 """TensorFlow's names for passes in ``optimizers``, where they are not ours."""
 
 
-@explaining("toggle", "is_on", "of_passes", "without", "from_options", "from_proto")
+@explaining("of_passes", "without", "from_options", "from_proto")
 @dataclass(frozen=True)
 class OptimizerConfig:
     """What graph optimizers do, and what they must keep; names are TensorFlow's where it has them.
@@ -200,7 +200,11 @@ class OptimizerConfig:
 
     def toggle(self, name: str) -> Toggle:
         """The choice for one of the toggles."""
-        if name not in _TOGGLES:
+        try:
+            known = name in _TOGGLES
+        except Exception as error:
+            blame(OptimizerConfig.toggle, error, self, name)
+        if not known:
             near = near_matches(name, _TOGGLES)
             raise BadRequest(
                 f"there is no toggle {described(name, 100)}",

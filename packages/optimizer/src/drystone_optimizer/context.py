@@ -191,10 +191,12 @@ class Context:
     def hold(self, since: int = 0, rule: str = "") -> None:
         """Hold the nodes that were edited since then against their op definitions.
 
-        Raises ``InvalidRewrite`` where one is not what its op allows.
+        Not those of the journal that only lost a user. Raises ``InvalidRewrite`` where one is not
+        what its op allows.
         """
         graph, signatures = self.graph, self.signatures
-        edited = [n for n in dict.fromkeys(self.journal[since:]) if graph.get(n.name) is n]
+        journal = dict.fromkeys(self.journal[since:])
+        edited = [n for n in journal if n.changed and graph.get(n.name) is n]
         for node in edited:
             signatures.forget(node)
         try:

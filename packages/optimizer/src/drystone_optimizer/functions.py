@@ -10,7 +10,6 @@ with state is preserved. A plugin sees the bodies that use its device type, see 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import FunctionDef
@@ -25,9 +24,8 @@ from drystone_base.graph import (
     body_to_function,
 )
 from drystone_base.graph.calls import reachable_bodies, reachable_functions
-from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.devices import body_types
-from drystone_optimizer.preserve import preserved_nodes
+from drystone_optimizer.preserve import marked, with_state
 
 if TYPE_CHECKING:
     from drystone_optimizer.plugin_runs import PluginRuns
@@ -97,7 +95,7 @@ def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Gra
             body.graph.functions = _needed(body.graph)
         except DrystoneError:
             return body.graph
-        preserve = body_ends(body, run.config)
+        preserve = body_ends(body)
         fetches, feeds = [r.name for r in body.results], [a.name for a in body.args]
         data = body.graph.to_bytes()
 
@@ -112,10 +110,13 @@ def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Gra
     return optimize_bodies(graph, optimize)
 
 
-def body_ends(body: Body, config: OptimizerConfig) -> frozenset[str]:
-    """Names of the nodes of a body that must stay: its ends, and all with state."""
+def body_ends(body: Body) -> frozenset[str]:
+    """Names of the nodes of a body that must stay: its ends, all with state, and marked ones.
+
+    A config's own names are of nodes of the graph around it.
+    """
     ends = [node.name for node in (*body.args, *body.results, *body.effects)]
-    return preserved_nodes(body.graph, ends, (), replace(config, keep=(), keep_stateful=True))
+    return frozenset([*ends, *with_state(body.graph), *marked(body.graph)])
 
 
 def _needed(graph: Graph) -> FunctionLibrary:

@@ -168,7 +168,7 @@ class _Run:
 
     def on_body(self, function: Function, body: Body) -> Graph:
         """The body of a function, optimized."""
-        ends = body_ends(body, self.config)
+        ends = body_ends(body)
         results = tuple(node.name for node in body.results)
         args = tuple(node.name for node in body.args)
 

@@ -16,7 +16,14 @@ from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.ops.defs import find
 from drystone_optimizer.config import OptimizerConfig, QueueRunner
 
-__all__ = ["MARK", "asked_for", "makers_of_resources", "preserved_nodes"]
+__all__ = [
+    "MARK",
+    "asked_for",
+    "makers_of_resources",
+    "marked",
+    "preserved_nodes",
+    "with_state",
+]
 
 MARK: Final = "_grappler_do_not_remove"
 """An attribute that asks to keep its node."""
@@ -53,9 +60,14 @@ def asked_for(
         wanted.update(_node_name(graph, name) for name in _runner_nodes(runner))
     found = {name for name in wanted if name in graph}
     if config.keep_stateful:
-        found.update(node.name for node in graph if _has_state(node.op))
-    found.update(_marked(graph))
+        found.update(with_state(graph))
+    found.update(marked(graph))
     return frozenset(found)
+
+
+def with_state(graph: Graph) -> Iterator[str]:
+    """Names of the nodes whose ops have state."""
+    return (node.name for node in graph if _has_state(node.op))
 
 
 def _node_name(graph: Graph, tensor: str) -> str:
@@ -84,7 +96,8 @@ def _runner_nodes(runner: QueueRunner) -> Iterator[str]:
     yield from (runner.queue, *runner.enqueue, runner.close, runner.cancel)
 
 
-def _marked(graph: Graph) -> Iterator[str]:
+def marked(graph: Graph) -> Iterator[str]:
+    """Names of the nodes that ask to be kept."""
     for node in graph:
         if not node.states(MARK):
             continue

@@ -77,8 +77,10 @@ class Places:
 
     def forget(self, node: Node) -> None:
         """Hold nothing of a node that goes."""
-        self._reads.pop(node, None)
-        self._waits.pop(node, None)
+        if self._reads:
+            self._reads.pop(node, None)
+        if self._waits:
+            self._waits.pop(node, None)
 
 
 def swap(graph: Graph, user: Node, slots: Sequence[int], new: Output) -> None:

@@ -33,7 +33,7 @@ __all__ = ["Graph", "parse_tensor_name"]
 @explaining(
     "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
     "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
-    "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "output", "waits",
+    "redirect", "redirect_controls", "unique_name", "become", "copy", "output", "waits",
 )  # fmt: skip
 class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
@@ -182,12 +182,19 @@ class Graph:
 
     def consumers(self, node: Node) -> list[tuple[Node, int]]:
         """Data fan-out: every (consumer, input index) that reads some output of ``node``."""
-        slots = self._places.slots
-        return [(user, k) for user in self._users(node) for k in slots(user, node)]
+        found: list[tuple[Node, int]] = []
+        for user in self._users(node):
+            inputs = user.inputs
+            if len(inputs) > WIDE:
+                found += [(user, k) for k in self._places.slots(user, node)]
+            else:
+                found += [(user, k) for k, output in enumerate(inputs) if output[0] is node]
+        return found
 
     def control_consumers(self, node: Node) -> list[Node]:
         """Control fan-out: every node that waits for ``node``."""
-        return [user for user in self._users(node) if self._places.waits(user, node)]
+        waits = self._places.waits
+        return [user for user in self._users(node) if user.controls and waits(user, node)]
 
     def waits(self, user: Node, node: Node) -> bool:
         """Whether ``user`` waits for ``node`` by a control edge."""
@@ -195,7 +202,7 @@ class Graph:
 
     def users(self, node: Node) -> Iterable[Node]:
         """Every node that reads or waits for ``node``, once; for looking, not while editing."""
-        index = self._fan_out  # rather than by way of the method below: asked very often
+        index = self._fan_out  # here and below rather than by way of one method: asked very often
         try:
             return (self._fan_out_index() if index is None else index).get(node, ())
         except Exception as error:
@@ -203,15 +210,27 @@ class Graph:
 
     def has_users(self, node: Node) -> bool:
         """Whether some node reads or waits for ``node``."""
-        return bool(self.users(node))
+        index = self._fan_out
+        try:
+            return bool((self._fan_out_index() if index is None else index).get(node))
+        except Exception as error:
+            blame(Graph.has_users, error, self, node)
 
     def only_user(self, node: Node) -> Node | None:
         """The node that alone reads or waits for ``node``; None where there are more, or none."""
-        users = list(self.users(node))
-        return users[0] if len(users) == 1 else None
+        index = self._fan_out
+        try:
+            users = (self._fan_out_index() if index is None else index).get(node, {})
+        except Exception as error:
+            blame(Graph.only_user, error, self, node)
+        return next(iter(users)) if len(users) == 1 else None
 
     def _users(self, node: Node) -> list[Node]:
-        return list(self.users(node))
+        index = self._fan_out
+        try:
+            return list((self._fan_out_index() if index is None else index).get(node, ()))
+        except Exception as error:
+            blame(Graph.users, error, self, node)
 
     def _fan_out_index(self) -> dict[Node, dict[Node, int]]:
         """Users of each node with the number of edges, built on first use and then kept right."""
@@ -398,7 +417,10 @@ class Graph:
 
     def remove(self, nodes: Node | Iterable[Node]) -> None:
         """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``)."""
-        doomed = dict.fromkeys(map(a_node, (nodes,) if isinstance(nodes, Node) else nodes))
+        try:
+            doomed = dict.fromkeys(map(a_node, (nodes,) if isinstance(nodes, Node) else nodes))
+        except Exception as error:
+            blame(Graph.remove, error, self, nodes)
         index = self._fan_out_index()
         for node in doomed:
             users = index.get(node)

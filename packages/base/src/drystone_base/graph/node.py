@@ -29,7 +29,7 @@ Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
 
 
-@explaining("states", "is_as_read", "to_proto")
+@explaining("is_as_read", "to_proto")
 class Node:
     """A node. Read its fields freely; change them only through the graph's editing methods.
 
@@ -73,10 +73,13 @@ class Node:
 
     def states(self, name: str) -> bool:
         """Whether the node itself states an attribute; decodes none."""
-        if self._attrs is None:
-            assert self._proto is not None
-            return name in self._proto.attr
-        return name in self._attrs
+        try:
+            if self._attrs is None:
+                assert self._proto is not None
+                return name in self._proto.attr
+            return name in self._attrs
+        except Exception as error:
+            blame(Node.states, error, self, name)
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute's value: the node's own, else the op's default, else ``default``."""
@@ -168,7 +171,8 @@ def held_tensor(node: Node) -> TensorAttr | None:
     """What a constant holds; None for other nodes, and for a value that is not of their dtype."""
     if node.op not in _CONSTANTS:
         return None
-    value, dtype = node.attrs.get("value"), node.attrs.get("dtype")
+    attrs = node.attrs
+    value, dtype = attrs.get("value"), attrs.get("dtype")
     fits = isinstance(value, TensorAttr) and isinstance(dtype, DType) and value.is_of(dtype)
     return value if fits else None
 

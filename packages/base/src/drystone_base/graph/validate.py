@@ -170,6 +170,10 @@ def output_dtypes(node: Node) -> list[DType] | None:
 
 def _outputs(node: Node, signatures: Signatures) -> list[DType] | None:
     try:
+        if node.op == "Const":  # it states what it gives; no two share a signature
+            stated = node.attrs.get("dtype")
+            if isinstance(stated, DType):
+                return [stated]
         signature = signatures.of(node)
     except DrystoneError:
         return None
@@ -200,7 +204,7 @@ def _validate_node(node: Node, signature: Signature, signatures: Signatures) -> 
         for name, declared in signature.definition.attrs.items():
             _check_attr(node, name, declared, signature.attrs)
         signature.checked = True
-    _check_constant(node)
+    _check_constant(node, signature.attrs)
     _check_call(node)
     wanted = _input_types(node, signature)
     if len(wanted) != len(node.inputs):
@@ -222,9 +226,12 @@ def _check_call(node: Node) -> None:
         _fail(node, "bad-function-call", check, found.found, found.needed)
 
 
-def _check_constant(node: Node) -> None:
-    value, dtype = (node.attrs.get(name) for name in ("value", "dtype"))
-    if isinstance(value, TensorAttr) and isinstance(dtype, DType) and not value.is_of(dtype):
+def _check_constant(node: Node, attrs: Mapping[str, Any]) -> None:
+    value = attrs.get("value")
+    if not isinstance(value, TensorAttr):
+        return
+    dtype = attrs.get("dtype")
+    if isinstance(dtype, DType) and not value.is_of(dtype):
         _fail(
             node,
             "dtype-mismatch",

@@ -8,7 +8,6 @@ before it, loops aside.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +46,7 @@ def run(ctx: Context) -> None:
     ops = {node.op for node in ctx.graph}
     never = {op for op in ops if not (op in _BRANCHES or is_pure_op(op))}
     apart = _apart(ctx, ops)
-    seen: dict[Hashable, _Alike] = {}
+    seen: dict[Hashable, Node | _Alike] = {}
     merged: dict[Node, Node] = {}
     try:
         for node in ctx.order():
@@ -56,9 +55,11 @@ def run(ctx: Context) -> None:
                 continue
             try:
                 outline = _outline(node, merged)
-                alike = seen.get(outline)
-                if alike is None:
-                    alike = seen[outline] = _Alike(ctx, merged)
+                alike = seen.setdefault(outline, node)
+                if alike is node:
+                    continue
+                if isinstance(alike, Node):  # made now: most nodes are the only one of theirs
+                    alike = seen[outline] = _Alike(ctx, merged, alike)
                 twin = alike.twin(node)
             except (TypeError, DrystoneError):
                 continue
@@ -112,9 +113,9 @@ def _merge(ctx: Context, merged: Mapping[Node, Node]) -> None:
 class _Alike:
     """Nodes of one outline, none of which is equal to another."""
 
-    def __init__(self, ctx: Context, merged: Mapping[Node, Node]) -> None:
+    def __init__(self, ctx: Context, merged: Mapping[Node, Node], first: Node) -> None:
         self.ctx, self.merged = ctx, merged
-        self.few: list[Node] = []
+        self.few = [first]
         self.many: dict[Hashable, Node] = {}
 
     def twin(self, node: Node) -> Node | None:
@@ -239,6 +240,8 @@ def _fingerprint(value: TensorAttr) -> Hashable:
 
 def _digest(value: TensorAttr) -> Hashable:
     """What equal tensors share, and different ones hardly ever."""
+    from hashlib import blake2b  # which loads OpenSSL, for what few models come to
+
     array = value.array
     if array.dtype == object:
         return _fingerprint(value)

@@ -49,6 +49,8 @@ _INT: Final = frozenset({int})
 # A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
 # function.
 _MAX_VISITS: Final = 64
+# So many nodes are looked at between two looks at the clock; each order that is made looks, too.
+_TICKS: Final = 32
 # Nodes of functions that are gone over for calls, each time anew: so many, and as often as that all
 # that there are. What is called beyond that gives nobody knows what.
 _ROOM: Final = 10_000
@@ -143,6 +145,7 @@ class Engine:
         self.args: dict[Node, tuple[Shape, Any, Handle | None]] = {}
         self.symbols: dict[tuple[Node, int, int], int] = {}
         self.next_symbol = -2
+        self.visits = 0
         self.room: list[int] = []
         """How many nodes of functions may still be gone over, shared by all depths."""
 
@@ -180,7 +183,9 @@ class Engine:
 
     def update(self, node: Node, widen: bool) -> bool:
         """Infer one node anew; whether what is known of it changed."""
-        look()
+        self.visits += 1
+        if self.visits % _TICKS == 0:
+            look()
         op = node.op
         found = self.merge(node) if op in MERGE_OPS else self.evaluate(node)
         shapes, given = found.shapes, self.given

@@ -45,7 +45,8 @@ class Direction:
 def directions(ctx: Context) -> list[Direction]:
     """The directions for the graph's devices; why there is none is recorded."""
     found = []
-    if "GPU" in ctx.devices and any(ctx.device_type(node) == "GPU" for node in ctx.graph):
+    asked = [node for node in ctx.graph if node.device]
+    if asked and "GPU" in ctx.devices and any(ctx.device_type(n) == "GPU" for n in asked):
         found.append(Direction("GPU", not _wants_last(ctx)))
     wish = ctx.config.cpu_layout_conversion
     if wish == "default" and _gains_by_last(ctx):
