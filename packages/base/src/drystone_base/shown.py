@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 from drystone_base.printable import plain
@@ -38,4 +37,6 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
 
 
 def _cell(value: Any) -> str:
+    from html import escape  # with a table of all entities: not for processes that only run
+
     return escape(plain(str(value)))

@@ -45,7 +45,7 @@ def test_a_process_that_takes_a_plan_imports_little(kept: Kept) -> None:
         file=str(kept.file), fetches=["y:0", "s:0", "l:0"], settings="", after="", feed="x",
         before="start = {*sys.modules}",
     )  # fmt: skip
-    code += 'print({"google", "ml_dtypes", "pathlib"} & ({*sys.modules} - start))'
+    code += 'print({"google", "html", "ml_dtypes", "pathlib"} & ({*sys.modules} - start))'
     lines = run_program(code, DRYSTONE_PLAN_CACHE=str(kept.plans), **alone).splitlines()
     assert lines[-2:] == ["False", "set()"]
 
