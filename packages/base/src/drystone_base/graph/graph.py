@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
@@ -33,7 +33,7 @@ __all__ = ["Graph", "parse_tensor_name"]
 @explaining(
     "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
     "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
-    "redirect", "redirect_controls", "unique_name", "become", "copy", "output", "waits",
+    "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "output", "waits",
 )  # fmt: skip
 class Graph:
     """Nodes in insertion order, a function library, and the versions that the file stated.
@@ -183,26 +183,25 @@ class Graph:
     def consumers(self, node: Node) -> list[tuple[Node, int]]:
         """Data fan-out: every (consumer, input index) that reads some output of ``node``."""
         found: list[tuple[Node, int]] = []
-        for user in self._users(node):
-            inputs = user.inputs
-            if len(inputs) > WIDE:
+        for user in list(self.users(node)):
+            if len(user.inputs) > WIDE:
                 found += [(user, k) for k in self._places.slots(user, node)]
             else:
-                found += [(user, k) for k, output in enumerate(inputs) if output[0] is node]
+                found += [(user, k) for k, output in enumerate(user.inputs) if output[0] is node]
         return found
 
     def control_consumers(self, node: Node) -> list[Node]:
         """Control fan-out: every node that waits for ``node``."""
         waits = self._places.waits
-        return [user for user in self._users(node) if user.controls and waits(user, node)]
+        return [user for user in list(self.users(node)) if user.controls and waits(user, node)]
 
     def waits(self, user: Node, node: Node) -> bool:
         """Whether ``user`` waits for ``node`` by a control edge."""
         return self._places.waits(user, node)
 
-    def users(self, node: Node) -> Iterable[Node]:
+    def users(self, node: Node) -> Collection[Node]:
         """Every node that reads or waits for ``node``, once; for looking, not while editing."""
-        index = self._fan_out  # here and below rather than by way of one method: asked very often
+        index = self._fan_out
         try:
             return (self._fan_out_index() if index is None else index).get(node, ())
         except Exception as error:
@@ -210,27 +209,12 @@ class Graph:
 
     def has_users(self, node: Node) -> bool:
         """Whether some node reads or waits for ``node``."""
-        index = self._fan_out
-        try:
-            return bool((self._fan_out_index() if index is None else index).get(node))
-        except Exception as error:
-            blame(Graph.has_users, error, self, node)
+        return bool(self.users(node))
 
     def only_user(self, node: Node) -> Node | None:
         """The node that alone reads or waits for ``node``; None where there are more, or none."""
-        index = self._fan_out
-        try:
-            users = (self._fan_out_index() if index is None else index).get(node, {})
-        except Exception as error:
-            blame(Graph.only_user, error, self, node)
+        users = self.users(node)
         return next(iter(users)) if len(users) == 1 else None
-
-    def _users(self, node: Node) -> list[Node]:
-        index = self._fan_out
-        try:
-            return list((self._fan_out_index() if index is None else index).get(node, ()))
-        except Exception as error:
-            blame(Graph.users, error, self, node)
 
     def _fan_out_index(self) -> dict[Node, dict[Node, int]]:
         """Users of each node with the number of edges, built on first use and then kept right."""
@@ -386,7 +370,7 @@ class Graph:
             duplicate(name)
         if not name or name.startswith("^"):
             bad_name(name)
-        for user in self._users(node):
+        for user in list(self.users(node)):
             user.changed = True
         del self._nodes[node.name]
         node.name, node.changed = name, True
@@ -395,7 +379,7 @@ class Graph:
     def redirect(self, old: Output, new: Output) -> int:
         """Make every consumer of output ``old`` read ``new``; the number of edges changed."""
         count = 0
-        for user in self._users(old[0]):
+        for user in list(self.users(old[0])):
             if len(user.inputs) > WIDE and new[0].graph is self:
                 slots = self._places.slots_of(user, old)
                 if slots:
@@ -417,10 +401,7 @@ class Graph:
 
     def remove(self, nodes: Node | Iterable[Node]) -> None:
         """Remove nodes that nothing else reads; raises ``GraphError`` (``node-in-use``)."""
-        try:
-            doomed = dict.fromkeys(map(a_node, (nodes,) if isinstance(nodes, Node) else nodes))
-        except Exception as error:
-            blame(Graph.remove, error, self, nodes)
+        doomed = dict.fromkeys(map(a_node, (nodes,) if isinstance(nodes, Node) else nodes))
         index = self._fan_out_index()
         for node in doomed:
             users = index.get(node)
