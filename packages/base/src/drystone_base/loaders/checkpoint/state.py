@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.errors import CheckpointError
-from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.loaders._files import map_file
 from drystone_base.loaders._writing import replace_file
 from drystone_base.loaders.checkpoint._v1_files import v1_files
@@ -62,6 +61,7 @@ def _read(path: Path) -> CheckpointState:
     from google.protobuf import text_format
 
     from drystone_abi.protos import CheckpointState
+    from drystone_base.graph.pbtxt import spelled_out
 
     state = CheckpointState()
     if not path.is_file():
