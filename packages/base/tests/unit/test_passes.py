@@ -252,14 +252,14 @@ def test_what_a_pass_after_partitioning_changes_is_what_runs(
 def test_a_pass_after_partitioning_that_loses_one_end_of_a_transfer_is_named(
     forget: list[str],
 ) -> None:
-    @graph_pass(Grouping.POST_PARTITIONING, 0, name="loses")
-    def loses(options: PassOptions) -> None:
+    @graph_pass(Grouping.POST_PARTITIONING, 0, name="halves")
+    def halves(options: PassOptions) -> None:
         for graph in options.graphs():
             graph.remove([node for node in graph if node.op == "_Send"])
 
-    forget.append("loses")
+    forget.append("halves")
     config = SessionConfig(device_count={"CPU": 2}, optimizer="off")
-    with pytest.raises(GraphError, match="pass 'loses'") as found:
+    with pytest.raises(GraphError, match="pass 'halves'") as found:
         Session(on_two_devices(), config).run(["y:0", "y0:0"])
     assert "sent or received, but not both" in str(found.value)
 
