@@ -72,7 +72,7 @@ def test_packages_of_the_wheel_cover_every_file() -> None:
         assert shipped == {path for path in (ROOT / folder).rglob("*") if path.is_file()}
 
 
-def test_the_wheel_has_what_projects_begin_as() -> None:
+def test_the_wheel_has_what_projects_begin_as(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that a kind of project is made of matches a package-data pattern, too."""
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     shipped = {
@@ -81,8 +81,11 @@ def test_the_wheel_has_what_projects_begin_as() -> None:
         for pattern in setup["package-data"][f"drystone_abi.{package}"]
         for path in (ROOT / setup["package-dir"][f"drystone_abi.{package}"]).glob(pattern)
     }
+    beside = new.TEMPLATE.parent  # the checkout's files are asked for, also of an installed package
+    monkeypatch.setattr(new, "TEMPLATE", ROOT / "template")
     for name, kind in new.KINDS.items():
-        used = {path for folder in kind.folders for path in new.files_of(folder, kind)}
+        folders = [ROOT / folder.relative_to(beside) for folder in kind.folders]
+        used = {path for folder in folders for path in new.files_of(folder, kind)}
         assert used <= shipped, name
 
 

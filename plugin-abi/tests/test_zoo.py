@@ -119,7 +119,11 @@ def refusal(child: Callable[..., Any], path: Path, policy: str = "allow_unverifi
     ("kind", "code", "found"),
     [
         ("no_entry", "plugin-no-entry", "no entry symbol"),
-        ("missing_symbol", "plugin-unresolved-symbols", "leaves undefined TF_NobodyHasThis"),
+        (
+            "missing_symbol",
+            "plugin-unresolved-symbols",
+            "leaves 1 undefined: 1 of TensorFlow's C interface (TF_NobodyHasThis)",
+        ),
         (
             "zero_size",
             "plugin-init-failed",
