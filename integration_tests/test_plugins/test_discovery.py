@@ -110,7 +110,7 @@ def test_unsigned_plugins_and_the_command(env: InstalledEnv, folder: Path, tmp_p
 
 
 def test_two_folders_and_the_disable_list(env: InstalledEnv, folder: Path, tmp_path: Path) -> None:
-    second = tmp_path / "more" / "drystone-plugins"
+    second = tmp_path / "more" / "site-packages" / "drystone-plugins"
     second.mkdir(parents=True)
     build(env, folder / "libfirst.so", '-DOP="First"')
     build(env, second / "libsecond.so.1", '-DOP="Second"')
