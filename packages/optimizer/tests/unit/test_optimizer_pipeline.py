@@ -459,7 +459,8 @@ def test_report_is_json_ready(graph: Graph) -> None:
     data = json.loads(json.dumps(report.as_json()))
     assert data["runs"][0]["plugin"] == "p"
     assert data["passes"]["remapping"] is False
-    assert data["changes"] == ["remapping was turned off by plugin p"]
+    fusing = ("remapping", "layer_fusion", "elementwise_fusion")  # all hang on remapping
+    assert data["changes"] == [f"{name} was turned off by plugin p" for name in fusing]
 
 
 def test_saved_graph_is_the_same_with_and_without_plugin(graph: Graph) -> None:
