@@ -72,7 +72,8 @@ def judged(gate: Callable[[Subgraph], str], backend: str, region: Subgraph) -> s
 
 
 def _shown(error: BaseException) -> str:
-    """An exception in one line; of ours the first, as the others come after it."""
+    """An exception in short; of ours with what was found, as its text may be cut short."""
     if isinstance(error, DrystoneError):
-        return f"{type(error).__name__}: {error.what} [{error.code}]"
+        found = f": {error.found}" if error.found else ""
+        return f"{type(error).__name__}: {error.what} [{error.code}]{found}"
     return f"{type(error).__name__}: {error}"
