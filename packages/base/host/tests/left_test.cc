@@ -166,7 +166,7 @@ void check_cancelled() {
   });
   CHECK(run(loaded.plan, options, status).seconds < kSlack);
   other.join();
-  DS_DeleteCancellation(options.cancellation);  // the run that was left looks at it no more
+  DS_DeleteCancellation(options.cancellation);  // the run that was left holds it
   CHECK(status.says(TF_CANCELLED, "the run was cancelled in node 'y' (Deaf), and its kernel"));
   wait_until_it_returns();
 }

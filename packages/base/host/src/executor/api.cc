@@ -259,7 +259,9 @@ void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status) {
 }
 
 DS_Cancellation* DS_NewCancellation(void) { return new (std::nothrow) DS_Cancellation(); }
-void DS_DeleteCancellation(DS_Cancellation* cancellation) { delete cancellation; }
+void DS_DeleteCancellation(DS_Cancellation* cancellation) {
+  if (cancellation != nullptr) cancellation->release();
+}
 void DS_Cancel(DS_Cancellation* cancellation) {
   if (cancellation != nullptr) cancellation->is_set.store(true, std::memory_order_relaxed);
 }

@@ -51,16 +51,17 @@ class Job {
       : plan_(plan), options_(options), is_recorded_(is_recorded),
         feeds_(static_cast<std::size_t>(plan.program->blocks[0].feeds)),
         fetches_(plan.program->blocks[0].fetches.size()) {
-    options_.poll = nullptr;          // the caller is asked,
-    options_.cancellation = nullptr;  // and looks; it may be gone when the kernel returns
+    options_.poll = nullptr;  // the caller is asked
     options_.trace = nullptr;
     options_.was_left = nullptr;
     plan_.retain();
+    if (options_.cancellation != nullptr) options_.cancellation->retain();
     for (std::size_t k = 0; k < feeds_.size(); ++k) feeds_[k] = share(*feeds[k]);
   }
   ~Job() {
     for (TF_Tensor* tensor : feeds_) drop(tensor);
     for (TF_Tensor* tensor : fetches_) drop(tensor);
+    if (options_.cancellation != nullptr) options_.cancellation->release();
     plan_.release();
   }
   Job(const Job&) = delete;

@@ -20,6 +20,15 @@
 
 struct DS_Cancellation {
   std::atomic<bool> is_set{false};
+
+  // By its owner and by runs on threads of their own, which may be left.
+  void retain() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  std::atomic<int> users_{1};
 };
 
 struct DS_Session {
