@@ -277,6 +277,41 @@ def test_c8_overrides_by_environment_and_option(monkeypatch: pytest.MonkeyPatch)
     assert_unchanged(m, F16, ["y:0"], ["x:0"])
 
 
+def held(kind: str) -> Maker:
+    """A product is put into a stack, a tensor array or a queue, which states its own dtype."""
+    m = Maker()
+    m.op("MatMul", "a", m.x(shape=(3, 3)), m.const("w", np.eye(3)), **F)
+    if kind == "stack":
+        m.op("StackV2", "s", m.const("n", 3), elem_type=FLOAT32)
+        m.op("StackPushV2", "p", "s", "a", **F)
+        m.op("MatMul", "b", "p", "w", **F)
+    elif kind == "array":
+        m.op("TensorArrayV3", "s", m.const("n", 3), dtype=FLOAT32)
+        m.op("TensorArrayWriteV3", "p", "s", m.const("zero", 0), "a", "s:1", **F)
+        m.op("TensorArrayReadV3", "r", "s", "zero", "p", dtype=FLOAT32)
+        m.op("MatMul", "b", "r", "w", **F)
+    else:
+        m.op("VarHandleOp", "s", dtype=FLOAT32, shape=(3, 3))
+        m.op("AssignVariableOp", "p", "s", "a", dtype=FLOAT32)
+        m.op("ReadVariableOp", "r", "s", controls=["p"], dtype=FLOAT32)
+        m.op("MatMul", "b", "r", "w", **F)
+    m.op("Identity", "y", "b", **F)
+    return m
+
+
+@pytest.mark.parametrize("kind", ["stack", "array", "variable"])
+def test_c8_what_something_outside_holds_keeps_its_dtype(kind: str) -> None:
+    """Also where a user's lists name the op that puts it there."""
+    m = held(kind)
+    held_by = ("StackPushV2", "TensorArrayWriteV3", "TensorArrayReadV3", "AssignVariableOp",
+               "ReadVariableOp")  # fmt: skip
+    more: dict[str, Any] = {"mixed_precision_lists": {"allowlist_add": held_by}}
+    after, _ = run_pass(m.graph, CPU16, ["y:0"], ["x:0"], **more)
+    assert {"a", "b"} <= short(after)
+    assert not {"p", "r"} & short(after)
+    assert_near(m.graph, after, ["y:0"], {"x:0": np.eye(3, dtype=np.float32)}, 0.01)
+
+
 def test_c8_a_list_that_there_is_not() -> None:
     with pytest.raises(BadRequest) as caught:
         OptimizerConfig(mixed_precision_lists={"whitelist_add": ("Exp",)})

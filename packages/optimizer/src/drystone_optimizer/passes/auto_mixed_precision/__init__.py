@@ -14,7 +14,7 @@ from typing import Final
 
 from drystone_base.dtypes import DType, as_dtype
 from drystone_base.graph import Node
-from drystone_base.ops.defs import find
+from drystone_base.ops.defs import OpDef, find
 from drystone_optimizer.config import Toggle
 from drystone_optimizer.context import Context
 from drystone_optimizer.devices import DEFAULT_TYPE
@@ -32,6 +32,7 @@ __all__ = ["run_bfloat16", "run_float16", "run_float16_on_cpu", "run_mkl"]
 
 # Moments stay in 32 bits, whatever the images are of.
 _NEVER: Final = frozenset({"U"})
+_HANDLES: Final = ("resource", "variant")
 
 
 def run_float16(ctx: Context) -> None:
@@ -96,12 +97,24 @@ def _run(ctx: Context, label: str, device: str) -> None:
     log.graph(ctx, "after")
 
 
+def _reaches_state(op: str, definition: OpDef) -> bool:
+    """Whether an op has a handle in hand of what states a dtype itself: a stack, queue or table.
+
+    So a user's lists may not name it, either. Those of tensor lists are changed together.
+    """
+    args = (*definition.inputs, *definition.outputs)
+    handles = any(arg.is_ref or (arg.type and arg.type.label in _HANDLES) for arg in args)
+    return handles and not (op.startswith("TensorList") or op == "EmptyTensorList")
+
+
 def _may_change(ctx: Context, node: Node, attr: str, to: DType) -> bool:
     """Whether a node may be changed, and its op is defined for the type."""
     if ctx.kept(node) or not ctx.may_rewrite(node) or attr in _NEVER or node.op == "Const":
         return False
     definition = find(node.op)
     if definition is None or (definition.is_stateful and attr == "dtype"):
+        return False
+    if _reaches_state(node.op, definition):
         return False
     allowed = definition.attrs[attr].allowed
     return allowed is None or to in allowed
