@@ -90,6 +90,7 @@ DEFAULT_OFF: Final = frozenset(
 """Toggles for which DEFAULT means off."""
 
 _SWITCH: Final = "use_plugin_optimizers"
+_PLUGIN: Final = "plugin "
 _TOGGLES: Final = (*PASSES, *OWN, _SWITCH)
 
 BY_SHORT_NAME: Final = {
@@ -233,19 +234,25 @@ class OptimizerConfig:
     def of_passes(cls, names: Collection[str], **more: Any) -> OptimizerConfig:
         """The built-in passes of these names and no others; ``more`` are other fields.
 
-        ``model_pruning`` is the pass that ``disable_model_pruning`` turns off.
+        ``model_pruning`` is the pass that ``disable_model_pruning`` turns off. Raises
+        ``BadRequest`` (``unknown-optimizer-option``) for another name.
         """
+        names = _passes(names)
         toggles: dict[str, Any] = dict.fromkeys((*PASSES, *OWN), Toggle.OFF)
         toggles |= {name: Toggle.ON for name in names if name in toggles}
         pruning = Toggle.OFF if "model_pruning" in names else Toggle.ON
         return cls(**toggles | {"disable_model_pruning": pruning} | more)
 
     def without(self, names: Collection[str]) -> OptimizerConfig:
-        """The config with these built-in passes off; the name of a plugin turns all plugins off."""
+        """The config with these built-in passes off; ``plugin NAME`` turns all plugins off.
+
+        Raises ``BadRequest`` (``unknown-optimizer-option``) for another name.
+        """
+        names = _passes(names, _PLUGIN)
         off: dict[str, Any] = {n: Toggle.OFF for n in names if n in (*PASSES, *OWN)}
         if "model_pruning" in names:
             off["disable_model_pruning"] = Toggle.ON
-        if any(name.startswith("plugin ") for name in names):
+        if any(name.startswith(_PLUGIN) for name in names):
             off[_SWITCH] = Toggle.OFF
         return replace(self, **off)
 
@@ -269,6 +276,24 @@ class OptimizerConfig:
 OptimizerConfig.__doc__ = SETTINGS.document(OptimizerConfig.__doc__)
 
 
+def _passes(names: Collection[str], *others: str) -> list[str]:
+    """The names, once each is of a built-in pass, or begins as one of the ``others`` do."""
+    known = ["model_pruning", *PASSES[1:], *OWN]
+    found = list(names)
+    for name in found:
+        if name not in known and not (isinstance(name, str) and name.startswith(others)):
+            near = near_matches(name, known)
+            raise BadRequest(
+                f"there is no pass {described(name)}",
+                check="a pass must be one of the built-in ones",
+                found=name,
+                needed=", ".join(known),
+                remedy=f"did you mean {', '.join(near)}?" if near else "leave it out",
+                code="unknown-optimizer-option",
+            )
+    return found
+
+
 def _checked(options: object) -> dict[str, Any]:
     """The options, once they are a mapping with known names."""
     if isinstance(options, set | frozenset | list | tuple):
@@ -278,9 +303,9 @@ def _checked(options: object) -> dict[str, Any]:
     known = [one.name for one in fields(OptimizerConfig)]
     for name in options:
         if name not in known:
-            near = near_matches(str(name), known)
+            near = near_matches(name, known)
             raise BadRequest(
-                f"there is no optimizer option {name!r}",
+                f"there is no optimizer option {described(name)}",
                 check="an option must be a field of OptimizerConfig",
                 found=name,
                 needed=", ".join(known),

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_SIZE_DIGITS: Final = 18
 _DEFAULT: Final = ("serving_default", "default")
 
 
@@ -238,7 +239,8 @@ def _sizes(texts: Sequence[str], feeds: Mapping[str, str]) -> dict[str, tuple[in
     for text in texts:
         name, _, dims = text.rpartition("=")
         parts = [part.strip() for part in dims.split(",") if part.strip()]
-        if name not in feeds or not all(part.isdecimal() for part in parts):
+        fit = all(part.isdecimal() and len(part) <= _SIZE_DIGITS for part in parts)
+        if name not in feeds or not fit:
             raise click.BadParameter(
                 f"{text!r} is not NAME=SIZES for one of the inputs {', '.join(feeds)}",
                 param_hint="--shape",

@@ -123,3 +123,12 @@ def test_fields_of_other_types_in_the_proto_become_toggles() -> None:
     assert config.auto_parallel is Toggle.ON
     off = OptimizerConfig.from_proto(RewriterConfig(disable_meta_optimizer=True))
     assert off.disable_meta_optimizer
+
+
+def test_names_of_passes_that_there_are_not_are_refused() -> None:
+    for call in (OptimizerConfig().without, OptimizerConfig.of_passes):
+        for names in (["remaping"], "remapping", [10**5000], [None]):
+            with pytest.raises(BadRequest, match="unknown-optimizer-option"):
+                call(names)  # type: ignore[operator]
+    assert not OptimizerConfig().without(["remapping", "plugin x"]).is_on("remapping")
+    assert not OptimizerConfig().without(iter(["plugin x"])).is_on("use_plugin_optimizers")  # type: ignore[arg-type]
