@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,9 @@ def _one_child(
         try:
             while time.monotonic() < end:
                 if not select.select([child.stdout], [], [], patience)[0]:
+                    child.send_signal(signal.SIGABRT)  # faulthandler tells where it was
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        child.wait(5)
                     return last, f"no answer in {patience:.0f} s"
                 line = child.stdout.readline()
                 if not line:

@@ -45,6 +45,7 @@ _INTERFACES: Final[dict[str, tuple[type[BaseException], ...]]] = {
         TypeError,
         AttributeError,
         RuntimeError,
+        MemoryError,
     ),
     "drystone_filesystem.DrystoneFileSystem()": (Exception,),  # made by fsspec's metaclass
     # as files in Python: reading one that is open for writing, a place before the beginning

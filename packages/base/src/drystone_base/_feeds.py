@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
 from drystone_base.dtypes import STRING, DType
-from drystone_base.errors import BadRequest
+from drystone_base.errors import BadRequest, remedy_for
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.tensor import as_strings
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from drystone_base.ops.attrs import Shape
 
 __all__ = ["Feed", "to_array"]
+
+_MOST_DIMENSIONS: Final = 64
+"""Of NumPy's arrays."""
 
 
 class Feed(NamedTuple):
@@ -42,20 +45,34 @@ def _to_numbers(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
     found = _first(value)
     if isinstance(found, str | bytes):  # NumPy would give all of them the width of the longest
         _bad_feed(feed, "must have the tensor's dtype", "strings", feed.dtype)
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        _bad_feed(
-            feed, "must be a rectangular array", "nested lists of unequal length", feed.dtype, error
-        )
+    array = _as_array(feed, value)
     if not feed.dtype.is_object and array.dtype != feed.dtype.np:
         return _convert(feed, array, given=value)
     return array.copy() if copy else array
 
 
+def _as_array(feed: Feed, value: Any) -> np.ndarray[Any, Any]:
+    """What NumPy makes of the value; whatever that raises comes from the value, which may do so."""
+    try:
+        return np.asarray(value)
+    except MemoryError as error:
+        _too_large(feed, error)
+    except ValueError as error:
+        check, found = "must be a rectangular array", "nested lists of unequal length"
+        if not isinstance(value, list | tuple):
+            found = f"a {type(value).__name__} that NumPy refuses"
+        _bad_feed(feed, check, found, feed.dtype, error)
+    except Exception as error:
+        found = f"a {type(value).__name__} that raises {type(error).__name__} when it is asked"
+        _bad_feed(feed, "must be something that NumPy can turn into an array", found, feed.dtype,
+                  error)  # fmt: skip
+
+
 def _first(value: Any) -> Any:
-    """The first item of nested lists."""
-    while isinstance(value, list | tuple) and value:
+    """The first item of nested lists, as deep as arrays go: a list may hold itself."""
+    for _ in range(_MOST_DIMENSIONS):
+        if not (isinstance(value, list | tuple) and value):
+            break
         value = value[0]
     return value
 
@@ -67,7 +84,10 @@ def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[
     if source.kind in "SUOMm" or (narrow and not (plain and array.size == 0)):
         _bad_feed(feed, "must have the tensor's dtype", source, feed.dtype)
     with np.errstate(over="ignore"):
-        converted = array.astype(target)
+        try:
+            converted = array.astype(target)
+        except MemoryError as error:
+            _too_large(feed, error)
     if source.kind in "iu" and target.kind in "iu" and not np.array_equal(converted, array):
         _bad_feed(feed, "must fit the tensor's dtype", f"{source} values out of range", feed.dtype)
     return converted
@@ -76,8 +96,26 @@ def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[
 def _to_strings(feed: Feed, value: Any) -> np.ndarray[Any, Any]:
     try:
         return as_strings(value)
+    except MemoryError as error:
+        _too_large(feed, error)
     except (TypeError, ValueError) as error:
         _bad_feed(feed, "must hold text or bytes", error, feed.dtype)
+    except Exception as error:
+        found = f"a {type(value).__name__} that raises {type(error).__name__} when it is asked"
+        _bad_feed(feed, "must hold text or bytes", found, feed.dtype, error)
+
+
+def _too_large(feed: Feed, error: MemoryError) -> NoReturn:
+    raise BadRequest(
+        f"the value fed to {feed.name!r} does not fit into memory",
+        check="a feed must fit into memory as an array of the tensor's dtype",
+        found=error,
+        needed="less than what is free",
+        remedy=remedy_for("RESOURCE_EXHAUSTED"),
+        code="wrong-feed",
+        status="RESOURCE_EXHAUSTED",
+        inner=error,
+    ) from error
 
 
 def _bad_feed(

@@ -15,7 +15,7 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
@@ -31,7 +31,7 @@ _MOST_ITEMS: Final = 10_000
 """Of a container that are looked at: more take too long, and say no more."""
 _IMPORT: Final = r"from ([\w.]+) import (\([\w\s,]+\)|[\w ,]+)"
 _MOST_LOOKED_INTO: Final = 100
-_TEXTS: Final = (str, bytes, bytearray)
+_TEXTS: Final = (str, bytes, bytearray, memoryview)
 _ONE_BY_ONE: Final = (list, tuple, set, frozenset, range)
 
 
@@ -111,7 +111,8 @@ def blame(function: Callable[..., Any], error: Exception, /, *args: Any, **kwarg
     wrong = _mismatch(function, args, kwargs)
     if wrong is not None:
         raise _refused(function, wrong, error) from error
-    unusable = _unusable(error) or _own_fault(error, [*args, *kwargs.values()])
+    given = [*args, *kwargs.values()]
+    unusable = _unusable(error) or _own_fault(error, given) or _of_items(error, given)
     if unusable and (args or kwargs):
         raise _unusable_argument(function, error, unusable) from error
     raise error
@@ -145,9 +146,17 @@ def _mismatch(
         elif parameter.kind is parameter.VAR_KEYWORD:
             values = value.values()
         for one in values:
-            if one is not parameter.default and not _fits_note(one, function, note):
+            if one is not parameter.default and not _seems_fit(one, function, note):
                 return _Wrong(name, one, str(note))
     return None
+
+
+def _seems_fit(value: Any, function: Callable[..., Any], note: Any) -> bool:
+    """As :func:`_fits_note`; of a value that raises when it is asked nothing is known."""
+    try:
+        return _fits_note(value, function, note)
+    except Exception:
+        return True
 
 
 @functools.cache
@@ -263,7 +272,7 @@ def _fits_generic(value: Any, origin: Any, args: tuple[Any, ...]) -> bool:
         return all(fits(k, args[0]) and fits(v, args[1]) for k, v in items)
     if isinstance(value, tuple) and origin is tuple and args[-1:] != (Ellipsis,):
         return len(value) == len(args) and all(map(fits, value, args))
-    if args and isinstance(value, (*_ONE_BY_ONE, Mapping)):
+    if args and isinstance(value, Collection):
         return all(fits(one, args[0]) for one in islice(value, _MOST_ITEMS))
     return True
 
@@ -293,7 +302,22 @@ def _unusable(error: Exception) -> str:
         return "a path that the system refuses"
     if isinstance(error, ValueError) and "null byte" in str(error):
         return "a path with a NUL byte"
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        return "a whole number of more digits than Python writes"
+    if isinstance(error, OverflowError):
+        return "a number that is too large for what it is to be"
+    if isinstance(error, MemoryError):
+        return "values that do not fit into memory"
     return ""
+
+
+def _of_items(error: Exception, given: list[Any]) -> str:
+    """Whether items may have been the cause of what nobody can look into, such as an iterator."""
+    kinds = (TypeError, ValueError, AttributeError, LookupError)
+    spent = [v for v in given if isinstance(v, Iterable) and not isinstance(v, Collection)]
+    if not isinstance(error, kinds) or not spent:
+        return ""
+    return f"items of a {type(spent[0]).__name__} that it cannot work with ({error})"
 
 
 def _own_fault(error: Exception, given: list[Any]) -> str:
@@ -338,7 +362,7 @@ def _unusable_argument(function: Callable[..., Any], error: Exception, found: st
         f"{name} cannot use what it was given",
         check="arguments must be such as can be worked with",
         found=found,
-        needed="names and paths that the system can hold, values of bounded depth",
+        needed="values, names and paths that the system can hold",
         remedy=f"`help({name})` says what each argument means",
         code="bad-argument",
         inner=error,

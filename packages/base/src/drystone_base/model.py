@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from drystone_base.arguments import checked
+from drystone_base.arguments import blame, checked
 from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import BadRequest, near_matches
+from drystone_base.errors import BadRequest, DrystoneError, near_matches
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.loaders import LoadedModel, Signature, TensorSpec, load_model
 from drystone_base.named import Named
@@ -95,7 +95,13 @@ class SignatureFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, np.ndarray[Any, Any]]:
         """Outputs by name for inputs given in order, by name, or as one mapping."""
         whole = args[0] if len(args) == 1 and not kwargs else None
-        given = self._bind((), whole) if isinstance(whole, Mapping) else self._bind(args, kwargs)
+        try:
+            by_name = ((), whole) if isinstance(whole, Mapping) else (args, kwargs)
+            given = self._bind(*by_name)
+        except DrystoneError:
+            raise
+        except Exception as error:
+            blame(SignatureFunction.__call__, error, self, *args, **kwargs)
         outputs = {name: spec.tensor for name, spec in self.signature.outputs.items()}
         result: dict[str, np.ndarray[Any, Any]] = self._session.run(outputs, given)
         return result

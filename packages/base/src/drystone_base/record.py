@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from drystone_base.arguments import explaining
+from drystone_base.errors import BadRequest
 from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
@@ -169,17 +170,33 @@ class Record:
         return result
 
     def add_native(self, trace: bytes, blocks: Sequence[dict[str, Any]]) -> None:
-        """Add what ``DS_RunOptions.trace`` says, for a plan that ``DS_DescribePlan`` describes."""
-        for block, k, thread, start, end, held, outputs, rooms in json.loads(trace)["events"]:
-            ran = blocks[block]["instructions"][k]
-            total = sum(size for size, _ in outputs)
-            self.nodes.append(
-                NodeRun(
-                    ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
-                    start, end, total, held, tuple(map(tuple, outputs)), (block, k),
-                    tuple(map(tuple, rooms)),
-                )
-            )  # fmt: skip
+        """Add what ``DS_RunOptions.trace`` says, for a plan that ``DS_DescribePlan`` describes.
+
+        Raises ``BadRequest`` (``bad-argument``) for what is no trace, or one of another plan.
+        """
+        try:
+            self.nodes += [_native_run(event, blocks) for event in json.loads(trace)["events"]]
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise BadRequest(
+                "this cannot be added to a record",
+                check="a trace must be one of the plan that is described beside it",
+                found=f"{len(trace)} bytes for {len(blocks)} blocks",
+                needed="what DS_RunOptions.trace and DS_DescribePlan say of one plan",
+                remedy="record runs with `with session.record() as record:`",
+                code="bad-argument",
+                inner=error,
+            ) from error
+
+
+def _native_run(event: Sequence[Any], blocks: Sequence[dict[str, Any]]) -> NodeRun:
+    block, k, thread, start, end, held, outputs, rooms = event
+    ran = blocks[block]["instructions"][k]
+    total = sum(size for size, _ in outputs)
+    return NodeRun(
+        ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
+        start, end, total, held, tuple(map(tuple, outputs)), (block, k),
+        tuple(map(tuple, rooms)),
+    )  # fmt: skip
 
 
 def kernel_name(instruction: dict[str, Any]) -> str:

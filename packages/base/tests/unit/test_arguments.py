@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +15,8 @@ import pytest
 import drystone_base as ds
 from drystone_base.arguments import checked, explained, fits
 from drystone_base.dtypes import FLOAT32
+from drystone_base.graph import parse_tensor_name
+from drystone_base.placement.device import parse_device
 
 
 def graph() -> ds.Graph:
@@ -84,6 +88,10 @@ class Stubborn:
         (lambda: ds.save(graph(), "x", assets=Stubborn()), "assets", "Mapping"),  # type: ignore[arg-type]
         (lambda: graph().remove(range(10**12)), "nodes", "Node"),  # type: ignore[arg-type]
         (lambda: graph().remove({"x": 1}), "nodes", "Node"),  # type: ignore[dict-item]
+        (lambda: graph().remove(memoryview(b"xyz")[::2]), "nodes", "Node"),  # type: ignore[arg-type]
+        (lambda: graph().remove(deque([1])), "nodes", "Node"),  # type: ignore[list-item]
+        (lambda: graph().remove({"x": 1}.keys()), "nodes", "Node"),  # type: ignore[arg-type]
+        (lambda: graph().functions.get([]), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.read_graph(None), "source", "bytes"),  # type: ignore[arg-type]
     ],
 )
@@ -124,6 +132,85 @@ def test_text_that_cannot_be_encoded_is_refused() -> None:
     with pytest.raises(ds.BadRequest, match="surrogate") as caught:
         write("\ud800")
     assert caught.value.code == "bad-argument"
+
+
+class Hostile(Mapping[Any, Any]):
+    """Nothing can be asked of it, not even what it holds."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("not even an array")
+
+    def __getitem__(self, _: Any) -> Any:
+        raise RuntimeError("not even an item")
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("not even its items")
+
+    def __len__(self) -> int:
+        raise RuntimeError("not even its length")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("not even text")
+
+
+class Once:
+    """Something that is no collection and no iterator, but gives one."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter([b"x"])
+
+
+HUGE = 10**5000
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "inner"),
+    [
+        (lambda: ds.Session(graph()).run("y", {"x": Hostile()}), "wrong-feed", RuntimeError),
+        (lambda: ds.Session(graph()).run("y", {"x": [Hostile()]}), "wrong-feed", RuntimeError),
+        (lambda: ds.Session(graph()).run("y", {"x": HUGE}), "wrong-feed", None),
+        (lambda: ds.Session(graph()).run("y", Hostile()), "bad-argument", RuntimeError),
+        (lambda: graph()[Stubborn()], "unknown-node", None),  # type: ignore[index]
+        (lambda: graph()[HUGE], "unknown-node", None),  # type: ignore[index]
+        (lambda: graph().functions[HUGE], "unknown-function", None),  # type: ignore[index]
+        (lambda: graph().remove(Hostile()), "bad-argument", RuntimeError),
+        (lambda: graph().remove(x for x in [1]), "bad-argument", TypeError),  # type: ignore[misc]
+        (lambda: graph().remove(io.BytesIO(b"x\n")), "bad-argument", TypeError),  # type: ignore[arg-type]
+        (lambda: ds.validate(graph(), nodes=Once()), "bad-argument", AttributeError),  # type: ignore[arg-type]
+        (lambda: ds.Session(graph()).run("y:" + "9" * 5000), "unknown-fetch", None),
+        (lambda: ds.SessionConfig(seed=HUGE), "bad-session-setting", None),
+    ],
+)
+def test_what_a_hostile_argument_raises_is_told_as_its_fault(
+    call: Callable[[], Any], code: str, inner: type[Exception] | None
+) -> None:
+    with pytest.raises(ds.DrystoneError) as caught:
+        call()
+    assert caught.value.code == code
+    assert all((caught.value.check, caught.value.found, caught.value.needed, caught.value.remedy))
+    assert type(caught.value.inner) is (inner or type(None))
+    str(caught.value).encode()
+
+
+def test_a_list_that_holds_itself_is_no_array() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ds.BadRequest, match="wrong-feed"):
+        ds.Session(graph()).run("y", {"x": endless})
+
+
+def test_a_feed_that_does_not_fit_into_memory_is_told() -> None:
+    large = np.broadcast_to(np.float64(1), (1 << 21, 1 << 21))
+    with pytest.raises(ds.BadRequest, match="does not fit into memory") as caught:
+        ds.Session(graph()).run("y", {"x": large})
+    assert caught.value.status == "RESOURCE_EXHAUSTED"
+
+
+def test_devices_and_tensors_have_numbers_of_any_length() -> None:
+    assert parse_tensor_name("y:" + "0" * 5000 + "1") == ("y", 1)
+    assert parse_tensor_name("y:" + "9" * 5000)[0] == "y"
+    with pytest.raises(ds.GraphError, match="bad-device"):
+        parse_device("/device:CPU:" + "9" * 5000)
 
 
 def test_functions_are_pickled_and_documented_as_before() -> None:

@@ -20,6 +20,7 @@ from drystone_base.cli._app import app
 from drystone_base.cli._output import print_table
 from drystone_base.cli._values import read_npz
 from drystone_base.errors import BadRequest
+from drystone_base.loaders import _writing
 from drystone_base.loaders._writing import replace_file
 from drystone_base.plugins import Plugin
 
@@ -136,6 +137,16 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     reader.join(30)
     assert read == [b"ab"]
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_writing, "_PATIENCE", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadRequest, match="cannot-write") as caught:
+        replace_file(tmp_path / "pipe", [b"a"])
+    assert "No such device or address" in caught.value.found
 
 
 def test_links_are_followed(tmp_path: Path) -> None:

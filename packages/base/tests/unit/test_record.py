@@ -15,7 +15,7 @@ from tiny_models import affine, write
 from drystone_abi.protos import Event, GraphDef, RunMetadata
 from drystone_base import dtypes
 from drystone_base.cli._app import app
-from drystone_base.errors import KernelError
+from drystone_base.errors import BadRequest, KernelError
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available
 from drystone_base.kernels._records import read_records
@@ -191,3 +191,9 @@ def test_a_stack_whose_handle_is_fetched_stays_one_of_references() -> None:
     with session.record() as record:
         session.run(["y:0", "stack"], {"x:0": np.float32(0), "most:0": np.float32(3)})
     assert {"StackPush", "StackPop"} <= {node.op for node in record.nodes}
+
+
+@pytest.mark.parametrize("trace", [b"", b"[]", b'{"events": [[0, 0, 1, 2, 3, 0, [], []]]}'])
+def test_a_trace_of_no_plan_is_refused(trace: bytes) -> None:
+    with pytest.raises(BadRequest, match="bad-argument"):
+        Record().add_native(trace, [])

@@ -148,3 +148,9 @@ def test_modes_that_files_here_do_not_have(tmp_path: Path) -> None:
 )
 def test_join(parts: tuple[str, ...], joined: str) -> None:
     assert gfile.join(*parts) == joined
+
+
+def test_patterns_are_text(place: str) -> None:
+    for given in ([1], iter([1]), {2: "x"}):
+        with pytest.raises(BadRequest, match="bad-argument"):
+            gfile.glob(given)  # type: ignore[arg-type]

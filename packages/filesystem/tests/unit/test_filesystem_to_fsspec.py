@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import fsspec
+import numpy as np
 import pytest
 
 from drystone_base.host import filesystem as host
@@ -74,6 +76,15 @@ def test_failures_are_those_of_files(files: DrystoneFileSystem) -> None:
     with pytest.raises(FileExistsError):
         files.mkdir("box/inner")
     assert not files.exists("box/none")
+
+
+@pytest.mark.parametrize("value", [3, "text", object(), None])
+def test_what_is_written_is_bytes(files: DrystoneFileSystem, value: Any) -> None:
+    for call in (files.pipe_file, files.pipe):
+        with pytest.raises(TypeError, match="bytes-like"):
+            call("box/a", value)
+    files.pipe_file("box/a", memoryview(np.arange(3, dtype=np.int16)))
+    assert files.cat_file("box/a") == np.arange(3, dtype=np.int16).tobytes()
 
 
 def test_uploads_and_downloads(files: DrystoneFileSystem, tmp_path: Path) -> None:

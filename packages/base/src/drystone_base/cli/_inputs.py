@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Request", "asks", "load_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_SIZE_DIGITS: Final = 18
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
@@ -317,7 +318,8 @@ def _sizes(texts: Iterable[str], signature: Signature) -> dict[str, tuple[int, .
     for text in texts:
         name, _, dims = text.rpartition("=")
         parts = [part.strip() for part in dims.split(",") if part.strip()]
-        if name not in signature.inputs or not all(part.isdecimal() for part in parts):
+        fit = all(part.isdecimal() and len(part) <= _SIZE_DIGITS for part in parts)
+        if name not in signature.inputs or not fit:
             raise click.BadParameter(
                 f"{text!r} is not NAME=SIZES for one of the inputs {', '.join(signature.inputs)}",
                 param_hint="--shape",

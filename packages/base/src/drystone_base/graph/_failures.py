@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
 from drystone_base.errors import GraphError, near_matches
+from drystone_base.printable import described
 
 if TYPE_CHECKING:
     from drystone_base.graph.node import Node
@@ -81,7 +82,7 @@ def unknown(name: object, names: Collection[str]) -> NoReturn:
     """A name that no node has."""
     near = near_matches(name, names)
     raise GraphError(
-        f"there is no node {name!r}",
+        f"there is no node {described(name)}",
         check="the name must be a node of the graph",
         found=name,
         needed=f"one of {len(names)} nodes",

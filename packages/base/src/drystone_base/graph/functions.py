@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
+from drystone_base.arguments import blame
 from drystone_base.dtypes import DType
 from drystone_base.errors import GraphError, near_matches
+from drystone_base.graph.node import whole_number
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, find
+from drystone_base.printable import described
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
@@ -140,11 +143,14 @@ class FunctionLibrary:
         return iter(self._functions.values())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._functions
+        return isinstance(name, str) and name in self._functions
 
     def get(self, name: str) -> Function | None:
         """The function of that name, or None."""
-        return self._functions.get(name)
+        try:
+            return self._functions.get(name)
+        except Exception as error:
+            blame(FunctionLibrary.get, error, self, name)
 
     def __getitem__(self, name: str) -> Function:
         """The function of that name; raises ``GraphError`` (``unknown-function``).
@@ -152,13 +158,14 @@ class FunctionLibrary:
         Under a name of ``gradient_name`` it is the gradient of a function: the registered one, else
         one that is made.
         """
-        if name in self._functions:
-            return self._functions[name]
-        if name.startswith(GRADIENT):
+        found = self.get(name)
+        if found is not None:
+            return found
+        if isinstance(name, str) and name.startswith(GRADIENT):
             return self._gradient(name.removeprefix(GRADIENT))
         near = near_matches(name, self._functions)
         raise GraphError(
-            f"there is no function {name!r}",
+            f"there is no function {described(name)}",
             check="a called function must be in the graph's library",
             found=name,
             needed=f"one of {len(self._functions)} functions",
@@ -324,9 +331,9 @@ class _BodyBuilder:
         if not parts:
             return 0
         if len(parts) == 1 and parts[0].isdecimal():
-            return int(parts[0])
+            return whole_number(parts[0])
         definition = self._definition(node.op)
-        offset = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
+        offset = whole_number(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
         if definition.outputs and parts[0] == definition.outputs[0].name:
             return offset
         slices = definition.output_slices(node.full_attrs())

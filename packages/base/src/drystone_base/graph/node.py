@@ -25,6 +25,8 @@ __all__ = [
     "placeholder_shape",
 ]
 
+_DIGITS: Final = 18
+
 Output: TypeAlias = "tuple[Node, int]"
 """One output of a node: the node and the output's index."""
 
@@ -192,7 +194,14 @@ def placeholder_shape(node: Node) -> Shape:
 def parse_tensor_name(text: str) -> tuple[str, int]:
     """Node name and output index of ``name`` or ``name:k``."""
     head, colon, tail = text.rpartition(":")
-    return (head, int(tail)) if colon and tail.isdecimal() else (text, 0)
+    if not colon or not tail.isdecimal():
+        return text, 0
+    return head, whole_number(tail)
+
+
+def whole_number(digits: str) -> int:
+    """The number that digits spell, or another absurdly large one: Python reads 4300 of them."""
+    return int((digits.lstrip("0") or "0")[:_DIGITS])
 
 
 def output_name(output: Output) -> str:

@@ -87,7 +87,10 @@ def declare(name: str, result: Any, *arguments: Any, brief: bool = False) -> Cal
             function = getattr(library(brief=brief), name)
             function.restype, function.argtypes = result, list(arguments)
             bound.append(function)
-        return bound[0](*values)
+        try:
+            return bound[0](*values)
+        except ctypes.ArgumentError as error:  # which is no TypeError, and says no name
+            raise TypeError(f"{name}: {error}") from error
 
     call.__name__ = call.__qualname__ = name
     return call

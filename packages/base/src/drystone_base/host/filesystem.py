@@ -233,14 +233,19 @@ def read_memory(uri: str | os.PathLike[str]) -> bytes:
 
 def write_bytes(uri: str | os.PathLike[str], data: bytes) -> None:
     """Create a file with these bytes, over one that exists."""
-    raw = checked_uri(uri)
+    raw, data = checked_uri(uri), _whole(data)
     with Status(f"{os.fspath(uri)} cannot be written") as status:
         c.calls(raw).write_whole(raw, data, len(data), status.pointer)
 
 
+def _whole(data: object) -> bytes:
+    """Bytes as the host takes them; raises ``TypeError``, as Python's own files do."""
+    return data if isinstance(data, bytes) else bytes(memoryview(data))  # type: ignore[arg-type]
+
+
 def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
     """Add bytes at the end of a file (a new one when there is none); its length afterwards."""
-    raw = checked_uri(uri)
+    raw, data = checked_uri(uri), _whole(data)
     what, calls = f"{os.fspath(uri)} cannot be appended to", c.calls(raw)
     with Status(what) as status:
         file = calls.open_appendable(raw, status.pointer)

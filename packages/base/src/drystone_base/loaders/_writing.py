@@ -6,10 +6,12 @@ drafts nobody will finish, such as those of a process that was killed, and remov
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +24,8 @@ from drystone_base.uris import as_path, uri_of
 __all__ = ["Draft", "copy_file", "draft_folder", "replace_file", "writing"]
 
 _SUFFIX: Final = ".tmp"
+_PATIENCE: Final = 10.0
+"""Seconds for which a pipe may have no reader."""
 
 
 @contextmanager
@@ -65,12 +69,27 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
         if there is not None:
             there.write_pieces(pieces)
         elif path.exists() and not (path.is_file() or path.is_dir()):
-            with path.open("wb") as file:  # a file in its place would end the device for all
+            with _opened(path) as file:  # a file in its place would end the device for all
                 file.writelines(pieces)
         else:
             with Draft(as_path(os.path.realpath(path))) as draft:
                 draft.file.writelines(pieces)
                 draft.put_in_place()
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A device or pipe to write to; who waits for a pipe's reader waits for some seconds only."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            os.set_blocking(handle, True)
+            return os.fdopen(handle, "wb")
 
 
 class Draft:

@@ -14,9 +14,9 @@ __all__ = ["Device", "parse_device"]
 
 _PART: Final = (
     r"/(?:job:(?P<job>[A-Za-z][\w.-]*)"
-    r"|(?P<key>replica|task):(?P<number>\d+|\*)"
-    r"|device:(?P<type>[A-Za-z]\w*|\*)(?::(?P<index>\d+|\*))?"
-    r"|(?P<old>cpu|gpu|CPU|GPU):(?P<old_index>\d+|\*))(?=/|$)"
+    r"|(?P<key>replica|task):(?P<number>\d{1,9}|\*)"
+    r"|device:(?P<type>[A-Za-z]\w*|\*)(?::(?P<index>\d{1,9}|\*))?"
+    r"|(?P<old>cpu|gpu|CPU|GPU):(?P<old_index>\d{1,9}|\*))(?=/|$)"
 )
 _part: Final = cache(lambda: re.compile(_PART))  # most nodes name no device
 
