@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,16 @@ from optimizing import small_graph
 
 from drystone_abi.protos import FunctionDef, GraphDef, OpDef, OpInfo, OpPerformanceList
 from drystone_base.dtypes import FLOAT32, INT32, VARIANT, from_number
-from drystone_base.errors import HostError
+from drystone_base.errors import BadRequest, HostError
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.buffer import BufferStruct, answer, filled
 from drystone_base.host.live import live_objects
 from drystone_base.host.properties import Flags, infer_properties, properties_of
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, told
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.tensor import from_proto
+from drystone_base.time_limits import OutOfTime
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
@@ -307,20 +308,81 @@ def test_withdrawn_services_leave_a_clear_status(graph: Graph) -> None:
         optimizer.attach_services()
 
 
-def test_exception_of_inference_becomes_a_status(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Ends(BaseException):
+    """Ends the interpreter, or a task, as ``SystemExit`` does."""
+
+
+def infer_raising(graph: Graph, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def explode(*_: object) -> bytes:
-        raise KeyboardInterrupt("stop")
+        raise error
 
     monkeypatch.setattr("drystone_base.host.properties.properties_of", explode)
-    with (
-        item_of(graph, []) as item,
-        properties_in(item) as properties,
-        pytest.raises(HostError, match="KeyboardInterrupt: stop") as caught,
-    ):
+    with item_of(graph, []) as item, properties_in(item) as properties:
         infer_into(properties)
-    assert caught.value.status == "INTERNAL"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text"),
+    [
+        (ValueError("stop"), "INTERNAL", "ValueError: stop"),
+        (MemoryError(), "INTERNAL", "MemoryError: "),
+        (BadRequest("no", found="7", status="OUT_OF_RANGE"), "OUT_OF_RANGE", "no [bad-request]"),
+    ],
+)
+def test_exception_of_inference_becomes_a_status(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, error: Exception, status: str, text: str
+) -> None:
+    with pytest.raises(HostError) as caught:
+        infer_raising(graph, monkeypatch, error)
+    assert caught.value.status == status
+    assert f"TF_InferStatically: {text}" in caught.value.found
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt("stop"), SystemExit(3), Ends(), OutOfTime()])
+def test_what_is_more_than_a_failure_goes_on_after_inference(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    with pytest.raises(type(error)) as caught:
+        infer_raising(graph, monkeypatch, error)
+    assert caught.value is error
+
+
+def swallowed(error: BaseException) -> None:
+    """A call in which a callback raises, and of which the plugin makes nothing."""
+    with Status("a call") as status, Status("a callback") as inner:
+        told(inner.pointer, error)
+        Status.set(inner.pointer, "OK", "")
+        assert status.name == "OK"
+
+
+def test_a_deadline_that_a_plugin_swallowed_does_not_end_a_later_call() -> None:
+    swallowed(OutOfTime())
+    with pytest.raises(HostError) as caught, Status("later") as status:
+        Status.set(status.pointer, "DEADLINE_EXCEEDED", "another one")
+    assert caught.value.found == "another one"
+    told(None, OutOfTime())  # on a thread whose call was not ours
+    with pytest.raises(HostError), Status("later") as status:
+        Status.set(status.pointer, "INTERNAL", "its own fault")
+
+
+def test_ctrl_c_that_a_plugin_swallowed_goes_on() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        swallowed(KeyboardInterrupt())
+
+
+def ended_and_calling_on(outer: Status) -> None:
+    """A plugin may call back once more, and that callback the host, before the plugin answers."""
+    with outer:
+        told(outer.pointer, OutOfTime())
+        with Status("of a callback"):
+            pass
+        with suppress(HostError), Status("of a callback") as inner:
+            Status.set(inner.pointer, "NOT_FOUND", "gone")
+
+
+def test_what_ended_a_callback_outlives_calls_of_later_callbacks() -> None:
+    with pytest.raises(OutOfTime):
+        ended_and_calling_on(Status("outer"))
 
 
 # ---- op definitions ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from drystone_base.host.filesystem import serve_in_python
 from drystone_base.host.program import register_filesystems
-from drystone_base.host.status import Status, keep_interrupt
+from drystone_base.host.status import Status, told
 from drystone_filesystem import _tables as t
 from drystone_filesystem._failures import StoreFailure, explained, status_of, text_of
 from drystone_filesystem._transactions import Special
@@ -96,8 +96,8 @@ def _guarded(function: Callable[..., Any], failed: Any = None) -> Callable[..., 
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments[:-1])
-        except BaseException as error:  # nothing may pass through C
-            _tell(arguments[-1], error)
+        except BaseException as error:
+            told(arguments[-1], error, _words)
             return failed
 
     return call
@@ -108,13 +108,8 @@ def _alone(function: Callable[..., None]) -> Callable[..., None]:
     return lambda *arguments: interruptible(partial(function, *arguments))
 
 
-def _tell(status: int, error: BaseException) -> None:
-    """Set a status by what was raised; Ctrl-C goes on where the host was called."""
-    if isinstance(error, KeyboardInterrupt):
-        keep_interrupt(error)
-        Status.set(status, "CANCELLED", "interrupted by Ctrl-C")
-    else:
-        Status.set(status, status_of(error), text_of(error))
+def _words(error: BaseException) -> tuple[str, str]:
+    return status_of(error), text_of(error)
 
 
 class _Tables:
@@ -155,8 +150,8 @@ class _Tables:
         try:
             view = memoryview((ctypes.c_char * size).from_address(buffer)).cast("B")
             got: int = self._file(holder).read_into(offset, view)
-        except BaseException as error:  # nothing may pass through C
-            _tell(status, error)
+        except BaseException as error:
+            told(status, error, _words)
             return -1
         if got < size:
             Status.set(status, "OUT_OF_RANGE", "the file ends here")

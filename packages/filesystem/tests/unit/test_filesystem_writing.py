@@ -112,6 +112,33 @@ def test_ctrl_c_goes_on_through_the_host(serve: Callable[[Store], str]) -> None:
     assert caught.value.status == "NOT_FOUND"
 
 
+class Stopped(Bounded):
+    """Ctrl-C is pressed where anything is looked at."""
+
+    def stat(self, path: str) -> Stat:
+        """Of what is there, until then."""
+        del path
+        raise self.failure
+
+    def children(self, path: str) -> list[str]:
+        """Neither."""
+        del path
+        raise self.failure
+
+
+@pytest.mark.parametrize("call", ["exist", "exists", "is_directory", "delete_tree", "delete"])
+def test_ctrl_c_goes_on_through_calls_that_take_any_status(
+    serve: Callable[[Store], str], call: str
+) -> None:
+    """One that looks at several paths, or goes on after failures, among them."""
+    root = serve(Stopped(0, KeyboardInterrupt()))
+    paths = [f"{root}box/a", f"{root}box/b"]
+    with pytest.raises(KeyboardInterrupt):
+        getattr(host, call)(paths if call == "exist" else paths[0])
+    with pytest.raises(HostError, match="no filesystem"):
+        host.stat("nobody-serves-this://a")
+
+
 _STALLED = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored

@@ -165,6 +165,40 @@ def test_j9_a_c_optimizer_that_overruns_is_undone_and_named(
     assert after["n"].op == "Abs"
 
 
+INFER = 'report_item(item, "n", status)'
+HIDE = INFER + '; TF_SetStatus(status, TF_INTERNAL, "no shapes")'
+GO_ON = INFER + '; TF_SetStatus(status, TF_OK, ""); copy_graph(graph, optimized)'
+
+
+@needs_host
+@pytest.mark.parametrize(("device", "body"), [("TELLS", INFER), ("HIDES", HIDE), ("GOES", GO_ON)])
+def test_j9_a_c_optimizer_that_asks_for_shapes_when_the_time_is_over_is_skipped(
+    clock: Clock,
+    compile_library: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    body: str,
+) -> None:
+    """Inference ends by the deadline, in a callback, whatever the plugin makes of that."""
+    from drystone_base.host import properties
+    from drystone_base.host.library import open_library
+
+    def late(*_: object) -> bytes:
+        clock.overrun()
+        with time_limits.until(clock.now - 1):
+            time_limits.look()
+        raise AssertionError
+
+    monkeypatch.setattr(properties, "properties_of", late)
+    flags = [f'-DDEVICE="{device}"', f"-DOPTIMIZE={body}"]
+    open_library(compile_library("optimizer_variants.c", flags=flags)).initialise("TF_InitGraph")
+    one = next(one for one in optimizers(load=False) if one.device == device)
+    with pytest.warns(OptimizerWarning, match="1000 ms for optimizing were over"):
+        after, report = ran(one, f"/device:{device}:0", fail_on_optimizer_errors=True, **LIMIT)
+    assert [(run.outcome, run.reason) for run in report.runs] == [("skipped", TOO_LATE)]
+    assert after["n"].op == "Neg"
+
+
 @needs_host
 def test_j9_an_isolated_c_optimizer_is_ended_when_the_time_is_over(
     compile_library: Callable[..., Path],

@@ -9,7 +9,6 @@ from typing import Final
 
 from drystone_base.host import _lib
 from drystone_base.host._lib import declare
-from drystone_base.host.status import CODES
 
 _STATUS = c_void_p
 _OUT = c_void_p  # an output buffer
@@ -57,10 +56,8 @@ matching = declare("DS_GetMatchingPaths", c_void_p, c_char_p, _STATUS)
 next_string = declare("TF_StringStreamNext", c_bool, c_void_p, POINTER(c_char_p))
 end_strings = declare("TF_StringStreamDone", None, c_void_p)
 
-new_status = declare("TF_NewStatus", c_void_p, brief=True)
-_code = declare("TF_GetCode", c_int, c_void_p, brief=True)
-_message = declare("TF_Message", c_char_p, c_void_p, brief=True)
-_delete_status = declare("TF_DeleteStatus", None, c_void_p, brief=True)
+ENDS: Final = frozenset({"OK", "OUT_OF_RANGE"})
+"""How reading may end: with all bytes that were asked for, or at the end of the file."""
 
 
 class Calls:
@@ -96,14 +93,6 @@ def calls(uri: bytes) -> Calls:
     what waits there: each turn that it takes between threads costs as much as a small file.
     """
     return _keeping if uri.partition(b"://")[0] in in_python else _waiting
-
-
-def take_status(pointer: int | None) -> tuple[str, str]:
-    """Name of a status's code and its message; the status is deleted."""
-    code = _code(pointer)
-    text = str(_message(pointer).decode("utf-8", "replace")) if code else ""
-    _delete_status(pointer)
-    return CODES[code], text
 
 
 def library_is_open() -> bool:

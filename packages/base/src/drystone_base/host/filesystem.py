@@ -14,12 +14,13 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
-from drystone_base.host.status import Status, call_failed
+from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
 from drystone_base.plugins import ensure_loaded, refused_offer
 
@@ -209,14 +210,11 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
     with Status(f"{os.fspath(uri)} cannot be opened") as status:
         file = calls.open_readable(raw, status.pointer)
     buffer = ctypes.create_string_buffer(size)
-    pointer = c.new_status()
     try:
-        got: int = calls.read(file, offset, size, buffer, pointer)
+        with Status(f"{os.fspath(uri)} cannot be read", c.ENDS) as status:
+            got: int = calls.read(file, offset, size, buffer, status.pointer)
     finally:
         calls.close_readable(file)
-        name, text = c.take_status(pointer)
-    if name not in {"OK", "OUT_OF_RANGE"}:
-        raise call_failed(f"{os.fspath(uri)} cannot be read", name, text)
     return buffer.raw[:got]
 
 
@@ -255,9 +253,8 @@ def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
         with Status(what) as status:
             place: int = c.tell(file, status.pointer)
     except HostError:
-        pointer = c.new_status()
-        calls.close_writable(file, pointer)  # the first error is the one to tell
-        c.take_status(pointer)
+        with Status(what, ANY) as status:  # the first error is the one to tell
+            calls.close_writable(file, status.pointer)
         raise
     with Status(what) as status:
         calls.close_writable(file, status.pointer)
@@ -326,9 +323,10 @@ def exists(uri: str | os.PathLike[str]) -> bool:
 def exist(uris: list[str]) -> list[str]:
     """The name of each path's status: ``OK`` for those that exist."""
     paths = (ctypes.c_char_p * len(uris))(*[checked_uri(uri) for uri in uris])
-    pointers = (ctypes.c_void_p * len(uris))(*[c.new_status() for _ in uris])
-    c.paths_exist(paths, len(uris), pointers)
-    return [c.take_status(pointer)[0] for pointer in pointers]
+    with ExitStack() as stack:
+        found = [stack.enter_context(Status(f"{uri} cannot be looked up", ANY)) for uri in uris]
+        c.paths_exist(paths, len(uris), (ctypes.c_void_p * len(uris))(*[s.pointer for s in found]))
+        return [status.name for status in found]
 
 
 def is_directory(uri: str | os.PathLike[str]) -> bool:
@@ -360,9 +358,10 @@ def delete_directory(uri: str | os.PathLike[str]) -> None:
 def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
     """Delete a directory and all below it, going on after failures."""
     raw, files, directories = checked_uri(uri), ctypes.c_int64(), ctypes.c_int64()
-    pointer = c.new_status()
-    c.delete_recursively(raw, ctypes.byref(files), ctypes.byref(directories), pointer)
-    _, text = c.take_status(pointer)
+    with Status(f"{os.fspath(uri)} cannot be deleted", ANY) as status:
+        counts = ctypes.byref(files), ctypes.byref(directories)
+        c.delete_recursively(raw, *counts, status.pointer)
+        text = status.message
     return Undeleted(files.value, directories.value, text)
 
 

@@ -8,10 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import write
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, told
 from drystone_base.late_names import imported
 
 __all__ = ["attach", "detach", "generation_of_plugins"]
@@ -62,9 +61,8 @@ def _write_answer(out: int, status: int, make: Callable[[], bytes]) -> None:
     """Fill ``out`` in a callback; whatever goes wrong becomes the status."""
     try:
         write(out, make())
-    except BaseException as error:  # nothing may pass through C
-        name = error.status if isinstance(error, DrystoneError) else "INTERNAL"
-        Status.set(status, name, f"{type(error).__name__}: {error}")
+    except BaseException as error:
+        told(status, error)
 
 
 def _own_ops(_context: int, out: int, status: int) -> None:

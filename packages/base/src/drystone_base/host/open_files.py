@@ -10,7 +10,7 @@ from typing import Final, Self
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.filesystem import checked_uri
-from drystone_base.host.status import Status, call_failed
+from drystone_base.host.status import Status
 
 __all__ = ["Readable", "Writable"]
 
@@ -69,11 +69,9 @@ class Readable(_Open):
         if not len(buffer):
             return 0
         place = (ctypes.c_char * len(buffer)).from_buffer(buffer)
-        pointer = c.new_status()
-        got: int = self._calls.read(self.handle, offset, len(buffer), place, pointer)
-        name, text = c.take_status(pointer)
-        if name not in {"OK", "OUT_OF_RANGE"}:
-            raise call_failed(f"{self.uri} cannot be read", name, text)
+        size, read = len(buffer), self._calls.read
+        with Status(f"{self.uri} cannot be read", c.ENDS) as status:
+            got: int = read(self.handle, offset, size, place, status.pointer)
         return got
 
     def close(self) -> None:

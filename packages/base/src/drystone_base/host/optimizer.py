@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from drystone_base.errors import DrystoneError
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
 from drystone_base.host.op_services import attach as attach_ops
-from drystone_base.host.status import Status
+from drystone_base.host.status import Status, told
 from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["DEFAULT_DEVICE", "HostOptimizer", "attach_services", "optimizers", "run"]
@@ -196,7 +195,7 @@ def _detach_services() -> None:
 
 
 def _infer(_context: Any, graph: Any, feeds: Any, flags: int, out: Any, status: Any) -> None:
-    """The service; whatever happens becomes the status, for an exception must not leave it."""
+    """The service; whatever happens becomes the status."""
     try:
         from drystone_base.host.properties import Flags, properties_of
 
@@ -206,7 +205,5 @@ def _infer(_context: Any, graph: Any, feeds: Any, flags: int, out: Any, status: 
             for k in range(names.count)
         ]
         write(out, properties_of(bytes_of(graph), fed, Flags(flags)))
-    except DrystoneError as error:
-        Status.set(status, error.status, error.render())
     except BaseException as error:
-        Status.set(status, "INTERNAL", f"{type(error).__name__}: {error}")
+        told(status, error)

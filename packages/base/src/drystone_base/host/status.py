@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from drystone_base.errors import HostError, remedy_for
+from drystone_base.errors import DrystoneError, HostError, remedy_for
 from drystone_base.host._lib import declare
+from drystone_base.time_limits import OutOfTime
 
-__all__ = ["CODES", "Status", "call_failed", "keep_interrupt"]
+__all__ = ["ANY", "CODES", "Status", "told"]
 
 CODES: Final = (
     "OK",
@@ -33,6 +35,10 @@ CODES: Final = (
 )
 """Names of the canonical codes, by number."""
 
+ANY: Final = frozenset(CODES)
+_OK: Final = frozenset({"OK"})
+
+_NAMES: Final[dict[type[BaseException], str]] = {KeyboardInterrupt: "Ctrl-C"}
 _ELSE: Final = "`drystone plugins list` shows which plugins are loaded, and why others are not"
 
 _new = declare("TF_NewStatus", ctypes.c_void_p, brief=True)
@@ -42,49 +48,60 @@ _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
 _set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, brief=True)
 
 
-_kept: Final = threading.local()
+class _Kept(threading.local):
+    """What ended a callback of the call that this thread makes, and is more than a failure."""
+
+    error: BaseException | None = None
 
 
-def keep_interrupt(error: BaseException) -> None:
-    """Have a ``KeyboardInterrupt`` of a callback go on where this thread called the host.
+_KEPT: Final = _Kept()
 
-    For callbacks, which can raise nothing through C; they end with ``CANCELLED``.
+
+def _words(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, DrystoneError):
+        return error.status, error.render()
+    return "INTERNAL", f"{type(error).__name__}: {error}"
+
+
+def told(
+    pointer: int | None,
+    error: BaseException,
+    words: Callable[[BaseException], tuple[str, str]] = _words,
+) -> None:
+    """Set the status of a callback by what was raised in it, as nothing may pass through C.
+
+    Ctrl-C, the end of the interpreter and ``OutOfTime`` are kept, and go on where this thread
+    called the host. ``words`` gives the status and the text of anything else.
     """
-    _kept.interrupt = error
-
-
-def call_failed(what: str, status: str, text: str) -> HostError:
-    """The error of a call of the host's that ended with another status than OK.
-
-    Raises the ``KeyboardInterrupt`` that ended it, if one did.
-    """
-    interrupt: BaseException | None = getattr(_kept, "interrupt", None)
-    _kept.interrupt = None
-    if interrupt is not None and status == "CANCELLED":
-        raise interrupt
-    return HostError(
-        what,
-        check="the host's call must succeed",
-        found=text,
-        remedy=remedy_for(status, _ELSE),
-        status=status,
-    )
+    if isinstance(error, OutOfTime):
+        _KEPT.error = error
+        name, text = "DEADLINE_EXCEEDED", "the time for what is being prepared is over"
+    elif not isinstance(error, Exception):
+        _KEPT.error = error
+        name, text = "CANCELLED", f"interrupted by {_NAMES.get(type(error), type(error).__name__)}"
+    else:
+        name, text = words(error)
+    Status.set(pointer, name, text)
 
 
 class Status:
     """A status to hand to one call: ``with Status("reading x") as status: f(..., status.pointer)``.
 
-    Leaving the block raises ``HostError`` (``host-call-failed``) where the status is not OK;
-    ``what`` becomes its first line and ``status`` the name of its code.
+    Leaving the block raises ``HostError`` (``host-call-failed``) where the status is none of those
+    that are ``fine``; ``what`` becomes its first line and ``status`` the name of its code. Ctrl-C
+    in a callback goes on from here whatever a plugin made of it, and ``OutOfTime`` instead of the
+    error.
     """
 
-    __slots__ = ("pointer", "what")
+    __slots__ = ("fine", "outer", "pointer", "what")
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, what: str, fine: frozenset[str] = _OK) -> None:
+        self.what, self.fine = what, fine
         self.pointer: int | None = None
+        self.outer: BaseException | None = None
 
     def __enter__(self) -> Self:
+        self.outer, _KEPT.error = _KEPT.error, None  # of a call that this one is a callback of
         self.pointer = _new()
         return self
 
@@ -98,8 +115,14 @@ class Status:
         text = self.message if code else ""
         pointer, self.pointer = self.pointer, None
         _delete(pointer)
-        if error is None and code:
-            raise call_failed(self.what, CODES[code], text)
+        kept, _KEPT.error, self.outer = _KEPT.error, self.outer, None
+        if error is not None:
+            return
+        failed = CODES[code] not in self.fine
+        if kept is not None and (failed or not isinstance(kept, Exception)):
+            raise kept
+        if failed:
+            raise _failure(self.what, CODES[code], text)
 
     @property
     def name(self) -> str:
@@ -116,3 +139,13 @@ class Status:
         """Set a status that the host gave us: for callbacks."""
         text = message.encode("utf-8", "replace").replace(b"\0", b" ")
         _set(pointer, CODES.index(name), text)
+
+
+def _failure(what: str, status: str, text: str) -> HostError:
+    return HostError(
+        what,
+        check="the host's call must succeed",
+        found=text,
+        remedy=remedy_for(status, _ELSE),
+        status=status,
+    )
