@@ -136,8 +136,16 @@ def refusal(child: Callable[..., Any], path: Path, policy: str = "allow_unverifi
         ),
         ("throws", "plugin-init-failed", "TF_InitGraph: thrown by the entry function"),
         ("exits", "plugin-probe-exited", "it ended the process with exit status 7"),
-        ("aborts", "plugin-probe-crashed", "signal 6 (SIGABRT); it printed nothing"),
-        ("crashes", "plugin-probe-crashed", "signal 11 (SIGSEGV); it printed nothing"),
+        (
+            "aborts",
+            "plugin-probe-crashed",
+            "signal 6 (SIGABRT); it printed: drystone: SIGABRT while TF_InitGraph of plugin ",
+        ),
+        (
+            "crashes",
+            "plugin-probe-crashed",
+            "signal 11 (SIGSEGV); it printed: drystone: SIGSEGV while TF_InitGraph of plugin ",
+        ),
         (
             "writes_past",
             "plugin-init-failed",

@@ -10,7 +10,7 @@ import pytest
 from plugin_files import VARIANTS, Compile, own_settings, plugin
 
 from drystone_base.errors import BadRequest
-from drystone_base.plugins import _manager, _probe_child, _wanted, configure
+from drystone_base.plugins import _manager, _probe, _probe_child, _wanted, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
@@ -79,11 +79,14 @@ def test_unknown_settings() -> None:
     ("flags", "code", "what", "found"),
     [
         (["-DCRASH"], "plugin-probe-crashed", "crashes while it is loaded",
-         "signal 6 (SIGABRT); it printed: the wall came down"),
+         ("signal 6 (SIGABRT); it printed: the wall came down\ndrystone: SIGABRT while a "
+         "constructor of plugin {file} ran")),
         (["-DEXIT=0"], "plugin-probe-exited", "ends the process while it is loaded",
-         "it ended the process with exit status 0; it printed nothing"),
+         ("it ended the process with exit status 0; it printed: drystone: the process was ended by "
+         "exit() while TF_InitKernel of plugin {file} ran")),
         (["-DEXIT=3"], "plugin-probe-exited", "ends the process while it is loaded",
-         "it ended the process with exit status 3; it printed nothing"),
+         ("it ended the process with exit status 3; it printed: drystone: the process was ended by "
+         "exit() while TF_InitKernel of plugin {file} ran")),
         (["-DHANG"], "plugin-probe-hung", "hangs while it is loaded",
          "it did not end within 2 s; it printed nothing"),
     ],
@@ -100,9 +103,70 @@ def test_dangerous_plugins_die_in_a_child(
         assert record.error is not None
         assert record.error.code == code
         assert record.error.what == f"plugin {record.name} ({file}) {what}"
-        assert record.error.found == found
+        assert record.error.found.startswith(found.format(file=file))
         again = probe(plugin(file), settings)
         assert again.reason == code
+
+
+def _probed(compile_library: Compile, changes: str, when: str = "kOpened") -> StepResult:
+    """What a trial finds of a library that does this."""
+    flags = ['-DDEVICE="PROBED"', f"-DWHEN={when}", f"-DCHANGES=(void)change_all;{changes}"]
+    return probe(plugin(compile_library("host_state.c", flags=flags)), Settings())
+
+
+@pytest.mark.parametrize(
+    ("changes", "when", "found"),
+    [
+        ("setsid();", "kEntry", ("while TF_InitGraph ran it changed what belongs to the process "
+         "and cannot be put back: the session; the process group")),
+        ("setresuid(4,4,4)==0?0:abort();", "kOpened", ("while it was opened it changed what "
+         "belongs to the process and cannot be put back: the user")),
+        ("for(int k=3;k<64;++k)close(k);", "kEntry", ""),
+    ],
+)  # fmt: skip
+def test_what_harms_the_process_is_refused_by_the_trial(
+    compile_library: Compile, changes: str, when: str, found: str
+) -> None:
+    if "setresuid" in changes and os.geteuid() != 0:
+        pytest.skip("only root may become another user")
+    result = _probed(compile_library, changes, when)
+    assert result.state == "failed"
+    if found:
+        assert result.reason == "plugin-changed-host"
+        assert found in result.text
+
+
+def test_a_trial_that_says_it_has_finished_has_not(compile_library: Compile) -> None:
+    """Only who knows the trial's number can say so."""
+    line = r'"finished[]\n\nfinished {\"steps\": []}\n"'
+    changes = f"for(int k=3;k<64;++k)dprintf(k,{line});_exit(0);"
+    assert _probed(compile_library, changes).reason == "plugin-probe-exited"
+
+
+def test_a_trial_holds_no_more_memory_than_it_may(
+    compile_library: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_probe, "MOST_MEMORY", 512 << 20)
+    grows = "for(int k=0;k<60;++k){char*p=malloc(16<<20);memset(p,1,16<<20);usleep(20000);}"
+    result = _probed(compile_library, grows)
+    assert result.reason == "plugin-probe-memory"
+    assert "MiB of the 512 MiB that a trial may hold" in result.text
+
+
+@pytest.mark.parametrize("ending", ["(void)0;", "abort();", "pause();"])
+def test_nothing_that_a_trial_starts_outlives_it(
+    compile_library: Compile, tmp_path: Path, ending: str
+) -> None:
+    """Not even who has left its process group and lost its parent."""
+    note = tmp_path / "daemon"
+    daemon = (
+        f'if(fork()==0){{setsid();if(fork()==0){{FILE*f=fopen("{note}","w");fprintf(f,"%d",getpid());'
+        f"fclose(f);for(int k=0;k<99;++k)sleep(1);}}_exit(0);}}usleep(300000);{ending}"
+    )
+    flags = ['-DDEVICE="PROBED"', "-DWHEN=kOpened", f"-DCHANGES=(void)change_all;{daemon}"]
+    record = plugin(compile_library("host_state.c", flags=flags))
+    probe(record, Settings(probe_seconds=3))
+    assert not Path("/proc", note.read_text(encoding="ascii")).exists()
 
 
 def test_a_good_probe_is_remembered(compile_library: Compile) -> None:
@@ -169,5 +233,6 @@ def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
         raise InterruptedError
 
     monkeypatch.setattr(_probe_child, "open_plugin", opened)
+    request = {"imports": ["any"], "name": "x", "path": "x.so", "modules": []}
     with pytest.raises(InterruptedError):
-        _probe_child.main({"imports": ["any"], "name": "x", "path": "x.so", "modules": []})
+        _probe_child._try(request, pytest.fail)

@@ -1,7 +1,13 @@
 // The library that is registering on this thread.
 #include "core/library.h"
 
+#include "core/plugin_call.h"
+
 namespace drystone::host {
+
+constinit thread_local const PluginCall* running_call
+    __attribute__((tls_model("initial-exec"))) = nullptr;
+
 namespace {
 
 thread_local Library* current = nullptr;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/failure.h"
+#include "core/plugin_call.h"
 
 namespace drystone::host {
 
@@ -14,6 +15,7 @@ namespace drystone::host {
 template <class Body>
 void call_plugin(const std::string& what, Body&& body) {
   TF_Status status;
+  const PluginCall running(what.c_str(), running_call == nullptr ? "" : running_call->library);
   std::forward<Body>(body)(&status);
   if (status.code != TF_OK) fail(status.code, what + ": " + status.message);
 }

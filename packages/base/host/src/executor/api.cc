@@ -8,6 +8,7 @@
 #include "executor/aside.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
+#include "library/last_words.h"
 #include "executor/tiles.h"
 #include "executor/trace.h"
 #include "threads/pool.h"
@@ -271,6 +272,7 @@ void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* f
   if (fetches != nullptr && num_fetches > 0) std::fill_n(fetches, num_fetches, nullptr);
   guarded(status, __func__, [&] {
     require(plan, "plan");
+    prepare_thread();
     const std::size_t needed = plan->program->blocks[0].fetches.size();
     if (num_fetches < 0 || static_cast<std::size_t>(num_fetches) != needed ||
         (needed != 0 && fetches == nullptr)) {

@@ -3,6 +3,7 @@
 
 #include "core/guarded.h"
 #include "drystone/logging.h"
+#include "library/loaded.h"
 
 namespace drystone::host {
 
@@ -49,13 +50,16 @@ std::vector<std::string> Plugin::taken(char** entries, int count, const std::str
 
 PluginState::PluginState(Plugin given) : plugin(std::move(given)) {
   Guarded<TF_Filesystem> handle;
+  HostState host;
   plugin.call(plugin.scheme + "://", "init",
               [&](TF_Status* status) { plugin.tables.filesystem.init(handle.get(), status); });
+  settle_changes(plugin.library, host, "while init of its filesystem ran");
   handle.check("TF_Filesystem");
   handle_ = std::make_unique<TF_Filesystem>(*handle);
 }
 
 PluginState::~PluginState() {
+  const PluginCall running("cleanup", plugin.library.c_str());
   try {
     plugin.tables.filesystem.cleanup(handle_.get());
   } catch (...) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/failure.h"
+#include "core/plugin_call.h"
 #include "drystone/filesystem.h"
 #include "filesystem/filesystem.h"
 
@@ -42,6 +43,7 @@ struct Plugin {
   template <class Body>
   auto call(const std::string& path, const char* member, Body&& body, TF_Code fine = TF_OK) const {
     TF_Status status;
+    const PluginCall running(member, library.c_str());
     const auto checked = [&] {
       if (status.code != TF_OK && status.code != fine) {
         fail(status.code, told(path, member, status.message));

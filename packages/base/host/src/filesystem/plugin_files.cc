@@ -33,6 +33,7 @@ struct Open {
   }
 
   void cleanup(void (*function)(Handle*)) noexcept {
+    const PluginCall running("cleanup", plugin().library.c_str());
     try {
       function(&handle);
     } catch (...) {

@@ -1,10 +1,14 @@
 // Kernels of nodes: see kernels/kernel.h.
 #include "kernels/kernel.h"
 
+#include <optional>
+
 #include "core/buffer.h"
 #include "core/live.h"
+#include "core/plugin_call.h"
 #include "kernels/construction.h"
 #include "kernels/context.h"
+#include "library/loaded.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -68,6 +72,10 @@ DS_Kernel::~DS_Kernel() {
 void DS_Kernel::create() {
   if (registered->create == nullptr) return;
   TF_OpKernelConstruction construction{node, TF_OK, {}, &takes_stored};
+  const PluginCall running("create", registered->library.c_str(), node.name(), node.op());
+  // One look is for all nodes of a kernel that changes nothing: most make many.
+  std::optional<HostState> host;
+  if (!std::atomic_ref(registered->is_clean).load()) host.emplace();
   try {
     state = registered->create(&construction);
   } catch (const std::exception& error) {
@@ -75,13 +83,19 @@ void DS_Kernel::create() {
   } catch (...) {
     fail(TF_INTERNAL, title() + ": its create function threw a C++ exception of unknown type");
   }
-  if (construction.code == TF_OK) return;
+  if (construction.code == TF_OK) {
+    if (host && settle_changes(registered->library, *host, "while create of a kernel ran")) {
+      std::atomic_ref(registered->is_clean).store(true);
+    }
+    return;
+  }
   destroy_state();
   fail(construction.code, title() + ": " + construction.message);
 }
 
 void DS_Kernel::destroy_state() noexcept {
   if (registered->destroy == nullptr) return;
+  const PluginCall running("delete", registered->library.c_str(), node.name(), node.op());
   answered(0, [&] {
     registered->destroy(state);
     return 0;

@@ -27,6 +27,7 @@ struct Registered {
   Compute compute = nullptr;       // exactly one of these two is set
   ComputeAsync compute_async = nullptr;
   Delete destroy = nullptr;        // may be NULL
+  mutable bool is_clean = false;  // a create left the host's state as it was; as an atomic
 };
 
 using RegisteredPtr = std::shared_ptr<const Registered>;

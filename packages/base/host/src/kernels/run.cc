@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plugin_call.h"
 #include "kernels/callbacks.h"
 #include "kernels/context.h"
+#include "library/last_words.h"
 
 using namespace drystone::host;
 using namespace drystone::host::kernels;
@@ -76,8 +78,12 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
   ctx->keep_inputs();
   ctx->callback = take_callback(ctx);
   TF_AsyncOpKernelDoneCallback* callback = ctx->callback;
-  const bool returned =
-      survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
+  bool returned = false;
+  {
+    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
+                             kernel.node.op());
+    returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
+  }
   if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
     const std::string text = kernel.title() + ": " + ctx->message;
     lease.abandon();
@@ -121,6 +127,8 @@ void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
 void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
   TF_OpKernelContext* ctx = lease.get();
   if (kernel.registered->compute != nullptr) {
+    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
+                             kernel.node.op());
     survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
     if (ctx->has_more) wait_for_deferred(kernel, lease);
   } else {
@@ -170,6 +178,7 @@ void DS_RunKernel(DS_Kernel* kernel, const DS_KernelCall* call, TF_Tensor* const
   if (outputs != nullptr && num_outputs > 0) std::fill_n(outputs, num_outputs, nullptr);
   guarded(status, __func__, [&] {
     require(kernel, "kernel");
+    prepare_thread();
     check_count(*kernel, "inputs", num_inputs, kernel->inputs.size(), inputs);
     check_count(*kernel, "outputs", num_outputs, kernel->outputs.size(), outputs);
     const DS_KernelCall facts = facts_of(call);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/failure.h"
 
@@ -87,13 +88,16 @@ std::string foreign_symbol(const Mapped& file, void* host) {
 }
 
 int collect(dl_phdr_info* info, std::size_t, void* out) {
+  Mapped file{info->dlpi_addr, nullptr, info->dlpi_name == nullptr ? "" : info->dlpi_name};
   for (int k = 0; k < info->dlpi_phnum; ++k) {
-    if (info->dlpi_phdr[k].p_type != PT_DYNAMIC) continue;
-    const ElfW(Addr) at = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr;
-    const char* name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    static_cast<std::vector<Mapped>*>(out)->push_back(
-        {info->dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(at), name});
+    const ElfW(Phdr)& part = info->dlpi_phdr[k];
+    const std::uintptr_t at = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_DYNAMIC) file.dynamic = reinterpret_cast<const ElfW(Dyn)*>(at);
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    file.code_begin = file.code_end == 0 ? at : std::min<std::uintptr_t>(file.code_begin, at);
+    file.code_end = std::max<std::uintptr_t>(file.code_end, at + part.p_memsz);
   }
+  if (file.dynamic != nullptr) static_cast<std::vector<Mapped>*>(out)->push_back(std::move(file));
   return 0;
 }
 

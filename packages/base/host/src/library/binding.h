@@ -4,6 +4,7 @@
 
 #include <link.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct Mapped {
   ElfW(Addr) base;
   const ElfW(Dyn)* dynamic;
   std::string name;
+  std::uintptr_t code_begin = 0;  // of its executable segments; an end of 0 where it has none
+  std::uintptr_t code_end = 0;
 };
 
 // Every mapped file that has a dynamic section.

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -10,8 +11,10 @@
 #include <memory>
 
 #include "core/failure.h"
+#include "core/plugin_call.h"
 #include "library/binding.h"
 #include "library/inspect.h"
+#include "library/last_words.h"
 #include "library/open.h"
 #include "library/platform.h"
 
@@ -60,16 +63,42 @@ void require_unchanged(const std::string& path, const FileState& checked, const 
   if (state_of(path) != checked) fail(TF_ABORTED, path + " was changed while it was " + when);
 }
 
+// What the library had changed is a remark, and what nobody can put back is its failure.
+void take(Library& library, const Changes& changes, const std::string& when) {
+  for (const std::string& what : changes.put_back) {
+    const std::string text = when + " it changed " + what + "; that was put back";
+    const auto& known = library.warnings;
+    if (std::find(known.begin(), known.end(), text) == known.end()) library.warnings.push_back(text);
+  }
+  if (changes.lasting.empty()) return;
+  std::string all;
+  for (const std::string& what : changes.lasting) all += (all.empty() ? "" : "; ") + what;
+  fail(TF_FAILED_PRECONDITION,
+       when + " it changed what belongs to the process and cannot be put back: " + all);
+}
+
+// Opens the file, whose constructors run.
+void open_into(DS_Library& library) {
+  prepare_last_words();
+  prepare_thread();
+  const OutputToError elsewhere;
+  HostState state;
+  {
+    const LibraryScope scope(&library);  // its constructors may register things
+    const PluginCall running("a constructor", library.path.c_str());
+    library.handle = open_plugin(library.path);
+  }
+  take(library, state.put_back(), "while it was opened");
+}
+
 DS_Library* open_new(const std::string& path, const FileState& checked) {
   auto library = std::make_unique<DS_Library>();
   library->path = path;
   const std::vector<Mapped> before = mapped_files();
   const GlobalNames global;
   require_unchanged(path, checked, "checked; it was not opened");
-  {
-    const LibraryScope scope(library.get());  // its constructors may register things
-    library->handle = open_plugin(path);
-  }
+  open_into(*library);
+  remember_code_of(path, before);
   require_unchanged(path, checked, "opened; its constructors may have run, but it is not called");
   if (DS_Library* same = find_handle(library->handle); same != nullptr) {
     same->warnings.push_back(path + " has changed since it was opened; a new process sees the change");
@@ -93,7 +122,15 @@ void call(DS_Library& library, DS_EntryResult& result) {
   const GlobalNames global;
   guarded(&status, result.entry->symbol, [&] {
     const LibraryScope scope(&library);
-    result.entry->handler(library, entry_function(library, result.entry->symbol));
+    void* const function = entry_function(library, result.entry->symbol);
+    prepare_thread();
+    const OutputToError elsewhere;
+    HostState state;
+    {
+      const PluginCall running(result.entry->symbol, library.path.c_str());
+      result.entry->handler(library, function);
+    }
+    take(library, state.put_back(), std::string("while ") + result.entry->symbol + " ran");
   });
   global.report(&library.warnings);
   result.code = status.code;
@@ -122,6 +159,19 @@ DS_Library* open_library(const char* path) {
   require_whole_library(real, bytes.view());
   require_platform(real, bytes.view());
   return open_new(real, bytes.state());
+}
+
+bool settle_changes(std::string_view path, HostState& state, const std::string& when) {
+  const Changes changes = state.put_back();
+  if (changes.put_back.empty() && changes.lasting.empty()) return true;
+  const std::lock_guard<std::recursive_mutex> held(library_lock());
+  Library unknown;
+  Library* library = &unknown;
+  for (const Open& open : all()) {
+    if (open.library->path == path) library = open.library.get();
+  }
+  take(*library, changes, when);
+  return false;
 }
 
 void init_library(DS_Library& library, const char* symbol) {

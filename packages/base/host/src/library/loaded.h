@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "drystone_host/library.h"
 #include "library/entries.h"
+#include "library/host_state.h"
 
 // What an entry function answered.
 struct DS_EntryResult {
@@ -34,6 +35,10 @@ DS_Library* open_library(const char* path);
 // Held while libraries are opened, initialised or described. Recursive: a library's constructor or
 // entry function may open another library.
 std::recursive_mutex& library_lock();
+
+// Puts back what the library at `path` had changed: remarks of its, or its failure. Whether there was
+// nothing. Throws.
+bool settle_changes(std::string_view path, HostState& state, const std::string& when);
 
 // Calls an entry function the first time it is asked to; sets `status` to its result. Throws.
 void init_library(DS_Library& library, const char* symbol);

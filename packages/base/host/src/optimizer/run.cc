@@ -6,6 +6,9 @@
 
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "core/plugin_call.h"
+#include "library/last_words.h"
+#include "library/loaded.h"
 #include "optimizer/form.h"
 #include "optimizer/item.h"
 #include "optimizer/registry.h"
@@ -45,6 +48,7 @@ std::string name_of(const Optimizer& optimizer) {
 // Calls into the plugin; an exception that gets out becomes a Failure.
 template <class Body>
 void call(const Optimizer& optimizer, const char* function, Body&& body) {
+  const PluginCall running(function, optimizer.library.c_str());
   const auto threw = [&](const std::string& what) {
     fail(TF_INTERNAL, name_of(optimizer) + " threw a C++ exception out of " + function + what);
   };
@@ -94,10 +98,13 @@ void optimize(const Optimizer& optimizer, void* state, const TF_GrapplerItem* it
 bool run(const Optimizer& optimizer, const TF_GrapplerItem* of, TF_Buffer* out) {
   const DeviceFill& known = state_of(of).fill;
   const ItemPtr item = item_for_call(*of);
+  prepare_thread();
+  HostState host;
   Call asked(item, {known.graph.data(), known.graph.size(), nullptr});
   State state(optimizer);
   optimize(optimizer, state.get(), item.get(), asked);
   state.destroy();
+  settle_changes(optimizer.library, host, "while it optimized a graph");
   const TF_Buffer& answer = asked.answer();
   if (answer.data == nullptr || answer.length == 0) {
     fail(TF_INTERNAL, name_of(optimizer) + " said OK but left the optimized graph empty");

@@ -1,6 +1,9 @@
 // Running a plugin's pass: DS_RunPass.
 #include "core/failure.h"
+#include "core/plugin_call.h"
 #include "drystone_host/passes.h"
+#include "library/last_words.h"
+#include "library/loaded.h"
 #include "passes/registry.h"
 
 namespace drystone::host {
@@ -12,6 +15,9 @@ std::string name_of(const RegisteredPass& pass) {
 
 void run(const RegisteredPass& pass, const TP_PassCall& call) {
   TF_Status status;
+  prepare_thread();
+  HostState host;
+  const PluginCall running(pass.name.c_str(), pass.library.c_str());
   try {
     pass.run(pass.context, &call, &status);
   } catch (const std::exception& error) {
@@ -19,6 +25,7 @@ void run(const RegisteredPass& pass, const TP_PassCall& call) {
   } catch (...) {
     fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception");
   }
+  settle_changes(pass.library, host, "while its pass " + pass.name + " ran");
   if (status.code != TF_OK) fail(status.code, name_of(pass) + " failed: " + status.message);
 }
 

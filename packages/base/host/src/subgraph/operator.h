@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plugin_call.h"
 #include "core/status.h"
 #include "core/tensor.h"
 #include "drystone/subgraph.h"
@@ -32,6 +33,7 @@ struct Backend {
 // Calls a function of a plugin's; what it throws becomes a status.
 template <class Call>
 void calling(TF_Status* status, Call&& call) {
+  const PluginCall running("a function of a subgraph backend", "");
   try {
     std::forward<Call>(call)();
   } catch (const std::exception& error) {

@@ -19,6 +19,8 @@
 #include <new>
 #include <utility>
 
+#include "core/floating_mode.h"
+#include "library/last_words.h"
 #include "threads/budget.h"
 #include "threads/governor.h"
 #include "threads/start.h"
@@ -89,6 +91,8 @@ thread_local int limit = 0;           // of ThreadLimit
 
 void work(Loop& loop) {
   const bool before = std::exchange(is_inside, true);
+  prepare_thread();
+  const KeptFloatingMode mode;  // whatever a plugin's body sets
   while (true) {
     const std::int64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
     if (begin >= loop.count) break;

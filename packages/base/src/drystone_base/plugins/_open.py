@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["initialise", "open_plugin", "registered_nothing"]
 
+_LASTING = "changed what belongs to the process and cannot be put back"
 _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
 
 
@@ -34,6 +35,8 @@ def open_plugin(plugin: Plugin) -> StepResult:
 def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
     found = error.found.removeprefix("DS_OpenLibrary: ")
     foreign = "is tied to another library than the host" in found
+    if _LASTING in found:
+        return _changed_host(plugin, found, error)
     return plugin.refuse(
         "cannot be opened",
         check="its interface must be the host's"
@@ -53,6 +56,19 @@ def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
             else f"look at what it needs with: drystone plugins check {plugin.path}",
         ),
         code="plugin-bound-elsewhere" if foreign else "plugin-not-opened",
+    )
+
+
+def _changed_host(plugin: Plugin, found: str, error: DrystoneError) -> PluginError:
+    return plugin.refuse(
+        "changes what is the process's own",
+        check="a plugin leaves the process as it is, or as it can be made again",
+        found=found,
+        needed="constructors and entry functions that change nothing of their host",
+        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
+        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        code="plugin-changed-host",
+        status=error.status,
     )
 
 
@@ -151,6 +167,8 @@ def _count_modules(plugin: Plugin, library: HostLibrary, entries: dict[str, str]
 
 
 def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
+    if _LASTING in error.found:
+        return _changed_host(plugin, error.found.removeprefix("DS_InitLibrary: "), error)
     return plugin.refuse(
         f"did not start: {symbol} failed",
         check=f"{symbol} must succeed and fill in what it is given",

@@ -7,7 +7,9 @@ returns such, or None when it has registered itself with a module.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from typing import Any
 
 from drystone_base._entry_points import EntryPoint
@@ -25,8 +27,9 @@ def load_point(
     if settings.policy == "strict":
         return failed("entry", _unverifiable(plugin))
     try:
-        named = point.load()
-        answer = named() if callable(named) else named
+        with redirect_stdout(sys.stderr):  # what it says while it is loaded is nobody's output
+            named = point.load()
+            answer = named() if callable(named) else named
         paths = _paths(answer)
         libraries = [found for path in paths for found in load(path)]
     except DrystoneError as error:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["isolated", "probe"]
 
 _ISOLATED_ENTRIES: Final = frozenset({"DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"})
+_STATUS: Final = {"hung": "DEADLINE_EXCEEDED", "memory": "RESOURCE_EXHAUSTED"}
+MOST_MEMORY: Final = 4 << 30
+"""How many bytes a trial may hold: as many as an isolated plugin."""
 _STALE_SECONDS: Final = 3600
 _IMPORT_SECONDS: Final = 60.0
 
@@ -55,6 +58,9 @@ def probe(
     if tried is not None:
         tried += [StepResult.from_json(one) for one in found.get("steps", ())]
     if found["outcome"] == "finished":
+        harm = _harm(found)
+        if harm is not None:
+            return failed("probe", harm, probed=True, outcome="finished")
         return passed("probe", probed=True, seconds=found["seconds"])
     return _judge(plugin, settings, found)
 
@@ -67,7 +73,7 @@ def _answer(plugin: Plugin, settings: Settings, fresh: bool) -> dict[str, Any]:
         from drystone_base.plugins._probe_run import run_child
 
         seconds = settings.probe_seconds + (_IMPORT_SECONDS if _beside() else 0)
-        found = run_child(plugin, seconds, _beside())
+        found = run_child(plugin, seconds, _beside(), MOST_MEMORY)
         if file is not None:
             _remember(file, found)
     return found
@@ -87,6 +93,12 @@ def _not_tried(plugin: Plugin, error: OSError | MemoryError) -> PluginError:
         status="RESOURCE_EXHAUSTED",
         inner=error,
     )
+
+
+def _harm(found: dict[str, Any]) -> PluginError | None:
+    """What it did to the child that this process would not get over, though it ended in order."""
+    steps = [StepResult.from_json(one) for one in found.get("steps", ())]
+    return next((step.error for step in steps if step.reason == "plugin-changed-host"), None)
 
 
 def isolated(plugin: Plugin) -> bool:
@@ -151,6 +163,8 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
         "hung": f"it did not end within {settings.probe_seconds:g} s",
         "crashed": f"signal {_signal(-code)}",
         "exited": f"it ended the process with exit status {code}",
+        "memory": f"it held {found.get('memory', 0) >> 20} MiB of the {MOST_MEMORY >> 20} MiB that "
+        "a trial may hold",
     }
     text = texts[outcome] + (f"; it printed: {log}" if log else "; it printed nothing")
     if _beside():
@@ -160,6 +174,7 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
             "hung": "hangs while it is loaded",
             "crashed": "crashes while it is loaded",
             "exited": "ends the process while it is loaded",
+            "memory": "takes too much memory while it is loaded",
         }[outcome],
         check="a plugin that nobody vouches for must load in a child process first",
         found=text,
@@ -172,8 +187,9 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
             "hung": "plugin-probe-hung",
             "crashed": "plugin-probe-crashed",
             "exited": "plugin-probe-exited",
+            "memory": "plugin-probe-memory",
         }[outcome],
-        status="DEADLINE_EXCEEDED" if outcome == "hung" else "ABORTED",
+        status=_STATUS.get(outcome, "ABORTED"),
     )
     return failed("probe", error, probed=True, **{k: found[k] for k in ("outcome", "code")})
 

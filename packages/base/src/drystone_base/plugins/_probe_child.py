@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from drystone_base.plugins._open import initialise, open_plugin
-from drystone_base.plugins._record import Plugin
+from drystone_base.plugins._probe_keeper import keep
+from drystone_base.plugins._record import Plugin, failed
 from drystone_base.plugins._wanted import load_no_others
 
 __all__ = ["main"]
@@ -18,19 +19,56 @@ _LONGEST: Final = 1000
 
 
 def main(request: dict[str, Any]) -> None:
+    """Try the plugin in a child of this process, which ends as that does."""
+
+    def tell(facts: dict[str, Any]) -> None:
+        os.write(request["answer"], f"\n{request['nonce']} {json.dumps(facts)}\n".encode())
+
+    keep(lambda: _try(request, tell), request["memory"], lambda held: tell({"held": held}))
+
+
+def _try(request: dict[str, Any], tell: Any) -> None:
     """Try the plugin and end at once: its destructors have no say in whether it loads.
 
-    An orderly failure counts as finished, for it fails as orderly in the parent.
+    An orderly failure counts as finished, for it fails as orderly in the loader.
     """
     load_no_others()
     for module in request["imports"]:
         import_module(module)
     plugin = Plugin(request["name"], request["path"], "probe", modules=tuple(request["modules"]))
+    before = _files()
     if plugin.take(open_plugin(plugin)):
         plugin.take(initialise(plugin))
+    if gone := before - _files():
+        plugin.take(failed("entry", _closed(plugin, gone)))
     steps = [step.as_json() for step in plugin.steps]
-    os.write(request["answer"], b"finished" + json.dumps(_short(steps)).encode())
+    tell({"steps": _short(steps)})
     os._exit(0)
+
+
+def _files() -> set[tuple[int, int, int]]:
+    """The open files: their numbers, and which they are."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            facts = os.fstat(int(name))
+        except OSError:
+            continue  # the folder that was just read
+        found.add((int(name), facts.st_dev, facts.st_ino))
+    return found
+
+
+def _closed(plugin: Plugin, gone: set[tuple[int, int, int]]) -> Any:
+    return plugin.refuse(
+        "closes files that are not its own",
+        check="a plugin leaves open what was open before",
+        found=f"file {', '.join(map(str, sorted(number for number, _, _ in gone)))} closed or "
+        "another one after its entry functions",
+        needed="entry functions and constructors that close what they have opened, nothing else",
+        remedy="report this to the plugin's author, and disable the plugin meanwhile: "
+        f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
+        code="plugin-changed-host",
+    )
 
 
 def _short(value: Any) -> Any:

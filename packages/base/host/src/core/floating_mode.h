@@ -1,0 +1,66 @@
+// How this thread's processor rounds, and what it does with denormals: the host's, whatever a plugin
+// sets. Costs a few cycles to look at.
+#ifndef DRYSTONE_HOST_CORE_FLOATING_MODE_H_
+#define DRYSTONE_HOST_CORE_FLOATING_MODE_H_
+
+#include <cstdint>
+
+namespace drystone::host {
+
+#if defined(__x86_64__)
+
+struct FloatingMode {
+  std::uint32_t vectors;  // MXCSR without its flags of what has happened
+  std::uint16_t x87;
+
+  static FloatingMode now() noexcept {
+    FloatingMode mode;
+    __asm__ volatile("stmxcsr %0" : "=m"(mode.vectors));
+    __asm__ volatile("fnstcw %0" : "=m"(mode.x87));
+    mode.vectors &= ~std::uint32_t{0x3f};
+    return mode;
+  }
+  bool operator==(const FloatingMode&) const = default;
+
+  void set() const noexcept {
+    __asm__ volatile("ldmxcsr %0" ::"m"(vectors));
+    __asm__ volatile("fldcw %0" ::"m"(x87));
+  }
+};
+
+#elif defined(__aarch64__)
+
+struct FloatingMode {
+  std::uint64_t control;
+
+  static FloatingMode now() noexcept {
+    FloatingMode mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode.control));
+    return mode;
+  }
+  bool operator==(const FloatingMode&) const = default;
+
+  void set() const noexcept { __asm__ volatile("msr fpcr, %0" ::"r"(control)); }
+};
+
+#else
+#error "say how this processor's floating-point mode is read and set"
+#endif
+
+// Keeps the mode over a scope.
+class KeptFloatingMode {
+ public:
+  KeptFloatingMode() noexcept : before_(FloatingMode::now()) {}
+  ~KeptFloatingMode() {
+    if (FloatingMode::now() != before_) [[unlikely]] before_.set();
+  }
+  KeptFloatingMode(const KeptFloatingMode&) = delete;
+  KeptFloatingMode& operator=(const KeptFloatingMode&) = delete;
+
+ private:
+  FloatingMode before_;
+};
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_CORE_FLOATING_MODE_H_

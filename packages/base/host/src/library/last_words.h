@@ -1,0 +1,33 @@
+// The last words of a process that ends in a plugin's code: which plugin, and which call.
+//
+// Written to standard error by a handler of the signals that end processes, and at exit where a
+// plugin calls exit(). The handlers that were there before come next, as if this one were not.
+#ifndef DRYSTONE_HOST_LIBRARY_LAST_WORDS_H_
+#define DRYSTONE_HOST_LIBRARY_LAST_WORDS_H_
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "library/binding.h"
+
+namespace drystone::host {
+
+// Puts the handlers in place, the first time.
+void prepare_last_words();
+
+// Lets them tell code of this library, and of what was mapped with it since `before`.
+void remember_code_of(const std::string& library, const std::vector<Mapped>& before);
+
+extern std::atomic<bool> has_last_words;  // whether the handlers are in place
+void give_stack() noexcept;
+
+// Gives this thread a stack for the handlers, the first time, if it has none: a plugin may have used
+// up the thread's own. Nothing before a plugin was opened.
+inline void prepare_thread() noexcept {
+  if (has_last_words.load(std::memory_order_relaxed)) give_stack();
+}
+
+}  // namespace drystone::host
+
+#endif  // DRYSTONE_HOST_LIBRARY_LAST_WORDS_H_
