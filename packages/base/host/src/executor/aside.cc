@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "core/failure.h"
+#include "library/last_words.h"
 #include "threads/start.h"
 
 namespace drystone::host::executor {
@@ -69,6 +70,7 @@ class Job {
 
   // On its thread.
   void go() noexcept {
+    prepare_thread();
     if (options_.begin_aside != nullptr) options_.begin_aside(options_.run_context);
     try {
       run_here(plan_, options_, is_recorded_ ? &record_ : nullptr, feeds_.data(), fetches_.data(), &stop_);
