@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from drystone_base._entry_points import declared
 from drystone_base._feeds import Feed
 from drystone_base._prepared import Prepared, Split
 from drystone_base.environment import SUBGRAPH_BACKEND
-from drystone_base.errors import BadRequest, GraphError, near_matches
+from drystone_base.errors import BadRequest, DrystoneError, GraphError, near_matches
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.programs import encode_plan, program_of
@@ -26,7 +26,9 @@ from drystone_base.graph import (
 )
 from drystone_base.graph.pages import let_go_of_files
 from drystone_base.graph.validate import output_dtypes
+from drystone_base.made_by import Makers, makers, name_makers
 from drystone_base.ops.defs import find
+from drystone_base.printable import warn
 
 if TYPE_CHECKING:
     from drystone_base.config import SessionConfig
@@ -36,12 +38,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Preparing"]
 
+_Made = TypeVar("_Made")
+
 
 class Preparing:
     """One signature of a session's graph, on its way to a plan; raises as ``Session.run`` does."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.config = session, session.config
+        self.makers = Makers()
         self.graph = session.source.graph()
         session.source.check()  # passes read constants
 
@@ -49,6 +54,11 @@ class Preparing:
         self, fetches: list[str], feeds: list[str], kept: KeptPlans | None
     ) -> Prepared | Split:
         """What runs the signature; ``kept`` keeps the plan if it can."""
+        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, kept))
+
+    def _lowered(
+        self, fetches: list[str], feeds: list[str], kept: KeptPlans | None
+    ) -> Prepared | Split:
         described = self._describe_feeds(feeds)
         for name in fetches:
             self._find(name, "fetch")
@@ -61,8 +71,34 @@ class Preparing:
         keep = None if kept is None else partial(kept.keep, fetches, feeds, rows)
         return self._lower_graph(graph, fetches, described, (), keep)
 
+    def _whoever_changed_it(self, make: Callable[[], _Made]) -> _Made:
+        """What ``make`` makes; once more without optimizers of plugins where that fails.
+
+        Then a warning names those that had changed the graph.
+        """
+        with makers() as self.makers:
+            try:
+                return make()
+            except DrystoneError as error:
+                if not self.makers.plugins:
+                    raise
+                name_makers(error, self.makers.nodes)
+                first, blamed = error, self.makers.plugins
+        from drystone_base.modules import stage
+
+        for without in stage("unplugged"):
+            config = without(self.config.optimizer)
+            self.config = replace(self.config, optimizer=config)
+        with makers() as self.makers:
+            made = make()  # its own error is the graph's, not theirs
+        _warn_of(blamed, first)
+        return made
+
     def standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         """The bytes of a PlanDef that holds all that it needs."""
+        return self._whoever_changed_it(lambda: self._standalone(fetches, feeds))
+
+    def _standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         described = self._describe_feeds(feeds)
         config = replace(self.config, device_count={})
         (graph,) = self._graphs(list(fetches), list(feeds), config).graphs.values()
@@ -101,6 +137,7 @@ class Preparing:
         wanted = [*(graph[f.name] for f in found if isinstance(f, Node)), *targets]
         fed = [(graph[name], k) for name, k in (parse_tensor_name(f.name) for f in feeds)]
         plan = lower(graph, outputs, wanted, fed, call_function=call_function, native=native)
+        plan.made_by = self.makers.nodes
         if native and any(feed.shape and feed.shape[0] < 0 for feed in feeds):
             from drystone_base.executor.examples import examples_of
 
@@ -124,7 +161,8 @@ class Preparing:
         if not is_native:
             return Prepared(feeds, has_value, copies, caller, plan)
         encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
-        made = session.loaded(feeds, has_value, program_of(encoded), caller, copies=copies)
+        program = program_of(encoded, self.makers.nodes)
+        made = session.loaded(feeds, has_value, program, caller, copies=copies)
         if keep is not None:
             keep(encoded, has_value=has_value, copies=copies)
         return made
@@ -240,6 +278,18 @@ class Preparing:
             )
         shape = placeholder_shape(node) if node.op.startswith("Placeholder") else None
         return Feed(output_name(found), types[index].base, shape)
+
+
+def _warn_of(plugins: Sequence[str], error: DrystoneError) -> None:
+    from drystone_base.plugins._manager import PluginWarning
+
+    several = len(plugins) > 1
+    text = (
+        f"the graph that {'optimizers' if several else 'the optimizer'} of "
+        f"plugin{'s' if several else ''} {', '.join(plugins)} changed cannot be run; it runs "
+        f"without {'them' if several else 'it'}: {error.render()}"
+    )
+    warn(text, PluginWarning, stacklevel=6)
 
 
 def _may_keep(op: str) -> bool:

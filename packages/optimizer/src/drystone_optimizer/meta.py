@@ -20,8 +20,6 @@ from drystone_base.graph import (
     Body,
     Function,
     Graph,
-    Output,
-    placeholder_shape,
     reachable,
 )
 from drystone_base.graph.validate import Signatures, validate
@@ -31,6 +29,7 @@ from drystone_base.time_limits import OutOfTime, is_over, unlimited
 from drystone_optimizer import colocation
 from drystone_optimizer.config import NUMERIC, OptimizerConfig, Toggle
 from drystone_optimizer.context import Context, InvalidRewrite
+from drystone_optimizer.contradictions import fed_shapes
 from drystone_optimizer.devices import body_types
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.fuel import FuelSpent
@@ -187,7 +186,7 @@ class _Run:
         if self._of_main is None:
             from drystone_base.ops.inference import Shapes
 
-            fed = _fed_shapes(self.main, self.feeds)
+            fed = fed_shapes(self.main, self.feeds)
             self._of_main = Shapes(self.main, fed, self.signatures, self.bodies)
         return self._of_main
 
@@ -397,7 +396,7 @@ class _Run:
             twin,
             stays,
             item.roots,
-            _fed_shapes(twin, () if item.where else item.feeds),
+            fed_shapes(twin, () if item.where else item.feeds),
             ceiling=self.ceiling,
             where=item.where,
             config=self.config,
@@ -477,14 +476,6 @@ class _Run:
                 stacklevel=2,
             )
         self.is_late = True
-
-
-def _fed_shapes(graph: Graph, feeds: Sequence[str]) -> dict[Output, Any]:
-    fed: dict[Output, Any] = {}
-    for name in feeds:
-        node, k = graph.output(name)
-        fed[node, k] = placeholder_shape(node) if node.op.startswith("Placeholder") else None
-    return fed
 
 
 def _told(declined: Mapping[str, int]) -> str:

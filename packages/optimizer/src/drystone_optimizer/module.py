@@ -58,6 +58,13 @@ def _lower(config: Any, precision: str) -> Any:
     return with_precision(config, precision)
 
 
+def _unplug(config: Any) -> Any:
+    """The config without optimizers of plugins."""
+    from drystone_optimizer.stage import without_plugins
+
+    return without_plugins(config)
+
+
 def _lasts(config: Any) -> bool:
     """Whether the stage makes the same of the same graph, in every process with these packages.
 
@@ -102,6 +109,7 @@ MODULE: Final = Module(
         "simplify": _simplify,
         "fuse": _fuse,
         "precision": _lower,
+        "unplugged": _unplug,
         "lasting": _lasts,
         "listed": _listed,
     },

@@ -6,16 +6,18 @@ The answer of a plugin is checked; the graph goes on without it where it does no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.made_by import note
 from drystone_base.printable import warn
 from drystone_base.time_limits import OutOfTime
 from drystone_optimizer.config import NUMERIC, OptimizerConfig
+from drystone_optimizer.contradictions import hold
 from drystone_optimizer.defaults import with_defaults
 from drystone_optimizer.failure import OptimizerWarning
 from drystone_optimizer.functions import plugin_on_bodies
@@ -147,8 +149,10 @@ class PluginRuns:
             elif found is not None:
                 after = Graph.from_bytes(found)
                 verify(graph, after, fetches, preserve)
+                hold(graph, after, fetches, feeds, preserve)
                 self._check(optimizer, whole(graph), whole(after))
                 data, outcome = found, "changed"
+                note(optimizer.name, () if where else _made(graph, after))
                 if fuel is not None:
                     fuel.note("optimize")
         except OutOfTime:
@@ -232,3 +236,11 @@ class PluginRuns:
             OptimizerWarning,
             stacklevel=2,
         )
+
+
+def _made(before: Graph, after: Graph) -> Iterator[str]:
+    """Names of the nodes that are new, or compute something else."""
+    for node in after:
+        former = before.get(node.name)
+        if former is None or former.op != node.op:
+            yield node.name

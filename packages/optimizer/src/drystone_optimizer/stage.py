@@ -22,6 +22,7 @@ __all__ = [
     "optimize_for_session",
     "simplify_for_session",
     "with_precision",
+    "without_plugins",
 ]
 
 _SIXTEEN_BITS: Final = {
@@ -78,6 +79,11 @@ def with_precision(config: Any, precision: str) -> OptimizerConfig:
     toggles: dict[str, Any] = dict.fromkeys(_SIXTEEN_BITS.values(), False)
     toggles[_SIXTEEN_BITS[precision]] = True
     return replace(chosen, **toggles)
+
+
+def without_plugins(config: Any) -> OptimizerConfig:
+    """What ``SessionConfig.optimizer`` says, without optimizers of plugins."""
+    return replace(_config(config), use_plugin_optimizers=False, custom_optimizers=())
 
 
 def _optimized(

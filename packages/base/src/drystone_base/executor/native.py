@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded, session_stuck
@@ -18,6 +19,7 @@ from drystone_base.errors import (
 from drystone_base.host.extension import adapt, extension
 from drystone_base.host.status import CODES
 from drystone_base.late_tuples import NamedTuple
+from drystone_base.made_by import NOBODY, name_makers
 from drystone_base.ops._mapped import file_changed
 from drystone_base.state import Variable, uninitialized
 
@@ -51,6 +53,7 @@ class Program(NamedTuple):
     ``plan``: the bytes of a PlanDef. ``constants``: arrays, or tensors that stay in files, with
     their dtypes. ``outputs``: the dtypes of the outputs of each kernel of Python's, which
     ``compute`` runs by number; ``needs_run``: one of them asks for what belongs to a run.
+    ``made_by``: plugins whose optimizers made nodes, by node.
     """
 
     plan: bytes
@@ -58,6 +61,7 @@ class Program(NamedTuple):
     outputs: Sequence[Sequence[int]] = ()
     compute: Callable[[int, Runtime, list[Any]], Sequence[Any]] | None = None
     needs_run: bool = False
+    made_by: Mapping[str, str] = NOBODY
 
 
 class NativePlan:
@@ -76,7 +80,7 @@ class NativePlan:
                 program.constants,
                 program.outputs,
                 program.compute,
-                _raise,
+                partial(_raise, program.made_by),
             )
         except MemoryError as error:
             raise KernelError(
@@ -147,11 +151,12 @@ _TOO_LARGE: Final = (
 _LEFT: Final = r", and its (kernel.*) has not returned$"
 
 
-def _raise(code: int, message: bytes) -> None:
+def _raise(made_by: Mapping[str, str], code: int, message: bytes) -> None:
     """Raise what a failed run says."""
     text, mark, calls = message.decode("utf-8", "replace").partition("\n  in function ")
     error = _error(code, text)
     error.add_calls(mark + calls)
+    name_makers(error, made_by)
     raise error
 
 

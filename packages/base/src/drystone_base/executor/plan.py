@@ -144,7 +144,8 @@ class Plan:
 
     Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
     ``has_plugins``: kernels of plugins are among the instructions. ``examples``: how feeds and
-    fetches hold examples that are computed by themselves, or what mixes them.
+    fetches hold examples that are computed by themselves, or what mixes them. ``made_by``:
+    plugins whose optimizers made nodes, by node.
     """
 
     instructions: list[Instruction]
@@ -156,6 +157,7 @@ class Plan:
     has_plugins: bool = False
     producer: int = 0
     examples: Examples | Mixed | None = None
+    made_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def lower(

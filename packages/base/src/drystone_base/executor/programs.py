@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from drystone_base.errors import DrystoneError
 from drystone_base.executor.calling import compute, needs_run
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
+from drystone_base.made_by import NOBODY, name_makers
 
 if TYPE_CHECKING:
     from drystone_base.dtypes import DType
@@ -27,13 +29,26 @@ def encode_plan(
     return encode(plan, feed_types, lower_function, names, alone=alone)
 
 
-def program_of(encoded: Encoded) -> Program:
-    """What the host library loads."""
+def program_of(encoded: Encoded, made_by: Mapping[str, str] = NOBODY) -> Program:
+    """What the host library loads; ``made_by``: plugins whose optimizers made nodes, by node."""
     kernels = encoded.kernels
+    run = partial(compute, kernels)
     return Program(
         encoded.plan.SerializeToString(),
         encoded.constants,
         encoded.outputs,
-        partial(compute, kernels),
+        _naming(run, made_by) if made_by else run,
         needs_run(kernels),
+        made_by,
     )
+
+
+def _naming(run: Callable[..., Any], made_by: Mapping[str, str]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        try:
+            return run(*arguments)
+        except DrystoneError as error:
+            name_makers(error, made_by)
+            raise
+
+    return call

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_base.cancellation import check_time
-from drystone_base.errors import BadRequest
+from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.executor.calling import call_kernel, unexpected
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array
+from drystone_base.made_by import name_makers
 from drystone_base.state import Variable
 
 if TYPE_CHECKING:
@@ -357,4 +358,8 @@ def run(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
     Raises ``KernelError`` for a kernel that refuses,
     ``BadRequest`` (``dead-fetch``) for a fetch on a branch that was not taken.
     """
-    return _Run(plan, runtime).go(feeds)
+    try:
+        return _Run(plan, runtime).go(feeds)
+    except DrystoneError as error:
+        name_makers(error, plan.made_by)
+        raise

@@ -65,9 +65,10 @@ class Module:
     optimizes before. ``{"lasting": f}`` with ``f(config) -> bool``: whether optimizing gives the
     same for the same graph in every process, so that plans may be kept (a module without it says
     no). ``{"precision": f}`` with ``f(config, "bfloat16")``, or ``"float16"``, giving what
-    ``SessionConfig.optimizer`` must be for layers to be computed in that type. ``{"listed": f}``
-    with ``f()`` giving what ``drystone plugins list`` shows beside libraries: dicts with ``name``,
-    ``version``, ``state`` (``loaded`` or ``failed``), ``text`` and ``path``.
+    ``SessionConfig.optimizer`` must be for layers to be computed in that type.
+    ``{"unplugged": f}`` with ``f(config)``, giving it without optimizers of plugins.
+    ``{"listed": f}`` with ``f()`` giving what ``drystone plugins list`` shows beside libraries:
+    dicts with ``name``, ``version``, ``state`` (``loaded`` or ``failed``), ``text`` and ``path``.
     """
 
     name: str

@@ -1,0 +1,219 @@
+"""What a plugin's optimizer gives back: held against what was known, and blamed for later."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from drystone_base import Session, SessionConfig, modules
+from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
+from drystone_base.ops.attrs import TensorAttr
+from drystone_base.plugins import PluginWarning
+from drystone_optimizer import OptimizerConfig, OptimizerWarning, graph_optimizer
+from drystone_optimizer.module import MODULE
+from drystone_optimizer.pipeline import optimize_with_report
+from drystone_optimizer.sources import Optimizer, Work
+
+Edit = Callable[[Graph], Any]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def installed() -> None:
+    modules.register(MODULE, "tests")
+
+
+def negation(shape: tuple[int, ...] | None = (-1, 3)) -> Graph:
+    """``z = -y``, ``y = -x``."""
+    graph = Graph()
+    node = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": shape})
+    for name in "yz":
+        node = graph.add("Neg", name, [node], attrs={"T": FLOAT32})
+    return graph
+
+
+def const(graph: Graph, name: str, value: list[int]) -> Any:
+    attrs = {"dtype": INT32, "value": TensorAttr(array=np.array(value, np.int32))}
+    return graph.add("Const", name, attrs=attrs)
+
+
+# ---- what was known before -----------------------------------------------------------------------
+
+
+def optimized(edit: Edit, shape: tuple[int, ...] | None = (-1, 3), **more: Any) -> tuple[str, str]:
+    """Outcome and reason of an optimizer that edits the graph."""
+
+    def run(work: Work) -> bytes:
+        made = Graph.from_bytes(work.graph)
+        edit(made)
+        return made.to_bytes()
+
+    one = Optimizer("p", "1.2", "/plugins/p.so", "CPU", run)
+    config = OptimizerConfig(min_graph_nodes=100, **more)
+    with warnings.catch_warnings(record=True, category=OptimizerWarning) as warned:
+        warnings.simplefilter("always")
+        after, report = optimize_with_report(negation(shape), ["z:0"], ["x:0"], config, [one])
+    (ran,) = report.runs
+    assert (ran.outcome == "changed") == (not warned)
+    assert all("plugin p 1.2 (/plugins/p.so) did not" in str(one.message) for one in warned)
+    assert (after["z"].op, after["y"].op) == ("Neg", "Neg") or ran.outcome == "changed"
+    return ran.outcome, ran.reason
+
+
+def to_op(graph: Graph, name: str, op: str, inputs: list[Any], attrs: dict[str, Any]) -> None:
+    node = graph[name]
+    for known in list(node.attrs):
+        graph.remove_attr(node, known)
+    graph.set_op(node, op)
+    for key, value in attrs.items():
+        graph.set_attr(node, key, value)
+    graph.set_inputs(node, inputs)
+
+
+def transposed(graph: Graph) -> None:
+    order = const(graph, "order", [1, 0])
+    to_op(graph, "z", "Transpose", [(graph["y"], 0), (order, 0)], {"T": FLOAT32, "Tperm": INT32})
+
+
+def summed(graph: Graph) -> None:
+    axes = const(graph, "axes", [0])
+    attrs = {"T": FLOAT32, "Tidx": INT32, "keep_dims": False}
+    to_op(graph, "z", "Sum", [(graph["y"], 0), (axes, 0)], attrs)
+
+
+def fed_otherwise(graph: Graph) -> None:
+    graph.set_attr(graph["x"], "shape", (-1, 4))
+
+
+def kept_otherwise(graph: Graph) -> None:
+    """The kept node alone: the fetch does not need it any more."""
+    graph.set_inputs(graph["z"], [(graph["x"], 0)])
+    one = graph.add("Cast", "wide", [graph["x"]], attrs={"SrcT": FLOAT32, "DstT": FLOAT64})
+    graph.set_attr(graph["y"], "T", FLOAT64)
+    graph.set_inputs(graph["y"], [(one, 0)])
+
+
+@pytest.mark.parametrize(
+    ("edit", "found", "needed"),
+    [
+        (transposed, "'z:0' has shape [3, 2] now", "shape [2, 3]"),
+        (summed, "'z:0' has shape [3] now", "shape [2, 3]"),
+        (fed_otherwise, "'z:0' has shape [?, 4] now", "shape [2, 3]"),
+        (kept_otherwise, "'y:0' has dtype float64 now", "dtype float32"),
+    ],
+)
+def test_an_answer_against_what_was_known_is_refused(edit: Edit, found: str, needed: str) -> None:
+    outcome, reason = optimized(edit, (2, 3), keep=("y",))
+    assert outcome == "failed"
+    assert "[optimizer-changed-shape]" in reason
+    assert f"found: {found}" in reason
+    assert f"needed: {needed}" in reason
+
+
+def to_fixed(graph: Graph) -> None:
+    graph.set_attr(graph["x"], "shape", (7, 3))
+
+
+def to_unknown(graph: Graph) -> None:
+    graph.set_attr(graph["x"], "shape", None)
+
+
+@pytest.mark.parametrize("edit", [to_fixed, to_unknown])
+def test_an_answer_of_which_more_or_less_is_known_holds(edit: Edit) -> None:
+    assert optimized(edit) == ("changed", "")
+
+
+def test_where_nothing_was_known_any_shape_holds() -> None:
+    assert optimized(summed, None) == ("changed", "")
+
+
+# ---- nodes that a plugin made --------------------------------------------------------------------
+
+
+def registered(name: str, edit: Edit) -> None:
+    @graph_optimizer(name=name, phase="end")
+    def run(graph: Graph) -> Graph:
+        edit(graph)
+        return graph
+
+
+def without_kernel(graph: Graph) -> None:
+    graph.set_op(graph["z"], "RiscNeg")
+
+
+def refuses_nan(graph: Graph) -> None:
+    made = graph.add(
+        "CheckNumerics", "made", [graph["y"]], attrs={"T": FLOAT32, "message": "looked at"}
+    )
+    graph.set_inputs(graph["z"], [(made, 0)])
+
+
+@pytest.fixture(params=["native", "reference"])
+def config(request: pytest.FixtureRequest) -> SessionConfig:
+    few = OptimizerConfig(min_graph_nodes=100)
+    return SessionConfig(executor=request.param, optimizer=few)
+
+
+@pytest.fixture
+def x() -> Any:
+    return np.ones((2, 3), np.float32)
+
+
+def test_a_graph_that_cannot_be_prepared_goes_on_without_the_plugin(
+    config: SessionConfig, x: Any
+) -> None:
+    registered("no_kernel", without_kernel)
+    with Session(negation(), config) as session:
+        with pytest.warns(PluginWarning, match="changed cannot be run") as warned:
+            assert session.run("z:0", {"x:0": x}).tolist() == x.tolist()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            session.run("z:0", {"x:0": x})
+    (text,) = (str(one.message) for one in warned)
+    assert text.startswith(
+        "the graph that the optimizer of plugin no_kernel changed cannot be run; it runs without "
+        "it: node 'z', made by plugin no_kernel's optimizer"
+    )
+    assert "op-not-implemented" in text
+
+
+def test_a_graph_that_cannot_be_prepared_without_it_either_is_nobodys_fault(
+    config: SessionConfig,
+) -> None:
+    registered("refuses", refuses_nan)
+    graph = negation()
+    graph.set_op(graph["y"], "RiscNeg")
+    with Session(graph, config) as session, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DrystoneError) as caught:
+            session.run("z:0", {"x:0": np.ones((2, 3), np.float32)})
+    assert caught.value.code == "op-not-implemented"
+    assert "made by" not in str(caught.value)
+
+
+def test_a_run_that_fails_at_a_node_of_a_plugin_says_so(config: SessionConfig, x: Any) -> None:
+    registered("checks", refuses_nan)
+    with Session(negation(), config) as session:
+        assert session.run("z:0", {"x:0": x}).tolist() == x.tolist()
+        for run in (session.run, session.make_callable("z:0", ["x:0"])):
+            given: Any = {"x:0": x * np.nan} if run == session.run else x * np.nan
+            with pytest.raises(DrystoneError) as caught:
+                run("z:0", given) if run == session.run else run(given)
+            assert "node 'made' (CheckNumerics), made by plugin checks's optimizer, failed" in str(
+                caught.value
+            )
+            assert "use_plugin_optimizers=False" in caught.value.remedy
+
+
+def test_a_run_that_fails_at_another_node_blames_nobody(config: SessionConfig, x: Any) -> None:
+    registered("adds", lambda graph: graph.add("NoOp", "aside"))
+    graph = negation()
+    refuses_nan(graph)
+    with Session(graph, config) as session, pytest.raises(DrystoneError) as caught:
+        session.run("z:0", {"x:0": x * np.nan})
+    assert "made by" not in str(caught.value)
