@@ -45,7 +45,7 @@ def _cell(text: str) -> str:
 
 
 def _environment() -> str:
-    from drystone_base.environment import known_variables
+    from drystone_base.modules.variables import known_variables
 
     complete_modules()
     rows = [

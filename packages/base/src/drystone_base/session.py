@@ -14,9 +14,9 @@ from drystone_base._prepared import Plans, Prepared, Split
 from drystone_base.arguments import blame, checked, explained
 from drystone_base.collector import no_cycle_collection
 from drystone_base.config import SessionConfig
-from drystone_base.environment import check_environment
 from drystone_base.errors import BadRequest, DrystoneError
 from drystone_base.loaders._source import GraphSource
+from drystone_base.modules.variables import check_environment
 from drystone_base.plugins import ensure_loaded
 from drystone_base.policy import Access
 from drystone_base.state import VARIABLE_KIND, ResourceManager, Step

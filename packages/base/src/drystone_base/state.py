@@ -15,7 +15,7 @@ from drystone_base.shown import shape_text
 from drystone_base.tensor import read_only
 
 if TYPE_CHECKING:
-    from drystone_base.host.extension import HostVariable
+    from drystone_base._host_variable import HostVariable
 
 __all__ = [
     "VARIABLE_KIND",
@@ -93,7 +93,7 @@ class Variable:
 
     def in_host(self) -> HostVariable:
         """The variable in the host library, where it lives from now on."""
-        from drystone_base.host.extension import HostVariable
+        from drystone_base._host_variable import HostVariable
 
         with self.lock:
             if self._home is None:

@@ -13,8 +13,8 @@ import pytest
 from drystone_base import dtypes
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
-from drystone_base.host.extension import adapt, extension
-from drystone_base.host.handles import value_of
+from drystone_base.host.extension import extension
+from drystone_base.host.handles import adapt, value_of
 from drystone_base.kernels._tensor_lists import TensorList
 from drystone_base.state import handle_array
 from drystone_base.tensor import string_array

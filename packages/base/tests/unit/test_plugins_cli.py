@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 from plugin_files import VARIANTS, Compile, rewritten
 
 from drystone_base.cli._app import app
-from drystone_base.plugins import _discover, _manager, _places, _wanted, isolation
+from drystone_base.modules import wanted
+from drystone_base.plugins import _discover, _manager, _places, isolation
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found = SimpleNamespace(path=[str(site.parent)], modules=sys.modules)
     monkeypatch.setattr(_places, "sys", found)
     monkeypatch.setattr(_discover, "points", lambda _: [])
-    monkeypatch.setattr(_wanted, "installed", lambda: True)
+    monkeypatch.setattr(wanted, "installed", lambda: True)
     return site
 
 

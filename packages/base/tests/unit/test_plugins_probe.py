@@ -10,7 +10,8 @@ import pytest
 from plugin_files import VARIANTS, Compile, own_settings, plugin
 
 from drystone_base.errors import BadRequest
-from drystone_base.plugins import _manager, _probe, _probe_child, _wanted, configure
+from drystone_base.modules import wanted
+from drystone_base.plugins import _manager, _probe, _probe_child, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
@@ -224,10 +225,10 @@ def test_a_check_opens_what_loading_would_open_untried(compile_library: Compile)
 
 def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or each trial would try all plugins, which would each be tried: a process for ever."""
-    monkeypatch.setattr(_wanted, "_alone", False)
+    monkeypatch.setattr(wanted, "_alone", False)
     monkeypatch.setattr(_manager.manager, "ensure_loaded", lambda: pytest.fail("loads plugins"))
-    monkeypatch.setattr(_wanted, "_nothing", False)
-    monkeypatch.setattr(_probe_child, "import_module", lambda _: _wanted.ensure_loaded())
+    monkeypatch.setattr(wanted, "_nothing", False)
+    monkeypatch.setattr(_probe_child, "import_module", lambda _: wanted.ensure_loaded())
 
     def opened(_: object) -> None:
         raise InterruptedError

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import drystone_base as ds
 from drystone_base import environment
 from drystone_base.config import SETTINGS, SessionConfig
-from drystone_base.environment import SettingWarning, check_environment
+from drystone_base.modules.variables import SettingWarning, check_environment
 from drystone_base.policy import Access
 from drystone_base.session import Session
 

@@ -16,7 +16,7 @@ from drystone_base.errors import (
     KernelError,
     remedy_for,
 )
-from drystone_base.host.extension import adapt, extension
+from drystone_base.host.extension import extension
 from drystone_base.host.status import CODES
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.made_by import NOBODY, name_makers
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["NativePlan", "NativeSession", "Program"]
 
 
+def _adapt(value: Any, number: int) -> int:
+    from drystone_base.host.handles import adapt  # few graphs need it, and its imports take long
+
+    return adapt(value, number)
+
+
 class NativeSession:
     """What plans of one session share; 0 threads are as many as there are cores.
 
@@ -40,7 +46,7 @@ class NativeSession:
         self, threads: int = 0, inter_op_threads: int = 0, tile_bytes: int | None = 0
     ) -> None:
         room = -1 if tile_bytes is None else tile_bytes
-        self.handle = extension().Session(adapt, threads, inter_op_threads, room)
+        self.handle = extension().Session(_adapt, threads, inter_op_threads, room)
 
     def reset(self) -> None:
         """Forget what plans keep: handles of variables."""

@@ -15,8 +15,8 @@ from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.defs import OpDef, find, names
-from drystone_base.plugins import refused_offer
 from drystone_base.time_limits import look
 
 if TYPE_CHECKING:

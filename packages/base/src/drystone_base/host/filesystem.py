@@ -22,7 +22,7 @@ from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
-from drystone_base.plugins import ensure_loaded, refused_offer
+from drystone_base.modules.wanted import ensure_loaded, refused_offer
 
 __all__ = [
     "FileStatistics",

@@ -13,16 +13,19 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base import dtypes
+from drystone_base._host_variable import variable_behind
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.extension import extension
-from drystone_base.host.tensors import shape_of
+from drystone_base.host.tensors import shape_of, without_array
+from drystone_base.host.variables import variable_of
 from drystone_base.kernels._tensor_lists import TensorList
 from drystone_base.state import ResourceHandle, handle_array
 
-__all__ = ["HostTensor", "held_tensor", "value_of", "variant_tensor"]
+__all__ = ["HostTensor", "adapt", "held_tensor", "resolve", "value_of", "variant_tensor"]
 
+_REFERENCE: Final = 100
 _data: Final = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -110,3 +113,48 @@ def value_of(number: int, address: int) -> np.ndarray[Any, Any]:
         code="bad-host-tensor",
         status="UNIMPLEMENTED",
     )
+
+
+def adapt(value: Any, number: int) -> int:
+    """The address of what plugins' kernels get in place of a value of Python's.
+
+    A new tensor of the dtype ``number``, or a new variable for a reference. Raises ``HostError``
+    (``bad-host-tensor``) for a value that no plugin knows.
+    """
+    if number == dtypes.VARIANT.number:
+        return variant_tensor(value)
+    kept = held_tensor(value)
+    if kept is not None and number == dtypes.RESOURCE.number:
+        return kept
+    variable = variable_of(value)
+    if variable is not None and number in (_REFERENCE, dtypes.RESOURCE.number):
+        home = variable.in_host()
+        address: int = (
+            extension().share_variable(home.address)
+            if number == _REFERENCE
+            else extension().variable_handle(home.address)
+        )
+        return address
+    wanted = "a reference" if number == _REFERENCE else str(from_number(number))
+    raise HostError(
+        f"a value of Python's cannot go to a plugin's kernel as {wanted}",
+        check="a value must be something that plugins know",
+        found=type(value).__name__,
+        needed="numbers, strings or variables",
+        remedy="DRYSTONE_PLUGINS_DISABLE leaves a plugin out",
+        code="bad-host-tensor",
+        status="INVALID_ARGUMENT",
+    )
+
+
+def resolve(number: int, address: int) -> np.ndarray[Any, Any]:
+    """What a resource or variant tensor of the host's stands for, for kernels in Python.
+
+    Raises ``HostError`` (``bad-host-tensor``) for any other: NumPy has no array of its shape.
+    """
+    if number not in (dtypes.RESOURCE.number, dtypes.VARIANT.number):
+        raise without_array(from_number(number), shape_of(address))
+    found = variable_behind(address) if number == dtypes.RESOURCE.number else None
+    if found is None:
+        return value_of(number, address)
+    return handle_array(ResourceHandle("variable", found.name, "", found))

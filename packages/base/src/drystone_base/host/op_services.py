@@ -12,6 +12,7 @@ from drystone_base.host._lib import declare
 from drystone_base.host.buffer import write
 from drystone_base.host.status import Status, told
 from drystone_base.late_names import imported
+from drystone_base.upcalls import OWN_OPS, REFERENCE_KERNELS
 
 __all__ = ["attach", "detach", "generation_of_plugins"]
 
@@ -70,9 +71,7 @@ def _own_ops(_context: int, out: int, status: int) -> None:
 
 
 def _definitions() -> bytes:
-    from drystone_base.ops.defs import own_ops
-
-    return own_ops()
+    return OWN_OPS()
 
 
 def _generation() -> int:
@@ -87,9 +86,8 @@ def _own_kernels(_context: int, op: bytes | None, out: int, status: int) -> None
 
 def _reference_kernels(op: bytes | None) -> bytes:
     from drystone_abi.protos import KernelDef, KernelList
-    from drystone_base.kernels._registry import KERNELS
 
-    known = {*KERNELS.index, *KERNELS.modules}
+    known = REFERENCE_KERNELS()
     chosen = sorted(known) if op is None else sorted(known & {op.decode("utf-8", "replace")})
     made = [KernelDef(op=name, device_type="CPU", priority=_REFERENCE_PRIORITY) for name in chosen]
     return KernelList(kernel=made).SerializeToString()

@@ -16,6 +16,7 @@ from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
 from drystone_base.host.op_services import attach as attach_ops
 from drystone_base.host.status import Status, told
 from drystone_base.late_dataclasses import dataclass
+from drystone_base.upcalls import INFER_PROPERTIES
 
 __all__ = ["DEFAULT_DEVICE", "HostOptimizer", "attach_services", "optimizers", "run"]
 
@@ -197,13 +198,11 @@ def _detach_services() -> None:
 def _infer(_context: Any, graph: Any, feeds: Any, flags: int, out: Any, status: Any) -> None:
     """The service; whatever happens becomes the status."""
     try:
-        from drystone_base.host.properties import Flags, properties_of
-
         names = feeds.contents
         fed = [
             ctypes.string_at(names.values[k], names.lengths[k]).decode("utf-8", "surrogateescape")
             for k in range(names.count)
         ]
-        write(out, properties_of(bytes_of(graph), fed, Flags(flags)))
+        write(out, INFER_PROPERTIES(bytes_of(graph), fed, flags))
     except BaseException as error:
         told(status, error)

@@ -47,9 +47,9 @@ class Flags(IntFlag):
     OUTPUT_VALUES = 8
 
 
-def properties_of(data: bytes, feeds: Sequence[str], flags: Flags) -> bytes:
+def properties_of(data: bytes, feeds: Sequence[str], flags: int) -> bytes:
     """The answer for GraphDef bytes; raises as ``Graph.from_bytes``."""
-    return infer_properties(Graph.from_bytes(data), feeds, flags)
+    return infer_properties(Graph.from_bytes(data), feeds, Flags(flags))
 
 
 def infer_properties(graph: Graph, feeds: Sequence[str], flags: Flags) -> bytes:

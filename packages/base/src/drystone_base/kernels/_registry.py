@@ -13,7 +13,7 @@ from drystone_base.errors import KernelError, remedy_for
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
-__all__ = ["KERNELS", "Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel"]
+__all__ = ["KERNELS", "Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel", "known_ops"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Kernel: TypeAlias = Callable[..., Any]
@@ -88,6 +88,11 @@ def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
 def find_kernel(op: str) -> Kernel | None:
     """The reference kernel of ``op``, or None."""
     return KERNELS.find(op)
+
+
+def known_ops() -> frozenset[str]:
+    """The ops with a reference kernel, as far as that is known without importing any."""
+    return frozenset((*KERNELS.index, *KERNELS.modules))
 
 
 def all_ops() -> Sequence[str]:

@@ -13,6 +13,7 @@ from drystone_base.arguments import checked, explained, explaining
 from drystone_base.errors import PluginError, near_matches
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.printable import warn
+from drystone_base.upcalls import BUILTIN_MODULES
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -26,6 +27,7 @@ __all__ = [
     "commands",
     "entry_symbols",
     "find",
+    "is_own",
     "modules",
     "register",
     "stage",
@@ -33,6 +35,8 @@ __all__ = [
 
 T = TypeVar("T")
 GROUP: Final = "drystone.modules"
+OWN: Final = "drystone-base"
+"""The origin of the modules that the host library implements."""
 
 
 class Library(Protocol):
@@ -144,6 +148,11 @@ class Registry(Generic[T]):
             status="NOT_FOUND",
         )
 
+    def origin(self, name: str) -> str:
+        """Who registered the item of that name; "" where nobody did."""
+        found = self._items.get(name)
+        return "" if found is None else found[1]
+
     def items(self) -> Mapping[str, T]:
         """A read-only copy, sorted by name."""
         return MappingProxyType({name: self._items[name][0] for name in self})
@@ -182,11 +191,9 @@ def _scan() -> None:
 
 def _register_all() -> bool:
     """Whether there was room for all; what is registered already stays as it is."""
-    from drystone_base.modules._builtin import BUILTIN
-
     complete = True
-    for module in BUILTIN:
-        _MODULES.register(module.name, module, "drystone-base")
+    for module in BUILTIN_MODULES():
+        _MODULES.register(module.name, module, OWN)
     for point in points(GROUP):
         try:
             _MODULES.register(point.name, point.load(), point.package)
@@ -207,6 +214,13 @@ def modules() -> Mapping[str, Module]:
     """Every module by name."""
     _scan()
     return _MODULES.items()
+
+
+@explained
+def is_own(name: str) -> bool:
+    """Whether the module of that name is one that the host library implements."""
+    _scan()
+    return _MODULES.origin(name) == OWN
 
 
 @explained

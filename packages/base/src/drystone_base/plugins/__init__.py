@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from drystone_base.arguments import checked
 from drystone_base.late_names import late_names
-from drystone_base.plugins._wanted import ensure_loaded, refused_offer
+from drystone_base.modules.wanted import ensure_loaded, refused_offer
 
 if TYPE_CHECKING:
     from drystone_base.errors import PluginError as PluginError

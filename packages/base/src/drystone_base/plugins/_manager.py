@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from drystone_base.errors import HostError, PluginError
+from drystone_base.modules.wanted import loader_is_there
 from drystone_base.owners import others_who_write
 from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
@@ -356,3 +357,4 @@ class Manager:
 
 manager: Final = Manager()
 """The one of this process."""
+loader_is_there()

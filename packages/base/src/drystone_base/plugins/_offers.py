@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import Literal
 
 from drystone_base.errors import PluginError
+from drystone_base.modules.wanted import Kind
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin
 
-__all__ = ["Kind", "find_refused"]
-
-Kind = Literal["ops", "kernels", "optimizers", "schemes", "devices"]
+__all__ = ["find_refused"]
 
 
 def find_refused(kind: Kind, name: str) -> PluginError | None:

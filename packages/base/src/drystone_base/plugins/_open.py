@@ -153,8 +153,7 @@ def _judge(
 
 def _count_modules(plugin: Plugin, library: HostLibrary, entries: dict[str, str]) -> bool:
     """Note what modules of other packages registered; whether all that were called tell that."""
-    from drystone_base.modules import Module, modules
-    from drystone_base.modules._builtin import BUILTIN
+    from drystone_base.modules import Module, is_own, modules
 
     telling = True
     for module in modules().values():
@@ -162,7 +161,7 @@ def _count_modules(plugin: Plugin, library: HostLibrary, entries: dict[str, str]
             continue
         if names := module.offers(library):
             plugin.registered[module.name] = sorted(names)
-        telling &= module in BUILTIN or module.offers is not Module.offers
+        telling &= is_own(module.name) or module.offers is not Module.offers
     return telling
 
 

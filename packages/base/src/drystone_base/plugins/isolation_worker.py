@@ -93,9 +93,9 @@ def _open(path: str, name: str) -> list[dict[str, Any]]:
     What does not hold is the error that it would be in the parent.
     """
     from drystone_base.host.optimizer import optimizers
+    from drystone_base.modules.wanted import load_no_others
     from drystone_base.plugins._open import initialise, open_plugin
     from drystone_base.plugins._record import Plugin
-    from drystone_base.plugins._wanted import load_no_others
 
     load_no_others()
     plugin = Plugin(name, path, "a process of its own")

@@ -8,21 +8,30 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from drystone_base._entry_points import declared
 from drystone_base.arguments import checked
+from drystone_base.upcalls import FIND_REFUSED_OFFER, LOAD_PLUGINS
 
 if TYPE_CHECKING:
     from drystone_base.errors import PluginError
-    from drystone_base.plugins._offers import Kind
 
-__all__ = ["ensure_loaded", "installed", "load_no_others", "refused_offer"]
+__all__ = [
+    "Kind",
+    "ensure_loaded",
+    "installed",
+    "load_no_others",
+    "loader_is_there",
+    "refused_offer",
+]
 
-_MANAGER: Final = "drystone_base.plugins._manager"
+Kind: TypeAlias = Literal["ops", "kernels", "optimizers", "schemes", "devices"]
+
 _lock: Final = threading.Lock()
 _nothing = False
 _alone = False
+_has_loader = False
 
 
 def load_no_others() -> None:
@@ -35,22 +44,26 @@ def load_no_others() -> None:
     _alone = True
 
 
+def loader_is_there() -> None:
+    """The loader says that it was imported: something may be configured or loaded by path."""
+    global _has_loader
+    _has_loader = True
+
+
 def ensure_loaded() -> None:
     """Find and load every installed plugin, the first time; afterwards this costs nothing.
 
     A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
     """
     global _nothing
-    if _alone or (_nothing and _MANAGER not in sys.modules):
+    if _alone or (_nothing and not _has_loader):
         return
-    if _MANAGER not in sys.modules:
+    if not _has_loader:
         with _lock:
             _nothing = not installed()
         if _nothing:
             return
-    from drystone_base.plugins._manager import manager
-
-    manager.ensure_loaded()
+    LOAD_PLUGINS()
 
 
 @checked
@@ -59,11 +72,7 @@ def refused_offer(kind: Kind, name: str) -> PluginError | None:
 
     A plugin offers what its manifest lists; without such a list, the names in its file count.
     """
-    if _MANAGER not in sys.modules:
-        return None
-    from drystone_base.plugins._offers import find_refused
-
-    return find_refused(kind, name)
+    return FIND_REFUSED_OFFER(kind, name) if _has_loader else None
 
 
 def installed() -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.modules._registry import Library, Module
+from drystone_base.host.op_services import generation_of_plugins
+from drystone_base.modules import Library, Module
+from drystone_base.upcalls import SYNC_OPS, SYNC_PASSES
 
-__all__ = ["BUILTIN"]
+__all__ = ["BUILTIN", "builtin_modules"]
 
 
 def _by_host(library: Library, symbol: str) -> None:
@@ -15,19 +17,13 @@ def _by_host(library: Library, symbol: str) -> None:
 
 def _kernels(library: Library, symbol: str) -> None:
     library.initialise(symbol)
-    from drystone_base.host.op_services import generation_of_plugins
-
     if generation_of_plugins():  # else no plugin has ops of its own
-        from drystone_base.host.ops import sync
-
-        sync()
+        SYNC_OPS()
 
 
 def _passes(library: Library, symbol: str) -> None:
     library.initialise(symbol)
-    from drystone_base.passes._plugins import sync
-
-    sync()
+    SYNC_PASSES()
 
 
 BUILTIN: Final = (
@@ -40,4 +36,9 @@ BUILTIN: Final = (
     Module("graph-passes", ("TF_InitPasses",), _passes),
     Module("profiler", ("TF_InitProfiler",), _by_host),
 )
-"""In no order that matters: the loader sorts by entry symbol."""
+"""The loader sorts them by entry symbol."""
+
+
+def builtin_modules() -> tuple[Module, ...]:
+    """All of them."""
+    return BUILTIN
