@@ -39,7 +39,7 @@ def render(families: Family) -> str:
     """Text of the package's ``_index.py``."""
     modules: dict[str, list[str]] = {}
     for op, module in sorted(families.registered().items()):
-        modules.setdefault(module.rpartition(".")[2], []).append(op)
+        modules.setdefault(module.removeprefix(f"{families.package}."), []).append(op)
     return _file("ops that it registers", [[name, *ops] for name, ops in modules.items()])
 
 

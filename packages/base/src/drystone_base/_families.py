@@ -59,14 +59,22 @@ class Families(Generic[F]):
     def load_all(self) -> dict[str, F]:
         """Import every public module of the package; all functions by op."""
         if not self._complete:
-            import pkgutil
-
-            package = importlib.import_module(self.package)
-            for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
-                if not name.startswith("_"):
-                    importlib.import_module(f"{self.package}.{name}")
+            self._load(self.package)
             self._complete = True
         return self._functions
+
+    def _load(self, package: str) -> None:
+        """Import every public module of a folder of the package, and of those inside it."""
+        import pkgutil
+
+        found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+        for module in sorted(found, key=lambda module: module.name):
+            if module.name.startswith("_"):
+                continue
+            if module.ispkg:
+                self._load(f"{package}.{module.name}")
+            else:
+                importlib.import_module(f"{package}.{module.name}")
 
     @cached_property
     def index(self) -> dict[str, str]:
