@@ -157,7 +157,7 @@ class Cut:
 def test_a_stack_that_is_deep_costs_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that had no room to load when it was first asked for is there when there is."""
     monkeypatch.setattr(_registry, "points", lambda _group: [Cut(deep=100)])
-    importlib.import_module("drystone_base.modules._builtin")
+    importlib.import_module("drystone_base.host.builtin_modules")
     with pytest.warns(UserWarning, match="'cut' .* cannot be used: RecursionError"):
         assert _near_the_bottom(60) is False
     assert "cut" in modules.modules()
