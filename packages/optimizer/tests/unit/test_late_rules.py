@@ -38,9 +38,9 @@ import sys
 import drystone_base as ds
 from drystone_optimizer.pipeline import optimize
 graph = ds.Graph()
-x = graph.add("Placeholder", "x", attrs={"dtype": ds.dtypes.as_dtype("float32")})
+x = graph.add("Placeholder", "x", attrs={"dtype": ds.as_dtype("float32")})
 for k in range(8):
-    x = graph.add("Sign", f"y{k}", [(x, 0)], attrs={"T": ds.dtypes.as_dtype("float32")})
+    x = graph.add("Sign", f"y{k}", [(x, 0)], attrs={"T": ds.as_dtype("float32")})
 optimize(graph, ["y7:0"], ["x:0"])
 print(*sorted(m for m in sys.modules if m.count(".") == 3 and m.startswith("drystone_optimizer")))
 """
