@@ -301,6 +301,13 @@ def random_partitions(session: nox.Session) -> None:
 
 
 @nox.session
+def generate(session: nox.Session) -> None:
+    """Every index, page and table that is made of code or data; `-- --check` only compares."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.generate", *session.posargs)
+
+
+@nox.session
 def growth(session: nox.Session) -> None:
     """Passes, loaders and printers take time in proportion to size; `-- --seconds N --only X`."""
     install_wheels(session, "test")

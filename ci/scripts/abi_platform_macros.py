@@ -162,7 +162,10 @@ def _files() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write the headers."""
+    """Write the headers, or with `--check` exit 1 when one is outdated."""
+    if "--check" in sys.argv[1:]:
+        print(*outdated() or ["platform macros: up to date"], sep="\n")
+        return int(bool(outdated()))
     for path, text in _files().items():
         (ROOT / path).write_text(text, encoding="utf-8")
         print(path)

@@ -30,7 +30,7 @@ def measure() -> Native:
     """What the loaded plugins register."""
     from drystone_base.kernels.selection import registered
 
-    sys.path.insert(0, str(ROOT / "packages" / "cpu" / "tests" / "golden"))
+    sys.path[:0] = [str(ROOT / "packages" / path) for path in ("cpu/tests/golden", "base/tests")]
     import native_ops
 
     native_ops.load()

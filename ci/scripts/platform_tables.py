@@ -55,7 +55,10 @@ def outdated(root: Path = ROOT) -> list[str]:
 
 
 def main() -> int:
-    """Write the file."""
+    """Write the file, or with `--check` exit 1 when it is outdated."""
+    if "--check" in sys.argv[1:]:
+        print(*outdated() or [f"{FILE}: up to date"], sep="\n")
+        return int(bool(outdated()))
     (ROOT / FILE).write_text(render(), encoding="utf-8")
     return 0
 
