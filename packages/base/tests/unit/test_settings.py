@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone_base as ds
-from drystone_base import environment
 from drystone_base.config import SETTINGS, SessionConfig
+from drystone_base.modules import variables
 from drystone_base.modules.variables import SettingWarning, check_environment
 from drystone_base.policy import Access
 from drystone_base.session import Session
@@ -149,7 +149,7 @@ def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_name_that_nobody_reads_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "_told", set())
+    monkeypatch.setattr(variables, "_told", set())
     monkeypatch.setenv("DRYSTONE_EXECUTR", "native")
     monkeypatch.setenv("DRYSTONE_HADOOP", "/x")
     with pytest.warns(SettingWarning, match="EXECUTR; did you mean DRYSTONE_EXECUTOR"):
