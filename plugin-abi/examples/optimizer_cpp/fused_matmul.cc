@@ -5,6 +5,7 @@
 // The fused node takes the place and name of the last one. The rules are those of the host's own
 // remapper: float32, a bias along the last dimension, nothing in between that is read elsewhere,
 // preserved, or waited for.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,13 +49,15 @@ class FusedMatMul {
     if (activation != "BiasAdd") steps.push_back(activation);
     NewNode fused(graph->name(root), "_FusedMatMul");
     fused.on(graph->device(root)).reads(graph->regular_fan_ins(product)).reads(match.tensor("bias"));
-    fused.reads(graph->control_fan_ins(root));
+    const std::vector<int> gone = match.inside();
+    for (TensorId from : graph->control_fan_ins(root)) {  // one of those that go may be among them
+      if (std::find(gone.begin(), gone.end(), from.node) == gone.end()) fused.reads(from);
+    }
     for (std::string_view name : {"T", "transpose_a", "transpose_b"}) {
       fused.attr(name, graph->attr(product, name));
     }
     fused.attr("fused_ops", attr::strings(steps)).attr("num_args", attr::integer(1));
     fused.attr("epsilon", attr::real(1e-4F)).attr("leakyrelu_alpha", leak(*graph, root));
-    const std::vector<int> gone = match.inside();
     if (Error error = graph->replace(root, fused); !error.ok()) return error;
     return graph->remove_all(gone);
   }

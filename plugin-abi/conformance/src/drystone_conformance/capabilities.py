@@ -18,6 +18,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "optimizer.deterministic": "the same graph gives the same bytes",
     "optimizer.malformed-input": "bytes that are no graph give an error status",
     "optimizer.exact": "values stay within the tolerance of the reference",
+    "optimizer.non-finite": "NaN and infinities come out where they did",
     "optimizer.unknown-fields": "proto fields it does not know are kept",
     "optimizer.concurrent": "graphs may be optimized on several threads at once",
     "passes.idempotent": "a second run changes nothing more",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import platform
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from drystone_conformance.capabilities import Capabilities, read_capabilities
+from drystone_conformance.children import Outcome, run_suites
+from drystone_conformance.progress import doing, tell, write_to
 from drystone_conformance.subject import MODULES, Subject
 
 __all__ = ["needs"]
 
 SUITES = Path(__file__).parent / "suites"
+_SECONDS = 600.0
 _SUBJECT = pytest.StashKey[Subject]()
 _RESULTS = pytest.StashKey[list[dict[str, Any]]]()
 
@@ -57,6 +62,64 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="instead of --plugin: a folder of a filesystem that an installed package serves",
     )
     group.addoption("--plugin-report", metavar="FILE", help="write the results as JSON")
+    group.addoption(
+        "--plugin-numeric",
+        choices=("exact", "reassociates", "approximate"),
+        default="reassociates",
+        help="how far the library's optimizers may change a value (default: reassociates)",
+    )
+    group.addoption(
+        "--plugin-seconds",
+        metavar="S",
+        type=float,
+        default=_SECONDS,
+        help=f"how long a test may take before its process is ended (default {_SECONDS:g})",
+    )
+    group.addoption("--plugin-child", metavar="FOLDER", help=argparse.SUPPRESS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Test a library in processes of its own; this one only says what came of it."""
+    path, option = config.getoption("--plugin"), config.option
+    inside = config.getoption("--plugin-child") is not None
+    if path is None or inside or option.help or option.version or option.collectonly:
+        return None
+    if not Path(path).is_file():
+        raise pytest.UsageError(f"--plugin: no such file: {path}")
+    chosen = config.args_source is pytest.Config.ArgsSource.ARGS
+    suites = [] if chosen else sorted(SUITES.glob("test_*.py"))
+    arguments = _without_report(config.invocation_params.args)
+    seconds, most = config.getoption("--plugin-seconds"), int(option.maxfail or 0)
+    outcome = run_suites(arguments, suites, seconds, lambda text: print(text, flush=True), most)
+    if outcome.refused:
+        return outcome.refused
+    file = config.getoption("--plugin-report")
+    if file is not None:
+        _write(Path(file), _whole(path, outcome.facts, outcome.rows))
+    print(_verdict(path, outcome))
+    return 0 if outcome.rows and not outcome.failed else 1
+
+
+def _without_report(arguments: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """The arguments for another process, which does not write the report."""
+    given, kept = [os.fspath(one) for one in arguments], []
+    while given:
+        word = given.pop(0)
+        if word == "--plugin-report":
+            del given[:1]
+        elif not word.startswith("--plugin-report="):
+            kept.append(word)
+    return kept
+
+
+def _verdict(path: str, outcome: Outcome) -> str:
+    """One line that answers the author's question."""
+    name = Path(path).name
+    if outcome.rows and not outcome.failed:
+        return f"{name} conforms: every promise that was tested holds"
+    deaths = f", {outcome.deaths} of them ended the process" if outcome.deaths else ""
+    return f"{name} does not conform yet: {outcome.failed} tests failed{deaths}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,8 +131,14 @@ def pytest_configure(config: pytest.Config) -> None:
     folders = tuple(config.getoption("--filesystem"))
     if path is None and not backends and not folders:
         return
+    child = config.getoption("--plugin-child")
+    if child is not None:
+        write_to(os.path.join(child, "progress"))
     config.stash[_SUBJECT] = _make_subject(config, path, backends, folders)
     config.stash[_RESULTS] = []
+    if child is not None:
+        with doing("loading the library"):
+            tell("facts", _facts(config.stash[_SUBJECT]))
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         kind = "" if path is not None else "subgraph" if backends else "filesystem"
         config.args[:] = (
@@ -117,16 +186,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out the suites of modules that the library does not offer."""
     if _SUBJECT not in config.stash:
         return
-    subject = config.stash[_SUBJECT]
+    subject, done = config.stash[_SUBJECT], _done_before(config)
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
         mark = item.get_closest_marker("module")
         offered = mark is None or subject.offers(mark.args[0])
-        (kept if offered else dropped).append(item)
+        (kept if offered and item.nodeid not in done else dropped).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         items[:] = kept
+
+
+def _done_before(config: pytest.Config) -> frozenset[str]:
+    """Tests that another process has run."""
+    child = config.getoption("--plugin-child")
+    if child is None:
+        return frozenset()
+    return frozenset(Path(child, "done").read_text(encoding="utf-8").splitlines())
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Say which test runs, before it can end the process."""
+    tell("test", nodeid)
+
+
+def pytest_runtest_logfinish() -> None:
+    """And that it has come back."""
+    tell("test", "")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -176,6 +263,7 @@ def pytest_runtest_makereport(
         if report.outcome != "passed":
             row["reason"] = _reason(report)
         results.append(row | {"seconds": round(call.duration, 4)})
+        tell("row", results[-1])
     return report
 
 
@@ -186,44 +274,54 @@ def _reason(report: Any) -> str:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the report."""
+    """Write the report, unless another process does."""
     file = session.config.getoption("--plugin-report")
     if file is None or _SUBJECT not in session.config.stash:
         return
-    text = json.dumps(_report(session.config), indent=2, ensure_ascii=False)
-    Path(file).write_text(text + "\n", encoding="utf-8")
+    subject, rows = session.config.stash[_SUBJECT], session.config.stash[_RESULTS]
+    _write(Path(file), _whole(subject.name, _facts(subject), rows))
 
 
-def _report(config: pytest.Config) -> dict[str, Any]:
+def pytest_unconfigure() -> None:
+    """Say that the process came to its end."""
+    tell("end", True)
+
+
+def _write(file: Path, report: dict[str, Any]) -> None:
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def _facts(subject: Subject) -> dict[str, Any]:
+    """What the library offers and lacks."""
+    offers = {module: subject.offers(module) for module in MODULES}
+    return {"offers": offers, "lacks": dict(subject.capabilities.closed)}
+
+
+def _whole(name: str, facts: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The report: what was tested, by which versions, and a row per test."""
     from drystone_abi import ABI_VERSION
     from drystone_base import host
     from drystone_conformance import __version__
 
-    subject, results = config.stash[_SUBJECT], config.stash[_RESULTS]
-    counts = {o: sum(r["outcome"] == o for r in results) for o in ("passed", "failed", "skipped")}
+    counts = {o: sum(r["outcome"] == o for r in rows) for o in ("passed", "failed", "skipped")}
     return {
-        "plugin": subject.name,
-        "conforms": bool(results) and not counts["failed"],
+        "plugin": name,
+        "conforms": bool(rows) and not counts["failed"],
         "counts": counts,
-        "offers": {m: subject.offers(m) for m in MODULES},
-        "lacks": dict(subject.capabilities.closed),
+        **facts,
         "suite_version": __version__,
         "host_version": host.version(),
         "abi_version": str(ABI_VERSION),
         "machine": f"{platform.system()} {platform.machine()}",
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "results": results,
+        "results": rows,
     }
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """One line that answers the author's question."""
-    if _SUBJECT not in config.stash:
+    """The answer, where this process runs all tests."""
+    if _SUBJECT not in config.stash or config.getoption("--plugin-child") is not None:
         return
-    results = config.stash[_RESULTS]
-    failed = sum(r["outcome"] == "failed" for r in results)
-    name = config.stash[_SUBJECT].name.rpartition("/")[2]
-    if results and not failed:
-        terminalreporter.write_line(f"{name} conforms: every promise that was tested holds")
-    else:
-        terminalreporter.write_line(f"{name} does not conform yet: {failed} tests failed")
+    found = Outcome(rows=config.stash[_RESULTS])
+    terminalreporter.write_line(_verdict(config.stash[_SUBJECT].name, found))

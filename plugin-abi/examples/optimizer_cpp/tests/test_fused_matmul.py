@@ -114,3 +114,13 @@ def test_control_inputs_of_the_last_node_are_kept(optimized: Optimize) -> None:
     graph = layer("Relu")
     graph.node[5].input.append("^a")
     assert list(optimized(graph, ["y:0"]).node[3].input) == ["a", "b", "c", "^a"]
+
+
+def test_an_order_that_says_nothing_new_goes_with_the_node(optimized: Optimize) -> None:
+    """The sum reads the product and waits for it, too."""
+    graph = layer("Relu")
+    graph.node[4].input.append("^" + graph.node[3].name)
+    assert list(optimized(graph, ["y:0"]).node[3].input) == ["a", "b", "c"]
+    graph = layer(None)
+    graph.node[4].input.append("^" + graph.node[3].name)
+    assert list(optimized(graph, ["y:0"]).node[3].input) == ["a", "b", "c"]

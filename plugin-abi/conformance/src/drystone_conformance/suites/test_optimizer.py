@@ -16,25 +16,17 @@ from drystone_base import (
     Graph,
     HostError,
     Session,
-    SessionConfig,
     as_dtype,
     read_graph,
     validate,
 )
 from drystone_base.host import optimizer as host
-from drystone_conformance.graphs import GRAPHS, Case, build, chain
+from drystone_conformance.graphs import GRAPHS, build, chain
 from drystone_conformance.live import grown
+from drystone_conformance.optimizing import PLAIN, optimize
 from drystone_conformance.plugin import needs
 
 pytestmark = pytest.mark.module("optimizer")
-PLAIN = SessionConfig(optimizer="off")
-
-
-def optimize(device: str, case: Case) -> bytes:
-    """The graph as the plugin gives it back; the same bytes where it changed nothing."""
-    data = case.graph.to_proto().SerializeToString(deterministic=True)
-    after = host.run(device, data, case.fetches, list(case.feeds), case.kept)
-    return data if after is None else after
 
 
 def names(data: bytes) -> set[str]:
@@ -44,14 +36,14 @@ def names(data: bytes) -> set[str]:
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_graph_stays_a_graph(optimizer_type: str, name: str) -> None:
-    graph = Graph.from_proto(GraphDef.FromString(optimize(optimizer_type, build(name))))
+    graph = Graph.from_proto(GraphDef.FromString(optimize(optimizer_type, build(name), name)))
     validate(graph)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_fetches_feeds_and_preserved_nodes_stay(optimizer_type: str, name: str) -> None:
     case = build(name)
-    assert set(case.kept) <= names(optimize(optimizer_type, case))
+    assert set(case.kept) <= names(optimize(optimizer_type, case, name))
 
 
 @needs("optimizer.exact")
@@ -60,7 +52,7 @@ def test_values_stay(optimizer_type: str, name: str) -> None:
     """S0-golden: values end to end, on graphs that every plugin can be tried on."""
     case = build(name)
     expected = Session(case.graph, PLAIN).run(case.fetches, case.feeds)
-    after = Graph.from_proto(GraphDef.FromString(optimize(optimizer_type, case)))
+    after = Graph.from_proto(GraphDef.FromString(optimize(optimizer_type, case, name)))
     found = Session(after, PLAIN).run(case.fetches, case.feeds)
     for a, b in zip(found, expected, strict=True):
         assert np.all(np.abs(a - b) <= 1e-4 * (np.abs(b) + b.std()))
@@ -78,7 +70,7 @@ def test_device_strings_stay(optimizer_type: str) -> None:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_second_run_changes_nothing(optimizer_type: str, name: str) -> None:
     case = build(name)
-    once = optimize(optimizer_type, case)
+    once = optimize(optimizer_type, case, name)
     twice = host.run(optimizer_type, once, case.fetches, list(case.feeds), case.kept)
     assert twice is None or GraphDef.FromString(twice) == GraphDef.FromString(once)
 
@@ -86,8 +78,8 @@ def test_a_second_run_changes_nothing(optimizer_type: str, name: str) -> None:
 @needs("optimizer.deterministic")
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_same_graph_gives_the_same_bytes(optimizer_type: str, name: str) -> None:
-    first = optimize(optimizer_type, build(name))
-    assert all(optimize(optimizer_type, build(name)) == first for _ in range(3))
+    first = optimize(optimizer_type, build(name), name)
+    assert all(optimize(optimizer_type, build(name), name) == first for _ in range(3))
 
 
 def test_an_empty_graph(optimizer_type: str) -> None:
@@ -175,10 +167,10 @@ def test_time_grows_with_the_graph_and_no_faster(optimizer_type: str) -> None:
 
 @needs("optimizer.concurrent")
 def test_several_graphs_on_several_threads(optimizer_type: str) -> None:
-    expected = {name: optimize(optimizer_type, build(name)) for name in GRAPHS}
+    expected = {name: optimize(optimizer_type, build(name), name) for name in GRAPHS}
 
     def again(name: str) -> Any:
-        found, wanted = optimize(optimizer_type, build(name)), expected[name]
+        found, wanted = optimize(optimizer_type, build(name), name), expected[name]
         return len(GraphDef.FromString(found).node) == len(GraphDef.FromString(wanted).node)
 
     with ThreadPoolExecutor(4) as pool:
