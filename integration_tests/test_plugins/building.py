@@ -11,7 +11,7 @@ from pathlib import Path
 
 from integration_tests.support import InstalledEnv
 
-__all__ = ["VARIABLES", "build", "states", "uninstall"]
+__all__ = ["VARIABLES", "build", "build_output", "states", "uninstall"]
 
 VARIABLES = ("DRYSTONE_DEVELOPER_MODE=1", f"PATH={os.environ['PATH']}")
 """For `env`: plugins under test are not signed."""
@@ -19,19 +19,31 @@ VARIABLES = ("DRYSTONE_DEVELOPER_MODE=1", f"PATH={os.environ['PATH']}")
 
 def build(project: Path, wheels: list[Path], folder: Path) -> Path:
     """A wheel of a copy of a project, built with what its pyproject.toml asks for."""
+    status, printed = build_output(project, wheels, folder)
+    assert status == 0, printed
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def build_output(
+    project: Path, wheels: list[Path], folder: Path, env: InstalledEnv | None = None
+) -> tuple[int, str]:
+    """Status and output of a build, with the commands of ``env`` where one is given."""
     source = folder / "source"
     shutil.copytree(project, source)
     links = ["--find-links", str(wheels[0].parent)]
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *links, "-w", str(folder)]
+    command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-deps", *links, "-w", str(folder)]
     uv = shutil.which("uv")
     if uv:
         # A rebuilt wheel has its old version: uv must not take another build of it from its cache.
         fresh = ["--refresh-package", "drystone-plugin-abi"]
         command = [uv, "build", "--wheel", *fresh, *links, "-o", str(folder)]
-    done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    settings = dict(os.environ)
+    if env is not None:
+        settings["PATH"] = f"{env.scripts}{os.pathsep}{settings['PATH']}"
+    words = [*command, str(source)]
+    done = subprocess.run(words, capture_output=True, text=True, env=settings, check=False)
+    return done.returncode, done.stdout + done.stderr
 
 
 def states(env: InstalledEnv) -> list[str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings
 
+from drystone_base.cli._signing import verify
+from drystone_base.errors import DrystoneError
 from drystone_base.plugins import _manager, _signature
 from drystone_base.plugins._first_party import installed_by
 from drystone_base.plugins._manager import Manager, check_file
@@ -64,6 +66,21 @@ def test_a_record_with_quotes_is_read(tmp_path: Path) -> None:
     assert installed_by(str(file), tmp_path) == "drystone-cpu 0.1.0"
 
 
+def test_its_manifest_is_the_records_too(tmp_path: Path) -> None:
+    """A manifest says what a library may do: a changed or a new one is not drystone's."""
+    file = install(tmp_path)
+    manifest = file.with_name(file.name + ".toml")
+    manifest.write_text('name = "cpu"\n')
+    assert installed_by(str(file), tmp_path) == ""
+    record = tmp_path / "drystone_cpu-0.1.0.dist-info" / "RECORD"
+    digest = base64.urlsafe_b64encode(hashlib.sha256(manifest.read_bytes()).digest())
+    row = f"drystone-plugins/{manifest.name},sha256={digest.decode().rstrip('=')},13\n"
+    record.write_text(row + record.read_text())
+    assert installed_by(str(file), tmp_path) == "drystone-cpu 0.1.0"
+    manifest.write_text('name = "gpu"\n')
+    assert installed_by(str(file), tmp_path) == ""
+
+
 @pytest.fixture
 def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every library counts as drystone's own."""
@@ -92,6 +109,18 @@ def test_symbols_of_our_own_library_are_looked_at_where_it_does_not_open(
         manager.load(broken)
     assert getattr(caught.value, "code", "") == "plugin-unresolved-symbols"
     assert asked == [str(broken)]
+
+
+@pytest.mark.usefixtures("ours")
+def test_strict_takes_what_drystone_ships(compile_library: Compile) -> None:
+    """S2-signed: the strictest policy must not refuse the default install."""
+    library = compile_library(VARIANTS, flags=['-DOP="OurStrictOne"'])
+    (plugin,) = Manager().load(library, policy="strict")
+    assert plugin.state == "loaded"
+    assert plugin.fact("signature", "first_party") == "drystone-cpu 0.1.0"
+    with pytest.raises(DrystoneError) as caught:
+        verify(library, None)
+    assert caught.value.code == "plugin-unsigned", "who asks for a signature is told there is none"
 
 
 @pytest.mark.usefixtures("ours")

@@ -14,7 +14,7 @@ from drystone_base.plugins._contents import read_message
 from drystone_base.plugins._manifest import manifest_for, take_manifest
 from drystone_base.plugins._settings import Settings, trust_store
 from drystone_base.plugins._signature import (
-    check_signature,
+    check_signed,
     covering,
     manifest_problem,
     signature_file,
@@ -56,7 +56,7 @@ def verify(file: Path, public_key: Path | None) -> dict[str, Any]:
     if beside.error is not None:
         raise beside.error
     if public_key is None:
-        result = check_signature(plugin, Settings(policy="strict"))
+        result = check_signed(plugin, Settings(policy="strict"))
         if result.error is not None:
             raise result.error
         facts = result.facts

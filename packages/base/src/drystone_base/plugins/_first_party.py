@@ -1,14 +1,16 @@
 """Plugins of drystone's own distributions: vouched for by where and how they were installed.
 
-Such a plugin counts as trusted under the default policy when it lies in the same site-packages as
-drystone-base, and the RECORD of the distribution that brought it has the digest of the file. Who
-can put it there can change drystone-base itself, so a signature would add nothing; the digest finds
-a file that another wheel has overwritten. Names of distributions are owned on the package index.
+Such a plugin counts as trusted under every policy when it lies in the same site-packages as
+drystone-base, and the RECORD of the distribution that brought it has the digests of the file and of
+the manifest beside it. Who can put it there can change drystone-base itself, so a signature would
+add nothing; the digest finds a file that another wheel has overwritten. Names of distributions are
+owned on the package index.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
 from drystone_base.plugins._contents import sha256
@@ -17,6 +19,7 @@ __all__ = ["DISTRIBUTIONS", "installed_by"]
 
 DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu")
 _INFO: Final = ".dist-info"
+_MANIFEST: Final = ".toml"
 _LARGEST: Final = 1 << 24
 
 
@@ -30,12 +33,13 @@ def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
     file = os.path.realpath(path)
     if _above(file, 2) != place:
         return ""
+    wanted = [file, *(one for one in (file + _MANIFEST,) if os.path.lexists(one))]
     for name in DISTRIBUTIONS:
         stem = name.replace("-", "_") + "-"
         for folder in sorted(os.listdir(place)):
             version = folder.removeprefix(stem).removesuffix(_INFO)
             named = folder.startswith(stem) and folder.endswith(_INFO) and version
-            if named and _lists(os.path.join(place, folder, "RECORD"), file, place):
+            if named and _lists(os.path.join(place, folder, "RECORD"), wanted, place):
                 return f"{name} {version}"
     return ""
 
@@ -46,17 +50,21 @@ def _above(path: str, levels: int) -> str:
     return path
 
 
-def _lists(record: str, file: str, home: str) -> bool:
-    """Whether a RECORD has a digest for the file, and it is the file's own."""
+def _lists(record: str, files: Sequence[str], home: str) -> bool:
+    """Whether a RECORD has a digest for each of the files, and it is the file's own."""
     try:
         if os.stat(record).st_size > _LARGEST:
             return False
         with open(record, encoding="utf-8") as stream:
             rows = _rows(stream.read())
-        listed = next((row[1] for row in rows if _names(row, file, home)), "")
+        return all(_digest(file) == _listed(rows, file, home) for file in files)
     except (OSError, ValueError):
         return False
-    return bool(listed) and listed.removeprefix("sha256=") == _digest(file)
+
+
+def _listed(rows: list[list[str]], file: str, home: str) -> str:
+    """The digest that a RECORD has of a file; "" for none."""
+    return next((row[1].removeprefix("sha256=") for row in rows if _names(row, file, home)), "")
 
 
 def _names(row: list[str], file: str, home: str) -> bool:

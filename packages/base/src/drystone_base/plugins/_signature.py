@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from drystone_base.plugins._minisign import Signature
     from drystone_base.plugins._trust import TrustedKey
 
-__all__ = ["check_signature", "covering", "manifest_problem", "signature_file"]
+__all__ = [
+    "check_signature",
+    "check_signed",
+    "covering",
+    "manifest_problem",
+    "signature_file",
+]
 
 _MANIFEST: Final = "manifest"
 _ENDING: Final = ".minisig"
@@ -36,13 +42,22 @@ def signature_file(path: str) -> Path:
 
 
 def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
-    """The step: the signature, its key, and what the policy makes of them."""
-    file = plugin.path + _ENDING
-    if not os.path.isfile(file):
-        owner = installed_by(plugin.path) if settings.policy != "strict" else ""
+    """The step: the signature, its key, and what the policy makes of them.
+
+    Of drystone's own libraries, which come without one, that they are as their wheels brought them.
+    """
+    if not os.path.isfile(plugin.path + _ENDING):
+        owner = installed_by(plugin.path)
         if owner:
             text = f"it is part of {owner}, which is drystone's own"
             return passed("signature", text=text, trusted=True, first_party=owner)
+    return check_signed(plugin, settings)
+
+
+def check_signed(plugin: Plugin, settings: Settings) -> StepResult:
+    """The same by the file beside the library alone, whoever installed it."""
+    file = plugin.path + _ENDING
+    if not os.path.isfile(file):
         return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=file)
     return _check_file(plugin, settings, signature_file(plugin.path))
 
