@@ -413,6 +413,15 @@ def tf_plugins(session: nox.Session) -> None:
     session.run("python", "-m", "ci.scripts.tf_plugins", *session.posargs)
 
 
+@nox.session(python="3.11")
+def intel_matrix(session: nox.Session) -> None:
+    """Recorded models beside Intel's plugin in every configuration, half an hour; `-- --help`."""
+    install_wheels(session, "test")
+    session.install("pip")
+    session.install("--no-deps", "intel-extension-for-tensorflow-lib==2.15.0.0.0")
+    session.run("python", "-m", "ci.scripts.tf_plugins.matrix", *session.posargs)
+
+
 @nox.session
 def stores(session: nox.Session) -> None:
     """Stores on real servers that the tests start, and what happens when requests fail.

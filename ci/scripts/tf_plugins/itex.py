@@ -28,7 +28,7 @@ from drystone_base.kernels import selection
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import Plugin, load_library
 
-__all__ = ["main"]
+__all__ = ["LIBRARY", "WRONG", "distance", "main"]
 
 LIBRARY = "tensorflow-plugins/libitex_cpu.so"
 PLAIN = SessionConfig(optimizer="off")
@@ -164,11 +164,11 @@ def _models(check: Checks) -> None:
             wanted = np.load(folder / case["outputs"], allow_pickle=True)
             found = model.run(list(case["fetches"]), feeds)
             for name, value in zip(case["fetches"], found, strict=True):
-                worst = max(worst, _distance(value, wanted[name]))
+                worst = max(worst, distance(value, wanted[name]))
         check(worst <= facts["tolerance"], f"model {folder.name}: {worst:.1e}")
 
 
-def _distance(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
+def distance(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
     """Largest |a-b| / (|b| + std b); 0 or infinity for what are no numbers."""
     if wanted.dtype.kind not in "fiub":
         texts = [np.asarray(v).astype("S").tolist() for v in (found, wanted)]

@@ -1,0 +1,250 @@
+"""Recorded models beside Intel's plugin in every configuration: `... tf_plugins.matrix [FOLDER]`.
+
+FOLDER is the unpacked wheel; without one it comes from the package index. The configurations are
+all of optimizer (on; on without plugins'; off) x order of loading (drystone-cpu first, Intel's
+first, without drystone-cpu, and installed: found in site-packages, where the wheel is installed in
+this environment) x threads (1, 2). Each is a process of its own that runs every model of
+../shared/models (or --models); where it dies, the model that it died of is a crash, and another
+process goes on with the next one. ONNX files are left out.
+
+Prints a line per configuration, then a table; --json FILE has a row per run. Exit status 1 where a
+process died, a model could not run, or a value is off. `nox -s intel_matrix` installs the wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ci.scripts.project import ROOT
+from ci.scripts.tf_plugins.__main__ import WHEELS, WORK, download, unpack
+from ci.scripts.tf_plugins.itex import LIBRARY, WRONG
+
+__all__ = ["CONFIGURATIONS", "Configuration", "Row", "main", "models_of", "table"]
+
+MODELS = ROOT.parent / "shared" / "models"
+OPTIMIZERS = ("on", "no plugins", "off")
+ORDERS = ("cpu first", "intel first", "no cpu", "installed")
+_SECONDS = 900.0
+_STARTED, _ENDED = "begin", "end"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One cell of the matrix."""
+
+    optimizer: str
+    order: str
+    threads: int
+
+    def __str__(self) -> str:
+        return f"optimizer {self.optimizer}, {self.order}, {self.threads} thread(s)"
+
+
+CONFIGURATIONS = tuple(Configuration(*one) for one in product(OPTIMIZERS, ORDERS, (1, 2)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one model in one configuration."""
+
+    model: str
+    outcome: str
+    worst: float = 0.0
+    allowed: float = 0.0
+    fused: int = 0
+    seconds: float = 0.0
+    why: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as it should be."""
+        return self.outcome in ("ok", "known")
+
+
+def models_of(folder: Path, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Rows of the index that drystone can load, those named alone where some are."""
+    index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    return [
+        row for row in index["models"]
+        if row["format"] != "onnx" and (not only or row["name"] in only)
+    ]  # fmt: skip
+
+
+def _command(one: Configuration, library: Path, folder: Path, names: list[str]) -> list[str]:
+    words = [sys.executable, "-m", "ci.scripts.tf_plugins.matrix_child"]
+    words += [one.optimizer, one.order, str(one.threads), str(library), str(folder)]
+    return [*words, *names]
+
+
+def _environment(one: Configuration) -> dict[str, str]:
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_PLUGIN")}
+    settings |= {"ITEX_VERBOSE": "0", "DRYSTONE_PLUGIN_POLICY": "allow_unverified"}
+    settings["PYTHONWARNINGS"] = "ignore"
+    settings["DRYSTONE_TF_PLUGINS"] = "1" if one.order == "installed" else "0"
+    if one.order == "no cpu":
+        settings["DRYSTONE_PLUGINS_DISABLE"] = "drystone-cpu"
+    return settings
+
+
+def _run(one: Configuration, library: Path, folder: Path, names: list[str]) -> Iterator[Row]:
+    """A row per model; a process that dies gives its model a row, and the next one goes on."""
+    left = list(names)
+    while left:
+        words = _command(one, library, folder, left)
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(
+                words, cwd=ROOT, env=_environment(one), capture_output=True, text=True,
+                timeout=_SECONDS,
+            )  # fmt: skip
+            code, out, errors = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, out, errors = None, _text(late.stdout), _text(late.stderr)
+        rows, running = _read(out)
+        yield from rows
+        left = left[len(rows) :]
+        if code == 0 and not left:
+            return
+        dead = running or (left[0] if left else "the process's end")
+        took = time.monotonic() - begin
+        yield Row(dead, "crash", seconds=took, why=f"{_ending(code)}; {_last_line(errors)}")
+        left = left[1:]
+
+
+def _text(data: bytes | str | None) -> str:
+    return data.decode(errors="replace") if isinstance(data, bytes) else data or ""
+
+
+def _read(out: str) -> tuple[list[Row], str]:
+    """The rows that a process printed, and the model that it was at."""
+    rows, running = [], ""
+    for line in out.splitlines():
+        word, _, rest = line.partition("\t")
+        if word == _STARTED:
+            running = rest
+        elif word == _ENDED:
+            rows.append(Row(**json.loads(rest)))
+            running = ""
+    return rows, running
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return f"it did not end within {_SECONDS:.0f} s"
+    if code < 0:
+        return f"it died by {signal.Signals(-code).name}"
+    return f"it ended with status {code}"
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it printed nothing"
+
+
+def table(found: dict[Configuration, list[Row]]) -> str:
+    """How many models held in each configuration; what did not, below."""
+    lines = [
+        f"{'optimizer':<12}{'order':<14}{'threads':>7}  {'ok':>4}{'known':>7}{'bad':>5}  fused"
+    ]
+    for one, rows in found.items():
+        count = Counter(row.outcome for row in rows)
+        bad = sum(not row.holds for row in rows)
+        fused = sum(row.fused for row in rows)
+        lines.append(
+            f"{one.optimizer:<12}{one.order:<14}{one.threads:>7}"
+            f"  {count['ok']:>4}{count['known']:>7}{bad:>5}  {fused}"
+        )
+    for one, rows in found.items():
+        lines += [f"{one}: {r.model}: {r.outcome}: {r.why}" for r in rows if not r.holds]
+    for name in sorted({r.model for rows in found.values() for r in rows if r.outcome == "known"}):
+        lines.append(f"known: {name}: {WRONG[name]}")
+    return "\n".join(lines)
+
+
+def _from_the_index() -> Path | str:
+    """The unpacked wheel, or why there is none."""
+    wheel = download(WHEELS["itex"], WORK)
+    return wheel if isinstance(wheel, str) else unpack(wheel, WORK)
+
+
+def _installed() -> bool:
+    """Whether Intel's wheel is installed in this environment."""
+    from importlib import metadata
+
+    try:
+        metadata.distribution("intel-extension-for-tensorflow-lib")
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _chosen(options: argparse.Namespace) -> list[Configuration]:
+    """The configurations asked for; says which cannot be had here."""
+    wanted = [
+        one for one in CONFIGURATIONS
+        if one.optimizer in (options.optimizer or OPTIMIZERS)
+        and one.order in (options.order or ORDERS)
+        and one.threads in (options.threads or (1, 2))
+    ]  # fmt: skip
+    if any(one.order == "installed" for one in wanted) and not _installed():
+        print("skipped: order 'installed': intel-extension-for-tensorflow-lib is not installed")
+        wanted = [one for one in wanted if one.order != "installed"]
+    return wanted
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, nargs="?", help="the unpacked wheel")
+    parser.add_argument("--models", type=Path, default=MODELS, help="recorded models")
+    parser.add_argument("--model", action="append", default=[], help="this one only; repeatable")
+    parser.add_argument("--optimizer", action="append", choices=OPTIMIZERS)
+    parser.add_argument("--order", action="append", choices=ORDERS)
+    parser.add_argument("--threads", action="append", type=int, choices=(1, 2))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write a row per run")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the matrix; 0 where everything holds."""
+    options = _parser().parse_args(arguments)
+    if not (options.models / "index.json").is_file():
+        print(f"skipped: there are no recorded models in {options.models}")
+        return 0
+    folder = options.folder or _from_the_index()
+    if isinstance(folder, str):
+        print(f"skipped: the wheel cannot be had here: {folder}")
+        return 0
+    names = [row["name"] for row in models_of(options.models, options.model)]
+    library = folder / LIBRARY
+    found: dict[Configuration, list[Row]] = {}
+    for one in _chosen(options):
+        begin = time.monotonic()
+        rows = found[one] = list(_run(one, library, options.models, names))
+        bad = [row for row in rows if not row.holds]
+        took = time.monotonic() - begin
+        print(f"{one}: {len(rows) - len(bad)} of {len(rows)} hold ({took:.0f} s)", flush=True)
+        for row in bad:
+            print(f"  {row.model}: {row.outcome}: {row.why}", flush=True)
+    print(table(found))
+    if options.json:
+        data = [asdict(one) | asdict(row) for one, rows in found.items() for row in rows]
+        options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return int(any(not row.holds for rows in found.values() for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

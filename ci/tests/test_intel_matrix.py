@@ -1,0 +1,70 @@
+"""The matrix of Intel's plugin: a process that dies costs the model that it died of, no other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from ci.scripts.tf_plugins import matrix
+from ci.scripts.tf_plugins.matrix import CONFIGURATIONS, Configuration, Row, models_of, table
+
+DIES = """
+import json, os, signal, sys
+for name in sys.argv[1:]:
+    print("begin", name, sep="\\t", flush=True)
+    if name == "bad":
+        print("last words", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    print("end", json.dumps({"model": name, "outcome": "ok", "fused": 2}), sep="\\t", flush=True)
+sys.exit(int("late" in sys.argv))
+"""
+ONE = Configuration("on", "cpu first", 1)
+
+
+def run(names: list[str], monkeypatch: pytest.MonkeyPatch) -> list[Row]:
+    """The rows of a process that dies of the model ``bad``."""
+    monkeypatch.setattr(matrix, "_command", lambda *a: [sys.executable, "-c", DIES, *a[-1]])
+    return list(matrix._run(ONE, Path(), Path(), names))
+
+
+def test_every_configuration_is_there_once() -> None:
+    assert len(set(CONFIGURATIONS)) == len(CONFIGURATIONS) == 24
+
+
+def test_the_next_model_runs_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = run(["a", "bad", "b"], monkeypatch)
+    assert [(row.model, row.outcome) for row in rows] == [
+        ("a", "ok"),
+        ("bad", "crash"),
+        ("b", "ok"),
+    ]
+    assert rows[1].why == "it died by SIGSEGV; last words"
+
+
+def test_a_bad_end_of_the_process_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = run(["a", "late"], monkeypatch)
+    assert [row.outcome for row in rows] == ["ok", "ok", "crash"]
+    assert (rows[2].model, rows[2].holds) == ("the process's end", False)
+
+
+def test_the_table_shows_what_does_not_hold() -> None:
+    rows = [Row("a", "ok", fused=3), Row("b", "crash", why="it died"), Row("selfie", "known")]
+    lines = table({ONE: rows}).splitlines()
+    assert lines[1].split() == ["on", "cpu", "first", "1", "1", "1", "1", "3"]
+    assert "optimizer on, cpu first, 1 thread(s): b: crash: it died" in lines
+    assert lines[-1].startswith("known: selfie: the plugin's optimizer")
+
+
+def test_models_that_drystone_cannot_load_are_left_out(tmp_path: Path) -> None:
+    rows = [{"name": "a", "format": "graphdef"}, {"name": "b", "format": "onnx"}]
+    (tmp_path / "index.json").write_text(json.dumps({"models": rows}), "utf-8")
+    assert [row["name"] for row in models_of(tmp_path)] == ["a"]
+    assert models_of(tmp_path, ["b"]) == []
+
+
+def test_it_says_why_it_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert matrix.main(["--models", str(tmp_path / "none"), str(tmp_path)]) == 0
+    assert "skipped: there are no recorded models in" in capsys.readouterr().out
