@@ -151,7 +151,8 @@ class SignatureFunction:
                 remedy=f"did you mean {', '.join(near)}?" if near else "see `drystone inspect`",
                 code="wrong-arguments",
             )
-        return {inputs[n].tensor: v for n, v in (named | dict(kwargs)).items()}
+        feeds = {inputs[n].tensor: v for n, v in (named | dict(kwargs)).items()}
+        return feeds | self.signature.left_out(feeds)
 
 
 class Model:

@@ -20,6 +20,7 @@ from drystone_base.cli._app import app
 from drystone_base.dtypes import FLOAT32
 from drystone_base.errors import BadModelFile, BadRequest
 from drystone_base.graph import Graph
+from drystone_base.tensor import to_proto
 
 # ---- assets ------------------------------------------------------------------------------------
 
@@ -233,6 +234,62 @@ def test_a_stated_input_with_a_default_is_optional(tmp_path: Path) -> None:
     ds.save(with_default(), tmp_path / "m", signatures={"serving_default": io})
     for _ in range(2):  # read, and as it was noted
         assert ds.load(tmp_path / "m")(x=ONE)["y"].tolist() == [2]
+
+
+def stated_default(folder: Path, value: Any, op: str = "Placeholder") -> Path:
+    """``y = x * rate``, where the signature, and not the graph, says what ``rate`` is."""
+    graph = Graph()
+    x = placeholder(graph, "x", (-1,))
+    attrs = {"dtype": FLOAT32, "shape": ()}
+    inputs = [] if op == "Placeholder" else [constant(graph, "two", 2)]
+    rate = graph.add(op, "rate", inputs, attrs=attrs)
+    graph.add("Mul", "y", [x, rate], attrs={"T": FLOAT32})
+    io = ({"x": "x:0", "rate": "rate:0"}, {"y": "y:0"})
+    ds.save(graph, folder, signatures={"serving_default": io})
+    file = folder / "saved_model.pb"
+    proto = SavedModel.FromString(file.read_bytes())
+    signature = proto.meta_graphs[0].signature_def["serving_default"]
+    signature.defaults["rate"].CopyFrom(to_proto(np.asarray(value)))
+    signature.defaults["nothing"].CopyFrom(to_proto(np.ones((), np.float32)))
+    file.write_bytes(proto.SerializeToString())
+    return folder
+
+
+@pytest.mark.parametrize("op", ["Placeholder", "PlaceholderWithDefault"])
+@pytest.mark.parametrize("value", [2.0, 7.0])
+def test_a_signature_states_values_of_inputs(tmp_path: Path, op: str, value: float) -> None:
+    folder = stated_default(tmp_path / "m", np.float32(value), op)
+    for place in (folder, folder):  # read, and as it was noted
+        model = ds.load(place)
+        assert model.inputs["rate"].optional
+        assert model(x=ONE)["y"].tolist() == [value]
+        assert model(ONE)["y"].tolist() == [value]
+        assert model(x=ONE, rate=np.float32(5))["y"].tolist() == [5]
+    ds.save(model, tmp_path / "again")
+    assert ds.load(tmp_path / "again")(x=ONE)["y"].tolist() == [value]
+    (made,) = ds.load(folder).signatures.values()
+    known = (op, value) == ("PlaceholderWithDefault", 2.0)  # passes see what the graph has
+    assert list(made.signature.defaults) == ([] if known else ["rate"])
+
+
+def test_the_command_line_knows_what_a_signature_states(tmp_path: Path) -> None:
+    folder, run = str(stated_default(tmp_path / "m", np.float32(7))), CliRunner().invoke
+    assert "in, optional" in run(app, ["inspect", folder]).output
+    for words, y in ((["x=[3]"], 21), (["x=[3]", "rate=2"], 6), (["x:0=[3]", "rate:0=2"], 6)):
+        given = [word for text in words for word in ("--input", text)]
+        out = str(tmp_path / "out.npz")
+        done = run(app, ["run", folder, *given, "--outputs", out])
+        assert done.exit_code == 0, done.output
+        assert np.load(out)["y"].tolist() == [y]
+    for command in (["run", folder], ["explain", folder]):
+        assert run(app, command).exit_code == 0
+
+
+@pytest.mark.parametrize("value", [np.float32([1, 2]), np.int32(3), np.float64(2)])
+def test_a_default_that_does_not_fit_is_refused(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(BadModelFile, match="a default of rate") as caught:
+        ds.load(stated_default(tmp_path / "m", value))
+    assert caught.value.code == "bad-saved-model"
 
 
 # ---- fingerprints ------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ class Target:
 
         graph = self.loaded.graph
         if inputs is not None:
-            return [_bound(graph, self.feeds, read_npz(inputs))]
+            return [self._complete(_bound(graph, self.feeds, read_npz(inputs)))]
         known = self.signature.inputs if self.signature else {}
         listed = [
             Input(name, tensor, known[name].dtype, known[name].shape)
@@ -103,7 +103,12 @@ class Target:
             for name, tensor in self.feeds.items()
             if name not in known or not known[name].optional
         ]
-        return draw(listed, seed, count, _sizes(shapes, self.feeds))
+        drawn = draw(listed, seed, count, _sizes(shapes, self.feeds))
+        return [self._complete(one) for one in drawn]
+
+    def _complete(self, sample: Feeds) -> Feeds:
+        """With the signature's own values of inputs that are left out."""
+        return {**sample, **(self.signature.left_out(sample) if self.signature else {})}
 
 
 def target_of(

@@ -96,8 +96,8 @@ class Analysis:
         outputs = [self.graph.output(spec.tensor)[0] for spec in signature.outputs.values()]
         fed = {
             self.graph.output(spec.tensor)
-            for spec in signature.inputs.values()
-            if not spec.optional
+            for name, spec in signature.inputs.items()
+            if not spec.optional or name in signature.defaults
         }
         return self.reach(outputs, fed)
 

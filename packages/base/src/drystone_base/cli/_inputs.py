@@ -144,6 +144,7 @@ class Asked:
                 known = self._make_up(loaded, chosen)
             found.made_up = {name: known[name] for name in chosen.inputs if name in known}
             found.feeds = {chosen.inputs[name].tensor: a for name, a in found.made_up.items()}
+            found.feeds |= chosen.left_out(found.feeds)
         else:
             self._makes_up_nothing("no signature says what the inputs are")
         return found
@@ -275,7 +276,7 @@ def _bind(
     missing = [n for n, s in specs.items() if not (s.optional or _full(s.tensor) in given)]
     if complete and missing and arrays:
         _missing(missing, arrays, specs)
-    return feeds
+    return feeds | (signature.left_out(given) if signature and complete else {})
 
 
 def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:

@@ -15,6 +15,8 @@ from drystone_base.loaders._loaded import Signature, TensorSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
+
     from drystone_base.loaders.checkpoint.shards import Entry
     from drystone_base.store import Store
 
@@ -43,7 +45,14 @@ def keep_loading(
     """Note what reading files gave, which ``key`` tells from all others; whether that is kept."""
     facts = {
         "signatures": [
-            (s.name, s.method, _spec_rows(s.inputs), _spec_rows(s.outputs), s.positional)
+            (
+                s.name,
+                s.method,
+                _spec_rows(s.inputs),
+                _spec_rows(s.outputs),
+                s.positional,
+                {name: _text_of(value) for name, value in s.defaults.items()},
+            )
             for s in loading.signatures.values()
         ],
         "tags": loading.tags,
@@ -63,8 +72,10 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
     facts = found[0]
     try:
         signatures = {
-            name: Signature(name, _specs(inputs), _specs(outputs), method, tuple(order))
-            for name, method, inputs, outputs, order in facts["signatures"]
+            name: Signature(
+                name, _specs(inputs), _specs(outputs), method, tuple(order), _arrays(defaults)
+            )
+            for name, method, inputs, outputs, order, defaults in facts["signatures"]
         }
         variables = {name: _entry(row) for name, *row in facts["variables"]}
         steps = [(list(map(str, targets)), list(map(str, fed))) for targets, fed in facts["steps"]]
@@ -91,6 +102,22 @@ def _specs(rows: Iterable[Any]) -> dict[str, TensorSpec]:
         )
         for name, tensor, dtype, shape, optional in rows
     }
+
+
+def _text_of(value: np.ndarray[Any, Any]) -> str:
+    from drystone_base.tensor import to_proto
+
+    return to_proto(value).SerializeToString().hex()
+
+
+def _arrays(texts: Mapping[str, str]) -> dict[str, np.ndarray[Any, Any]]:
+    """What :func:`_text_of` has written; nearly no signature has any."""
+    if not texts:
+        return {}
+    from drystone_abi.protos import TensorProto
+    from drystone_base.tensor import from_proto
+
+    return {n: from_proto(TensorProto.FromString(bytes.fromhex(t))) for n, t in texts.items()}
 
 
 def _entry_row(e: Entry) -> tuple[Any, ...]:

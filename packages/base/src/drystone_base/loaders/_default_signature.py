@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shape
+from drystone_base.graph.node import held_tensor
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._loaded import Signature, TensorSpec
 
@@ -67,11 +70,35 @@ def _placeholder_spec(node: Node) -> TensorSpec:
 
 
 def with_optional(signatures: Mapping[str, Signature], graph: Graph) -> dict[str, Signature]:
-    """The signatures, in which inputs that the graph has a default for are marked as such."""
+    """The signatures, in which inputs that the graph has a default for are marked as such.
+
+    A signature's own defaults are left out where they are the graph's: passes see those.
+    """
     return {
-        name: replace(signature, inputs={n: _marked(s, graph) for n, s in signature.inputs.items()})
+        name: replace(
+            signature,
+            inputs={n: _marked(s, graph) for n, s in signature.inputs.items()},
+            defaults={
+                n: v
+                for n, v in signature.defaults.items()
+                if not _has_default(graph, signature.inputs[n].tensor, v)
+            },
+        )
         for name, signature in signatures.items()
     }
+
+
+def _has_default(graph: Graph, tensor: str, value: np.ndarray[Any, Any]) -> bool:
+    """Whether the graph gives a placeholder this very value where it is not fed."""
+    node = graph.get(tensor.partition(":")[0])
+    if node is None or node.op != _OPTIONAL or not node.inputs:
+        return False
+    stated = held_tensor(node.inputs[0][0])
+    if stated is None:
+        return False
+    own = stated.array
+    same_kind = own.dtype == value.dtype and own.shape == value.shape
+    return same_kind and bool(own.tolist() == value.tolist())
 
 
 def _marked(spec: TensorSpec, graph: Graph) -> TensorSpec:

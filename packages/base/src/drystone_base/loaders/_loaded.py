@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -31,7 +31,7 @@ InitStep: TypeAlias = "tuple[list[str], dict[str, np.ndarray[Any, Any]]]"
 class TensorSpec:
     """One tensor of a signature: ``node:k``, its dtype, and its shape (None: unknown rank).
 
-    ``optional``: an input that the graph has a value for where none is given.
+    ``optional``: an input that the graph or the signature has a value for where none is given.
     """
 
     tensor: str
@@ -45,7 +45,8 @@ class Signature:
     """A way to call a graph: named inputs and outputs.
 
     ``positional``: the inputs in the order of the function that was exported, where the model
-    states one.
+    states one. ``defaults``: values of inputs that are fed where none are given; what the graph
+    itself has a default for need not be among them.
     """
 
     name: str
@@ -53,6 +54,12 @@ class Signature:
     outputs: dict[str, TensorSpec]
     method: str = ""
     positional: tuple[str, ...] = ()
+    defaults: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
+
+    def left_out(self, given: Container[str]) -> dict[str, np.ndarray[Any, Any]]:
+        """By tensor: the defaults of inputs whose tensors are not among the given ones."""
+        tensors = ((self.inputs[name].tensor, value) for name, value in self.defaults.items())
+        return {tensor: value for tensor, value in tensors if tensor not in given}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 
-from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo
+from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo, TensorProto
 from drystone_base.dtypes import INT64, from_number
 from drystone_base.errors import BadModelFile, GraphError
 from drystone_base.graph import Graph
@@ -21,6 +22,8 @@ from drystone_base.loaders._argument_order import argument_orders, order_of
 from drystone_base.loaders._assets import asset_defs, path_tensor
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
+from drystone_base.shown import shape_text
+from drystone_base.tensor import from_proto
 from drystone_base.wire import fields
 
 __all__ = [
@@ -154,7 +157,28 @@ def hidden_signature(name: str) -> bool:
 def _signature(name: str, proto: SignatureDef, orders: list[tuple[str, ...]]) -> Signature:
     inputs = _specs(proto.inputs)
     order = order_of(inputs, orders)
-    return Signature(name, inputs, _specs(proto.outputs), proto.method_name, order)
+    defaults = {n: _default(n, inputs[n], v) for n, v in proto.defaults.items() if n in inputs}
+    inputs |= {n: replace(inputs[n], optional=True) for n in defaults}
+    return Signature(name, inputs, _specs(proto.outputs), proto.method_name, order, defaults)
+
+
+def _default(name: str, spec: TensorSpec, proto: TensorProto) -> np.ndarray[Any, Any]:
+    """The value of an input that is not given; raises ``GraphError`` for one that does not fit."""
+    value, shape = from_proto(proto), spec.shape
+    fits = shape is None or (
+        len(shape) == value.ndim
+        and all(d < 0 or d == n for d, n in zip(shape, value.shape, strict=True))
+    )
+    if from_number(proto.dtype).base is not spec.dtype or not fits:
+        raise GraphError(
+            f"the default of input {name!r} does not fit",
+            check="a default must have the dtype and shape of its input",
+            found=f"a default of {name}: {from_number(proto.dtype)} {shape_text(value.shape)}",
+            needed=f"{spec.dtype} {shape_text(shape)}",
+            remedy="export the model again",
+            code="bad-tensor",
+        )
+    return value
 
 
 def _specs(infos: Mapping[str, TensorInfo]) -> dict[str, TensorSpec]:
