@@ -20,11 +20,21 @@ if TYPE_CHECKING:
 
     from drystone_base.errors import HostError
 
-__all__ = ["NotOffered", "Ranges", "UriPath", "as_path", "local_text", "os_error", "uri_of"]
+__all__ = [
+    "NotOffered",
+    "Ranges",
+    "UriPath",
+    "as_path",
+    "local_text",
+    "os_error",
+    "refuse_chained",
+    "uri_of",
+]
 
 PathLike = str | os.PathLike[str]
 
 _URI: Final = r"([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/]*)(.*)"
+_CHAINED: Final = r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z][A-Za-z0-9+.-]*)+://"
 _PIECE: Final = 1 << 24
 
 
@@ -51,11 +61,35 @@ def local_text(path: PathLike) -> str | None:
 def _told_apart(text: str) -> str | UriPath:
     match = re.fullmatch(_URI, text, re.DOTALL) if "://" in text else None
     if match is None:
+        refuse_chained(text)
         return text
     scheme, host, rest = match.groups()
     if scheme == "file" and host in ("", "localhost"):
         return rest or "/"
     return UriPath(scheme, host, rest)
+
+
+def refuse_chained(text: str) -> None:
+    """Raise ``HostError`` (``no-filesystem``) for fsspec's URLs of several filesystems in a row.
+
+    A policy is of paths with one scheme; so taken, such a text would be the name of a local file.
+    """
+    chained = re.match(_CHAINED, text) if "::" in text else None
+    if chained is None:
+        return
+    from drystone_base.errors import HostError
+
+    first, _, rest = masked(text).partition("::")
+    raise HostError(
+        f"{masked(text)} cannot be opened",
+        check="a path has one scheme, whose filesystem is known",
+        found=f"a chained URL, as fsspec has them: {chained[0]}",
+        needed=f"{rest}, or a scheme that stands for the chain",
+        remedy=f"name {rest}; or have a scheme of your own: drystone_filesystem.register("
+        f"'cached', fsspec.filesystem({first!r}, target_protocol=...))",
+        code="no-filesystem",
+        status="UNIMPLEMENTED",
+    )
 
 
 def _local(text: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-__all__ = ["inherits", "is_one_of", "turn_of"]
+__all__ = ["behind", "inherits", "is_one_of", "own", "protocols", "turn_of"]
 
 _ONE_AT_A_TIME: Final = frozenset(("ftp", "sftp", "ssh", "tar", "libarchive"))
 """Protocols with one connection, or one open file, that mix up what threads ask at once."""
@@ -19,16 +19,16 @@ _TURN: Final = "_drystone_turn"
 
 def turn_of(filesystem: AbstractFileSystem) -> AbstractContextManager[Any]:
     """What a thread takes before it asks: a lock where only one may, which all schemes share."""
-    held = [one for one in _behind(filesystem) if _ONE_AT_A_TIME.intersection(_protocols(one))]
+    held = [one for one in behind(filesystem) if _ONE_AT_A_TIME.intersection(protocols(one))]
     if not held:
         return nullcontext()
-    lock: AbstractContextManager[Any] = _own(held[-1]).setdefault(_TURN, threading.RLock())
+    lock: AbstractContextManager[Any] = own(held[-1]).setdefault(_TURN, threading.RLock())
     return lock
 
 
-def is_one_of(filesystem: AbstractFileSystem, *protocols: str) -> bool:
+def is_one_of(filesystem: AbstractFileSystem, *wanted: str) -> bool:
     """Whether it has one of these protocols, or is a view of one that has."""
-    return any(set(protocols).intersection(_protocols(one)) for one in _behind(filesystem))
+    return any(set(wanted).intersection(protocols(one)) for one in behind(filesystem))
 
 
 def inherits(filesystem: AbstractFileSystem, method: str) -> bool:
@@ -37,29 +37,29 @@ def inherits(filesystem: AbstractFileSystem, method: str) -> bool:
 
     general = getattr(AbstractFileSystem, method)
     return any(
-        getattr(getattr(one, method), "__func__", None) is general for one in _behind(filesystem)
+        getattr(getattr(one, method), "__func__", None) is general for one in behind(filesystem)
     )
 
 
-def _behind(filesystem: AbstractFileSystem) -> Iterator[AbstractFileSystem]:
+def behind(filesystem: AbstractFileSystem) -> Iterator[AbstractFileSystem]:
     """A filesystem, and those that it is a folder, a cache or an archive of."""
     from fsspec import AbstractFileSystem
 
     one: Any = filesystem
     while one is not None:
         yield one
-        own = _own(one)
-        one = own.get("fs") or own.get("sync_fs") or getattr(own.get("of"), "fs", None)
+        held = own(one)
+        one = held.get("fs") or held.get("sync_fs") or getattr(held.get("of"), "fs", None)
         one = one if isinstance(one, AbstractFileSystem) else None
 
 
-def _own(filesystem: AbstractFileSystem) -> dict[str, Any]:
+def own(filesystem: AbstractFileSystem) -> dict[str, Any]:
     """Its attributes; caches answer for the filesystem behind them when asked plainly."""
-    own: dict[str, Any] = object.__getattribute__(filesystem, "__dict__")
-    return own
+    found: dict[str, Any] = object.__getattribute__(filesystem, "__dict__")
+    return found
 
 
-def _protocols(filesystem: AbstractFileSystem) -> tuple[str, ...]:
+def protocols(filesystem: AbstractFileSystem) -> tuple[str, ...]:
     """The names of a filesystem's protocol."""
     said: str | tuple[str, ...] = filesystem.protocol
     return (said,) if isinstance(said, str) else tuple(said)

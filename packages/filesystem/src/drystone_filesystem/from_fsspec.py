@@ -13,6 +13,7 @@ from weakref import WeakSet
 from drystone_base.arguments import explaining
 from drystone_base.errors import HostError
 from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of
+from drystone_filesystem._fsspec_web import hold_redirects, reason, web_scheme
 from drystone_filesystem.store import Stat, Store, Upload
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def _in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
     @wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self.turn:
-            return method(self, *args, **kwargs)
+            try:
+                return method(self, *args, **kwargs)
+            except FileNotFoundError as error:
+                raise (reason(error) or error) from error.__cause__
 
     return call
 
@@ -53,8 +57,10 @@ class FsspecStore(Store):
     Its cache of listings is not used where it can be told so: another program's files show at once.
     """
 
-    def __init__(self, filesystem: AbstractFileSystem) -> None:
+    def __init__(self, filesystem: AbstractFileSystem, scheme: str = "") -> None:
         self.filesystem = filesystem
+        self._web = web_scheme(filesystem, scheme)
+        hold_redirects(filesystem)
         filesystem.dircache.use_listings_cache = False
         self.turn: AbstractContextManager[Any] = turn_of(filesystem)
         self._before: str | None = None
@@ -76,8 +82,11 @@ class FsspecStore(Store):
 
         Some filesystems take off a slash that they do not want; of others that have none at their
         root, the names that they list tell (GitHub's would take a file for a folder). One request.
+        Those of the web are whole URLs.
         """
         files = self.filesystem
+        if self._web and not is_one_of(files, "dir"):
+            return f"{self._web}://"
         if is_one_of(files, "dir"):
             return ""  # it puts one there itself
         if files.root_marker or not str(files._strip_protocol("/a/b")).startswith("/"):
@@ -94,8 +103,10 @@ class FsspecStore(Store):
         if not path:
             return Stat(0, 0, True)
         info = self.filesystem.info(self._path(path))
-        directory = info.get("type") == "directory"
-        return Stat(0 if directory else int(info.get("size") or 0), _time(info), directory)
+        directory, size = info.get("type") == "directory", info.get("size")
+        if size is None and not directory:  # a server need not say it
+            size = len(self.filesystem.cat_file(self._path(path)))
+        return Stat(0 if directory else int(size), _time(info), directory)
 
     @_in_turn
     def children(self, path: str) -> list[str]:
@@ -109,6 +120,8 @@ class FsspecStore(Store):
         """One ranged read; fsspec has no way to ask for a version."""
         del version
         data = self.filesystem.cat_file(self._path(path), start=offset, end=offset + len(buffer))
+        if len(data) > len(buffer):  # a server that knows no ranges gives all
+            data = data[offset : offset + len(buffer)]
         buffer[: len(data)] = data
         return len(data)
 
@@ -260,8 +273,11 @@ class _Kept(Upload):
         self._data.clear()
 
 
-def store_of(filesystem: AbstractFileSystem) -> FsspecStore:
-    """An fsspec filesystem as a store; raises ``HostError`` for one that needs an event loop."""
+def store_of(filesystem: AbstractFileSystem, scheme: str = "") -> FsspecStore:
+    """An fsspec filesystem as a store of ``scheme://``.
+
+    Raises ``HostError`` for one that needs an event loop.
+    """
     from fsspec.implementations.memory import MemoryFileSystem
 
     if getattr(filesystem, "asynchronous", False):
@@ -274,7 +290,7 @@ def store_of(filesystem: AbstractFileSystem) -> FsspecStore:
             status="FAILED_PRECONDITION",
         )
     kind = MemoryStore if isinstance(filesystem, MemoryFileSystem) else FsspecStore
-    return kind(filesystem)
+    return kind(filesystem, scheme)
 
 
 def memory() -> FsspecStore:

@@ -36,6 +36,10 @@ _BY_CODE: Final = {
     "411": "INVALID_ARGUMENT",
     "416": "OUT_OF_RANGE",
 }
+_TOO_FAST: Final = ("429", "503")
+_SLOW_DOWN: Final = 1.0
+"""Seconds that a store is left alone that wants fewer requests: the client does not tell how many
+it asks for."""
 _PIECE: Final = 4 << 20
 _UPLOADED: Final = 8 << 20
 _AT_ONCE: Final = 8
@@ -101,7 +105,8 @@ def _failure(path: str, error: BaseException) -> StoreFailure:
         return StoreFailure("UNAUTHENTICATED", f"{path}: {text}")
     if name == "PreconditionError":
         text = f"{_CHANGED}; {text}"
-    return StoreFailure(status, f"{path}: {text}")
+    after = _SLOW_DOWN if said is not None and said[1] in _TOO_FAST else 0.0
+    return StoreFailure(status, f"{path}: {text}", after=after)
 
 
 _asked_in: Final[list[int]] = []

@@ -166,5 +166,5 @@ def _serve_made(scheme: str, source: Any, origin: str) -> None:
     from drystone_filesystem.bridge import register_store
     from drystone_filesystem.from_fsspec import store_of
 
-    store = made if isinstance(made, Store) else store_of(made)
+    store = made if isinstance(made, Store) else store_of(made, scheme)
     register_store(scheme, store, origin)

@@ -10,6 +10,7 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from drystone_base.errors import BadRequest, HostError
+from drystone_base.uris import as_path
 from drystone_filesystem import gfile
 
 
@@ -154,3 +155,12 @@ def test_patterns_are_text(place: str) -> None:
     for given in ([1], iter([1]), {2: "x"}):
         with pytest.raises(BadRequest, match="bad-argument"):
             gfile.glob(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", ["simplecache::http://127.0.0.1:1/a", "zip::dir::file:///tmp/a"])
+def test_chained_urls_are_refused_by_name(path: str) -> None:
+    for call in (gfile.GFile, gfile.exists, gfile.listdir, as_path):
+        with pytest.raises(HostError, match="chained URL") as caught:
+            call(path)
+        assert caught.value.code == "no-filesystem"
+    assert gfile.exists("no::where") is False  # a local name

@@ -160,3 +160,12 @@ def test_a_forked_process_is_told_instead_of_waiting() -> None:
             server.shutdown()
             server.server_close()
     assert said == "7\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "after"), [("503 Slow Down", 1.0), ("429 Too Many", 1.0), ("500 Oops", 0.0)]
+)
+def test_a_store_that_wants_fewer_requests_is_left_alone(code: str, after: float) -> None:
+    text = f"Generic S3 error: after 4 retries - Server returned non-2xx status code: {code}: "
+    failure = objects._failure("box/a", GenericError(text))
+    assert (failure.status_name, failure.after) == ("UNAVAILABLE", after)

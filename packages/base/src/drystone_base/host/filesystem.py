@@ -23,6 +23,7 @@ from drystone_base.host.buffer import answer
 from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
 from drystone_base.modules.wanted import ensure_loaded, refused_offer
+from drystone_base.uris import refuse_chained
 
 __all__ = [
     "FileStatistics",
@@ -75,6 +76,8 @@ def checked_uri(uri: str | os.PathLike[str]) -> bytes:
     """A URI as the host takes it; whoever offers its scheme is loaded first."""
     raw = os.fsencode(uri)
     scheme, colon, _ = raw.partition(b"://")
+    if colon and b"::" in scheme:
+        refuse_chained(os.fsdecode(raw))
     if colon and scheme not in _SERVED:
         _serve(os.fsdecode(scheme))
     if b"\0" in raw:
