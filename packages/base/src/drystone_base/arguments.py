@@ -112,7 +112,11 @@ def blame(function: Callable[..., Any], error: Exception, /, *args: Any, **kwarg
     if wrong is not None:
         raise _refused(function, wrong, error) from error
     given = [*args, *kwargs.values()]
-    unusable = _unusable(error) or _own_fault(error, given) or _of_items(error, given)
+    unusable = (
+        _unusable(error)
+        or _own_fault(error, given)
+        or _of_items(error, [one for one in given if not _is_owner(one, function)])
+    )
     if unusable and (args or kwargs):
         raise _unusable_argument(function, error, unusable) from error
     raise error
@@ -298,7 +302,7 @@ def _unusable(error: Exception) -> str:
         return "text that UTF-8 cannot hold, as half of a surrogate pair"
     if isinstance(error, RecursionError):
         return "values inside one another, deeper than can be followed"
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno is not None:  # those of stores have none
         return "a path that the system refuses"
     if isinstance(error, ValueError) and "null byte" in str(error):
         return "a path with a NUL byte"
@@ -309,6 +313,12 @@ def _unusable(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "values that do not fit into memory"
     return ""
+
+
+def _is_owner(value: Any, function: Callable[..., Any]) -> bool:
+    """Whether a function is a method of the value's class, and the value what it is called on."""
+    owner = function.__qualname__.rpartition(".")[0]
+    return any(kind.__qualname__ == owner for kind in type(value).__mro__)
 
 
 def _of_items(error: Exception, given: list[Any]) -> str:

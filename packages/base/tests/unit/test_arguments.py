@@ -124,6 +124,20 @@ def test_what_fails_with_arguments_that_fit_is_left_as_it_is() -> None:
         broken("3")  # type: ignore[arg-type]
 
 
+def test_what_fails_in_a_method_is_no_fault_of_its_owner() -> None:
+    class Lines:
+        def __iter__(self) -> Iterator[str]:
+            return iter("ab")
+
+        @explained
+        def broken(self) -> None:
+            raise TypeError("a fault of ours")
+
+    Lines.__module__ = ds.__name__  # of others it would be the argument's fault
+    with pytest.raises(TypeError, match="ours"):
+        Lines().broken()
+
+
 def test_text_that_cannot_be_encoded_is_refused() -> None:
     @checked
     def write(text: str) -> bytes:
