@@ -68,11 +68,12 @@ def test_a_plan_has_what_the_file_holds(tmp_path: Path, dtype: str) -> None:
     assert found.ctypes.data % 64 == 0  # wherever it begins in the file
 
 
-def test_plans_share_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("optimizer", ["off", "default"])
+def test_plans_share_it(tmp_path: Path, optimizer: Any) -> None:
     file = tmp_path / "model.pb"
     model(file, numbers(1))
     graph = read_graph(file)
-    config = SessionConfig(executor="native", optimizer="off")
+    config = SessionConfig(executor="native", optimizer=optimizer)
     first, second = Session(graph, config), Session(graph, config)
     a, b = first.run("w:0"), second.run("w:0")
     assert np.shares_memory(a, b)

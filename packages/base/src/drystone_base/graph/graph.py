@@ -486,7 +486,7 @@ class Graph:
                 other.changed, other._proto, other._content = (
                     node.changed, node._proto, node._content,
                 )  # fmt: skip
-                other._attrs = None if node._attrs is None else dict(node._attrs)
+                other._attrs = node.attrs_for_copy()
                 twins[node.name] = other
             for node in kept:
                 other = twins[node.name]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
 from drystone_base.arguments import blame, explaining
 from drystone_base.dtypes import DType
+from drystone_base.errors import DrystoneError
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
 from drystone_base.ops.defs import find
 from drystone_base.printable import plain
@@ -72,6 +74,16 @@ class Node:
             held, content = self._proto.attr, self._content
             self._attrs = {k: decode_attr(held[k], content) for k in sorted(held)}
         return self._attrs
+
+    def attrs_for_copy(self) -> dict[str, Any] | None:
+        """The attributes of a copy, not yet decoded (None) where they are not here, either.
+
+        What lies in a file is decoded here: plans of copies share the memory that it then takes.
+        """
+        if self._attrs is None and self._content is not None:
+            with suppress(DrystoneError):  # whoever asks for it is told
+                self._own_attrs()
+        return None if self._attrs is None else dict(self._attrs)
 
     def states(self, name: str) -> bool:
         """Whether the node itself states an attribute; decodes none."""
