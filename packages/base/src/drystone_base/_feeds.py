@@ -81,7 +81,8 @@ def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[
     source, target = array.dtype, feed.dtype.np
     narrow = (source.kind in "fc" and target.kind in "iub") or source.kind == "c" != target.kind
     plain = array.size == 0 or not isinstance(given, np.ndarray | np.generic)
-    if source.kind in "SUOMm" or (narrow and not (plain and array.size == 0)):
+    is_plain = source.kind not in "SUOMm" and source.type is not np.void
+    if not is_plain or (narrow and not (plain and array.size == 0)):
         _bad_feed(feed, "must have the tensor's dtype", source, feed.dtype)
     with np.errstate(over="ignore"):
         try:

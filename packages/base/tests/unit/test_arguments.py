@@ -183,6 +183,8 @@ HUGE = 10**5000
         (lambda: ds.Session(graph()).run("y", {"x": Hostile()}), "wrong-feed", RuntimeError),
         (lambda: ds.Session(graph()).run("y", {"x": [Hostile()]}), "wrong-feed", RuntimeError),
         (lambda: ds.Session(graph()).run("y", {"x": HUGE}), "wrong-feed", None),
+        (lambda: ds.Session(graph()).run("y", {"x": np.zeros(3, "i4,f8")}), "wrong-feed", None),
+        (lambda: ds.Session(graph()).run("y", {"x": np.zeros(3, "V3")}), "wrong-feed", None),
         (lambda: ds.Session(graph()).run("y", Hostile()), "bad-argument", RuntimeError),
         (lambda: graph()[Stubborn()], "unknown-node", None),  # type: ignore[index]
         (lambda: graph()[HUGE], "unknown-node", None),  # type: ignore[index]
