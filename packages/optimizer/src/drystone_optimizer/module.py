@@ -6,22 +6,17 @@ rest is imported when a graph is to be optimized.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.late_names import imported
-from drystone_base.modules import Module, declared
+from drystone_base.modules import Module
+from drystone_optimizer.presence import may_have_plugins
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
 
-__all__ = ["GROUP", "MODULE", "may_have_plugins"]
-
-GROUP: Final = "drystone.graph_optimizers"
-"""The entry points that name optimizers written in Python; see ``drystone_optimizer.sources``."""
-_ENTRIES: Final = frozenset(("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"))
-"""Entry functions through which a library brings an optimizer."""
+__all__ = ["MODULE"]
 
 
 def _stage(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Graph:
@@ -87,17 +82,6 @@ def _listed() -> list[dict[str, str]]:
     from drystone_optimizer.sources import listed
 
     return listed()
-
-
-def may_have_plugins() -> bool:
-    """Whether any library, isolated plugin or Python package could have brought an optimizer."""
-    entries = imported("drystone_base.host.library", "called_entries")  # with the first library
-    return bool(
-        (entries is not None and not _ENTRIES.isdisjoint(entries()))
-        or "drystone_base.plugins.isolation" in sys.modules
-        or "drystone_optimizer.sources" in sys.modules
-        or declared(GROUP)
-    )
 
 
 MODULE: Final = Module(

@@ -16,9 +16,9 @@ from drystone_optimizer.config import OptimizerConfig, Toggle
 from drystone_optimizer.devices import all_device_types, device_types, is_missing
 from drystone_optimizer.merge import Wishes, merge, warn_of_changes
 from drystone_optimizer.meta import run_passes
-from drystone_optimizer.module import may_have_plugins
 from drystone_optimizer.ordering import END, START
 from drystone_optimizer.plugin_runs import PluginRuns
+from drystone_optimizer.presence import may_have_plugins
 from drystone_optimizer.report import Report
 from drystone_optimizer.room import Room
 from drystone_optimizer.watch import Watch

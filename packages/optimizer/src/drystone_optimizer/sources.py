@@ -28,8 +28,8 @@ from drystone_base.plugins.isolation import Limits, OptimizerPlugin, optimizer_p
 from drystone_base.printable import warn
 from drystone_optimizer.config import OptimizerConfig
 from drystone_optimizer.failure import OptimizerWarning
-from drystone_optimizer.module import GROUP
 from drystone_optimizer.ordering import END, START, check_phase, refuse_second
+from drystone_optimizer.presence import GROUP
 
 __all__ = [
     "Optimizer",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.arguments import checked, explained
 from drystone_base.dtypes import DType
 from drystone_base.errors import BadRequest, PluginError, near_matches
-from drystone_base.modules import Registry, points
+from drystone_base.modules import EntryPoint, Registry, points
 from drystone_base.plugins import ensure_loaded, report
 from drystone_base.printable import warn
 from drystone_subgraph.config import OFF, PREFIX
@@ -35,6 +35,11 @@ __all__ = [
 ]
 
 GROUP: Final = "drystone.subgraph_backends"
+_OWN: Final = {
+    "cpu": "drystone_subgraph.cpu:CpuBackend",
+    "openvino": "drystone_subgraph.openvino:OpenVinoBackend",
+}
+"""Backends of this package, named as in entry points: they are built on this module."""
 _NAME: Final = re.compile(rf"(?!{PREFIX})[^\s,]([^,]*[^\s,])?")
 """What can stand between commas where backends are named."""
 
@@ -168,11 +173,9 @@ def find_installed() -> None:
     with _LOCK:
         if not _scanned:
             _scanned = True
-            from drystone_subgraph.cpu import CpuBackend
-            from drystone_subgraph.openvino import OpenVinoBackend
-
-            for backend in (CpuBackend(), OpenVinoBackend()):
+            for name, place in _OWN.items():
                 try:
+                    backend = EntryPoint(name, place, "drystone-subgraph", "").load()()
                     _BACKENDS.register(backend.name, backend, "drystone-subgraph")
                 except PluginError as error:  # the program was first
                     warn(str(error), stacklevel=2)

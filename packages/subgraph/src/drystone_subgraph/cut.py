@@ -54,7 +54,9 @@ def cut(
     results = list(zip(region.outputs, region.types, strict=True))
     is_stateful = any(node.op in types.stateful for node in members)
     made = RegionFunction(function_name, members, sources, results, is_stateful, types)
-    return Subgraph(name, backend, made, graph.functions, shape, fed), region
+    from drystone_subgraph.partitioner import partition_body
+
+    return Subgraph(name, backend, made, graph.functions, shape, fed, partition_body), region
 
 
 def _sources(members: Sequence[Node], inside: frozenset[Node]) -> tuple[list[Output], list[Node]]:

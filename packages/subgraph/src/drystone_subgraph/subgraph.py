@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,8 @@ __all__ = [
     "given_attrs",
 ]
 
+Partition: TypeAlias = "Callable[[Body, FunctionDef, PartitionConfig | str], PartitionReport]"
+"""Partitions the body of a function."""
 HOST_ATTRS: Final = frozenset({BACKEND_ATTR, OPERATOR_ATTR, "_class", "_kernel", "_output_shapes"})
 """What the host itself reads on nodes."""
 
@@ -93,7 +95,7 @@ class Subgraph:
 
     ``name``: the operator's. ``function``: the region as a function of ``library``'s; a creator
     that edits :attr:`body` changes it. ``nodes``: the names of the region's nodes. To be used while
-    the operator is created, and not later.
+    the operator is created, and not later. ``partition`` is what :meth:`partition` calls.
     """
 
     def __init__(
@@ -104,7 +106,9 @@ class Subgraph:
         library: FunctionLibrary,
         shape: Callable[[Output], Shape],
         fed: Container[Output] = (),
+        partition: Partition | None = None,
     ) -> None:
+        self._partition = partition
         self.name, self.backend = name, backend
         self.nodes = tuple([node.name for node in function.members])
         self.library = library
@@ -170,9 +174,8 @@ class Subgraph:
 
         Raises as ``drystone_subgraph.partition`` does.
         """
-        from drystone_subgraph.partitioner import partition_body
-
-        return partition_body(self.body, self._function.proto, config)
+        assert self._partition is not None  # whoever cuts regions gives it
+        return self._partition(self.body, self._function.proto, config)
 
     def refuse(self, reason: str) -> SubgraphNode | None:
         """None, with a reason for reports: ``return subgraph.refuse("...")``."""
