@@ -11,7 +11,7 @@ from drystone_base.modules import declared
 __all__ = ["GROUP", "may_have_plugins"]
 
 GROUP: Final = "drystone.graph_optimizers"
-"""The entry points that name optimizers written in Python; see ``drystone_optimizer.sources``."""
+"""Entry points that name optimizers in Python; see ``drystone_optimizer.sources``."""
 _ENTRIES: Final = frozenset(("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"))
 """Entry functions through which a library brings an optimizer."""
 
