@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
+from drystone_base.chained import refuse_chained
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.masking import masked
 
@@ -27,14 +28,12 @@ __all__ = [
     "as_path",
     "local_text",
     "os_error",
-    "refuse_chained",
     "uri_of",
 ]
 
 PathLike = str | os.PathLike[str]
 
 _URI: Final = r"([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/]*)(.*)"
-_CHAINED: Final = r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z][A-Za-z0-9+.-]*)+://"
 _PIECE: Final = 1 << 24
 
 
@@ -67,29 +66,6 @@ def _told_apart(text: str) -> str | UriPath:
     if scheme == "file" and host in ("", "localhost"):
         return rest or "/"
     return UriPath(scheme, host, rest)
-
-
-def refuse_chained(text: str) -> None:
-    """Raise ``HostError`` (``no-filesystem``) for fsspec's URLs of several filesystems in a row.
-
-    A policy is of paths with one scheme; so taken, such a text would be the name of a local file.
-    """
-    chained = re.match(_CHAINED, text) if "::" in text else None
-    if chained is None:
-        return
-    from drystone_base.errors import HostError
-
-    first, _, rest = masked(text).partition("::")
-    raise HostError(
-        f"{masked(text)} cannot be opened",
-        check="a path has one scheme, whose filesystem is known",
-        found=f"a chained URL, as fsspec has them: {chained[0]}",
-        needed=f"{rest}, or a scheme that stands for the chain",
-        remedy=f"name {rest}; or have a scheme of your own: drystone_filesystem.register("
-        f"'cached', fsspec.filesystem({first!r}, target_protocol=...))",
-        code="no-filesystem",
-        status="UNIMPLEMENTED",
-    )
 
 
 def _local(text: str) -> Path:

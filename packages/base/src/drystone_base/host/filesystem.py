@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
+from drystone_base.chained import refuse_chained
 from drystone_base.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
 from drystone_base.modules.wanted import ensure_loaded, refused_offer
-from drystone_base.uris import refuse_chained
 
 __all__ = [
     "FileStatistics",
