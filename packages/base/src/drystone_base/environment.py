@@ -147,8 +147,9 @@ TF_PLUGINS: Final = Variable(
     "Also search TensorFlow's own `tensorflow-plugins` folders.", **_PLUGINS,
 )  # fmt: skip
 PLUGIN_ISOLATION: Final = Variable(
-    "DRYSTONE_PLUGIN_ISOLATION", choice("none", "process"), None,
-    "Where optimizers of plugins run, whatever their manifests say.", **_PLUGINS,
+    "DRYSTONE_PLUGIN_ISOLATION", choice("none", "unsigned", "process"), None,
+    "Which plugins run in processes of their own, whatever their manifests say: none, those "
+    "without a trusted signature, or all (`process`).", **_PLUGINS,
 )  # fmt: skip
 PLUGIN_PROBE_SECONDS: Final = Variable(
     "DRYSTONE_PLUGIN_PROBE_SECONDS", number(0, 86400, unit="seconds"), 20.0,

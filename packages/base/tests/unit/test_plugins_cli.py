@@ -254,7 +254,7 @@ def test_doctor_speaks_of_plugins(folder: Path) -> None:
     assert report["plugins"]["policy"] == "default"
     assert report["plugins"]["host_library"]
     assert report["plugins"]["plugins"] == [
-        {"name": "text", "state": "failed", "reason": "plugin-unsigned"}
+        {"name": "text", "state": "failed", "isolated": False, "reason": "plugin-unsigned"}
     ]
     text = CliRunner().invoke(app, ["doctor"], catch_exceptions=False).output
     assert "text: failed (plugin-unsigned)" in text

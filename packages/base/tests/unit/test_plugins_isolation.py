@@ -245,7 +245,9 @@ def test_environment_isolates_all(
 
 def test_library_without_optimizer_has_none_in_its_process(library: Callable[..., Path]) -> None:
     file = library("ISO_PLAIN", ENTRY="OtherEntry")
-    assert load_isolated(file) == []
+    with pytest.raises(PluginError) as caught:
+        load_isolated(file)
+    assert caught.value.code == "plugin-no-entry"
     assert str(file) not in [plugin.path for plugin in isolation.optimizer_plugins()]
 
 
@@ -269,9 +271,9 @@ def test_children_end_with_their_parent(library: Callable[..., Path], tmp_path: 
     file = library("ISO_ORPHAN")
     code = (
         "import os, sys\n"
-        "from drystone_base.plugins import isolation\n"
+        "from drystone_base.plugins import isolation, isolation_pool\n"
         f"isolation.load_isolated({str(file)!r})\n"
-        "print(next(iter(isolation._workers.values())).process.pid, flush=True)\n"
+        "print(next(iter(isolation_pool._workers.values())).process.pid, flush=True)\n"
         "os._exit(0)\n"
     )
     done = subprocess.run(

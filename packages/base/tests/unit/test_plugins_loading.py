@@ -19,7 +19,8 @@ from drystone_base.plugins import _discover, _offers
 from drystone_base.plugins import _manager as managing
 from drystone_base.plugins._discover import discover, from_path
 from drystone_base.plugins._manager import Manager, PluginWarning
-from drystone_base.plugins._settings import Settings
+from drystone_base.plugins._record import Plugin, passed
+from drystone_base.plugins._settings import Isolation, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -332,11 +333,46 @@ def test_an_optimizer_of_its_own_process_is_not_opened_here(
     assert str(file) not in Path("/proc/self/maps").read_text(encoding="utf-8")
 
 
-def test_kernels_of_an_isolated_plugin_still_run_here(compile_library: Compile, site: Path) -> None:
-    file = put(compile_library(VARIANTS, flags=['-DOP="StillHere"']), site, "libk.so")
+def test_a_plugin_with_kernels_of_its_own_process_is_not_opened_here(
+    compile_library: Compile, site: Path
+) -> None:
+    file = put(compile_library(VARIANTS, flags=['-DOP="RunsApart"']), site, "libk.so")
     (found,) = Manager().load(file, isolation="process")
-    assert found.registered["ops"] == ["StillHere"]
-    assert found.library is not None
+    assert found.registered["ops"] == ["RunsApart"]
+    assert found.library is None
+    assert found.is_isolated
+    assert str(file) not in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("said", "trusted", "runs"),
+    [
+        (None, False, "none"),
+        ("none", False, "none"),
+        ("unsigned", False, "process"),
+        ("unsigned", True, "none"),
+        ("process", True, "process"),
+    ],
+)
+def test_who_gets_a_process(
+    monkeypatch: pytest.MonkeyPatch, said: Isolation | None, trusted: bool, runs: str
+) -> None:
+    record = Plugin("p", "p.so", "a test")
+    vouched = passed("signature", trusted=trusted)
+    monkeypatch.setattr(managing, "check_signature", lambda *_: vouched)
+    managing._signature(record, Settings(isolation=said))
+    assert record.isolation == runs
+
+
+def test_drystones_own_runs_here_and_a_manifest_may_ask_for_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = passed("signature", trusted=True, first_party="drystone-cpu")
+    record = Plugin("p", "p.so", "a test", isolation="process")
+    for vouched, runs in ((passed("signature", trusted=True), "process"), (own, "none")):
+        monkeypatch.setattr(managing, "check_signature", lambda *_, found=vouched: found)
+        managing._signature(record, Settings(isolation="unsigned"))
+        assert record.isolation == runs
 
 
 # asking for what is not there ------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_settings_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("DRYSTONE_PLUGIN_POLICY", "strikt", "strict or default or allow_unverified"),
         ("DRYSTONE_DEVELOPER_MODE", "maybe", "1 or 0"),
-        ("DRYSTONE_PLUGIN_ISOLATION", "thread", "none or process"),
+        ("DRYSTONE_PLUGIN_ISOLATION", "thread", "none or unsigned or process"),
         ("DRYSTONE_PLUGIN_PROBE_SECONDS", "-1", "a number of seconds from 0 to 86400"),
         ("DRYSTONE_PLUGIN_PROBE_SECONDS", "nan", "a number of seconds from 0 to 86400"),
     ],

@@ -266,9 +266,10 @@ def _has_kernel(node: Node) -> bool:
     if node.op not in registered():
         return False
     try:
-        return chosen_kernel(node) is not None
+        chosen = chosen_kernel(node)
     except UnsupportedOp:
         return False
+    return chosen is not None and not chosen.isolated
 
 
 @cache

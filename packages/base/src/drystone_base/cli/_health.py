@@ -94,7 +94,10 @@ def _plugins() -> dict[str, Any]:
         "policy": settings.policy,
         "developer_mode": settings.developer_mode,
         "disabled": sorted(settings.disabled),
-        "plugins": [{"name": p.name, "state": p.state, "reason": p.reason} for p in report.plugins],
+        "plugins": [
+            {"name": p.name, "state": p.state, "isolated": p.is_isolated, "reason": p.reason}
+            for p in report.plugins
+        ],
     }
 
 

@@ -48,6 +48,8 @@ def row(plugin: Plugin) -> tuple[str, str, str, str, str]:
         if names
     ]
     said = ", ".join(counts) if plugin.state == "loaded" else f"{plugin.reason}: {plugin.text}"
+    if plugin.is_isolated:
+        said += ", isolated"
     if plugin.state == "loaded" and plugin.warnings():
         notes = [step.reason for step in plugin.steps if step.state == "passed" and step.reason]
         said += f" ({', '.join(notes)})" if notes else ""
@@ -120,9 +122,10 @@ def _add_op(found: Explanation) -> None:
         facts = kernel._asdict() | {"chosen": chosen, "reason": reason}
         facts["constraints"] = {name: [str(d) for d in of] for name, of in kernel.constraints}
         found.kernels.append(facts)
+        apart = ", isolated" if kernel.isolated else ""
         found.lines.append(
-            f"kernel of {kernel.library}: device {kernel.device}, priority {kernel.priority}; "
-            + (f"chosen, {reason}" if chosen else reason)
+            f"kernel of {kernel.library}{apart}: device {kernel.device}, "
+            f"priority {kernel.priority}; " + (f"chosen, {reason}" if chosen else reason)
         )
     if not found.kernels:
         found.lines.append(f"op {found.name}: no kernel")

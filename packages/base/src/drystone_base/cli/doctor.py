@@ -80,7 +80,9 @@ def _plans(found: dict[str, Any]) -> str:
 
 def _plugin_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     states = [
-        f"{p['name']}: {p['state']}" + (f" ({p['reason']})" if p["reason"] else "")
+        f"{p['name']}: {p['state']}"
+        + (", isolated" if p["isolated"] else "")
+        + (f" ({p['reason']})" if p["reason"] else "")
         for p in found["plugins"]
     ]
     mode = ", developer mode" if found["developer_mode"] else ""

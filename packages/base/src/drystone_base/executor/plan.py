@@ -65,6 +65,10 @@ _REMEDIES: Final = {
 _SHOWN: Final = 20
 
 
+def _on_library(*_values: object) -> None:
+    """Stands for a kernel that the host library finds and calls."""
+
+
 def _with_kernels() -> str:
     """How many of the known ops run."""
     known = names()
@@ -260,15 +264,10 @@ class _Lowering:
         if node.op in _KINDS:
             return None
         if node.op in self.plugin_kernels and definition is not None:
-            from drystone_base.host.kernels import chosen_kernel, kernel_of
-
-            if self.native and chosen_kernel(node) is not None:
-                self.has_plugins = True
-                return None
-            plugin = None if self.native else kernel_of(node, definition, self.fed)
+            plugin = self._of_plugin(node, definition)
             if plugin is not None:
                 self.has_plugins = True
-                return plugin
+                return None if plugin is _on_library else plugin
         found = find_kernel(node.op)
         if found is not None:
             return found
@@ -289,6 +288,17 @@ class _Lowering:
             code="op-not-implemented" if known else "op-unknown",
             inner=refused,
         )
+
+    def _of_plugin(self, node: Node, definition: OpDef) -> Kernel | None:
+        """The kernel of a plugin; ``_on_library`` for one that the host library calls itself."""
+        from drystone_base.host.kernels import chosen_kernel, isolated_kernel, kernel_of
+
+        if not self.native:
+            return kernel_of(node, definition, self.fed)
+        chosen = chosen_kernel(node)
+        if chosen is not None and chosen.isolated:
+            return isolated_kernel(chosen, node, definition)
+        return None if chosen is None else _on_library
 
     def _lacking(self, op: str) -> str:
         """The op, and those others of what is lowered that have no kernel either."""

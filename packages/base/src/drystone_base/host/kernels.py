@@ -39,10 +39,17 @@ from drystone_base.state import ResourceHandle, Variable, handle_array
 
 if TYPE_CHECKING:
     from drystone_base.graph import Node, Output
-    from drystone_base.kernels import Call
+    from drystone_base.kernels import Call, Kernel
     from drystone_base.ops.defs import OpDef
 
-__all__ = ["PluginKernel", "chosen_kernel", "kernel_of", "list_kernels", "plugin_failure"]
+__all__ = [
+    "PluginKernel",
+    "chosen_kernel",
+    "isolated_kernel",
+    "kernel_of",
+    "list_kernels",
+    "plugin_failure",
+]
 
 
 class KernelCall(ctypes.Structure):
@@ -107,7 +114,7 @@ def list_kernels(op: str | None = None) -> list[dict[str, Any]]:
     return found
 
 
-def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKernel | None:
+def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> Kernel | None:
     """The kernel of a plugin that runs the node; None for the reference kernel.
 
     ``fed``: outputs whose values the caller of the plan gives.
@@ -117,9 +124,18 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> PluginKe
     chosen = chosen_kernel(node, own=False)
     if chosen is None:
         return None
+    if chosen.isolated:
+        return isolated_kernel(chosen, node, definition)
     attrs = node.full_attrs()
     steady = tuple(_is_steady(output, fed) for output in node.inputs)
     return PluginKernel(chosen, node, definition, attrs, steady)
+
+
+def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
+    """A kernel that runs in the process of its plugin; raises ``KernelError``."""
+    from drystone_base.plugins.isolation_kernels import IsolatedKernel
+
+    return IsolatedKernel(chosen, node, definition, node.full_attrs())
 
 
 def chosen_kernel(node: Node, *, own: bool = True) -> Candidate | None:

@@ -24,6 +24,7 @@ __all__ = [
     "inspect_file",
     "known_entries",
     "open_library",
+    "registered_apart",
 ]
 
 _open = declare("DS_OpenLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -52,8 +53,13 @@ def generation() -> int:
 
 
 def called_entries() -> frozenset[str]:
-    """The entry functions of libraries that were called in this process."""
+    """The entry functions of libraries that were called, here or in processes of their own."""
     return frozenset(_GENERATION)
+
+
+def registered_apart(entry_symbol: str) -> None:
+    """Note that an entry function registered something in the process of an isolated plugin."""
+    _GENERATION.append(entry_symbol)
 
 
 class HostLibrary:

@@ -21,12 +21,14 @@ from typing import Any, Final
 from drystone_base.dtypes import DType, from_number
 from drystone_base.errors import GraphError
 from drystone_base.kernels._registry import KERNELS
+from drystone_base.late_names import imported
 from drystone_base.late_tuples import NamedTuple
 
 __all__ = [
     "REFERENCE_PRIORITY",
     "Candidate",
     "Verdict",
+    "candidate_of",
     "candidates",
     "explain",
     "registered",
@@ -43,7 +45,8 @@ class Candidate(NamedTuple):
     """One kernel of an op, as it was registered.
 
     ``constraints`` lists attributes with the dtypes they may hold; ``library`` is a plugin's file.
-    ``id`` is the host's number for it; None: the reference kernel.
+    ``id`` is the host's number for it; None: the reference kernel. ``isolated``: it runs in the
+    process of its plugin, whose host has that number.
     """
 
     op: str
@@ -56,6 +59,7 @@ class Candidate(NamedTuple):
     is_async: bool
     library: str
     id: int | None
+    isolated: bool = False
 
     @property
     def is_reference(self) -> bool:
@@ -82,7 +86,7 @@ class _ByOp(Mapping[str, tuple[Candidate, ...]]):
         found = self._made.get(op)
         if found is None:
             rows = () if "\0" in op else self._ask(op)  # which would end the name there
-            found = self._made[op] = tuple(_candidate(row) for row in rows)
+            found = self._made[op] = tuple(candidate_of(row) for row in rows)
         if not found:
             raise KeyError(op)
         return found
@@ -127,14 +131,17 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 def _asked_of_host(op: str | None) -> list[dict[str, Any]]:
     from drystone_base.host.kernels import list_kernels
 
-    return list_kernels(op)
+    isolated = imported("drystone_base.plugins.isolation_kernels", "rows")
+    return list_kernels(op) + ([] if isolated is None else isolated(op))
 
 
-def _candidate(row: dict[str, Any]) -> Candidate:
+def candidate_of(row: dict[str, Any]) -> Candidate:
+    """A kernel as ``list_kernels`` tells it."""
     constraints = tuple((c["attr"], _dtypes(c["types"])) for c in row["constraints"])
     return Candidate(
         row["op"], row["name"], row["device"], row["priority"], row["label"], constraints,
         tuple(row["host_memory"]), row["is_async"], row["library"], row["id"],
+        row.get("isolated", False),
     )  # fmt: skip
 
 
@@ -225,7 +232,15 @@ def _misfit(
             shown = ", ".join(map(str, given)) or "empty"
             needed = " or ".join(map(str, allowed)) or "none"
             return f"not used: {name} is {shown}, it needs {needed}"
-    return ""
+    return _stays(kernel, attrs) if kernel.isolated else ""
+
+
+def _stays(kernel: Candidate, attrs: Mapping[str, Any]) -> str:
+    """Why a node's values cannot go to the process of an isolated kernel."""
+    from drystone_base.plugins.isolation_kernels import what_stays
+
+    found = ", ".join(dict.fromkeys(what_stays(kernel.op, attrs)))
+    return f"not used: it is isolated, and {found} means nothing in its process" if found else ""
 
 
 def _judge(kernel: Candidate, better: list[Candidate], *, exact: bool) -> Verdict:
@@ -271,4 +286,4 @@ def _types(kernel: Candidate) -> str:
 def _name(kernel: Candidate) -> str:
     if kernel.is_reference:
         return "the reference kernel"
-    return f"kernel {kernel.name} of {kernel.library}"
+    return f"kernel {kernel.name} of {kernel.library}" + (", isolated" if kernel.isolated else "")

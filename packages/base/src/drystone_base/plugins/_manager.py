@@ -14,12 +14,18 @@ from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import manifest_for, take_manifest
-from drystone_base.plugins._open import initialise, open_plugin, registered_nothing
+from drystone_base.plugins._open import (
+    initialise,
+    not_isolated,
+    open_plugin,
+    registered_nothing,
+)
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
+from drystone_base.plugins._words import once
 from drystone_base.printable import warn
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
@@ -58,9 +64,19 @@ def _choose_file(plugin: Plugin, settings: Settings) -> StepResult:
     return passed("discover", reason="plugin-others-write", text=text, **result.facts)
 
 
-def _manifest(plugin: Plugin, settings: Settings) -> StepResult:
-    result = take_manifest(plugin)
-    plugin.isolation = settings.isolation or plugin.isolation
+def _manifest(plugin: Plugin, _settings: Settings) -> StepResult:
+    return take_manifest(plugin)
+
+
+def _signature(plugin: Plugin, settings: Settings) -> StepResult:
+    """The step: who vouches for it, which may decide where it runs; drystone's own run here."""
+    result = check_signature(plugin, settings)
+    if result.facts.get("first_party"):
+        plugin.isolation = "none"
+    elif settings.isolation != "unsigned":
+        plugin.isolation = settings.isolation or plugin.isolation
+    elif not result.facts.get("trusted"):
+        plugin.isolation = "process"
     return result
 
 
@@ -75,7 +91,7 @@ def _audit(plugin: Plugin, settings: Settings) -> StepResult:
 
     Such a file is as its wheel brought it, and the linker that opens it checks the same.
     """
-    if plugin.fact("signature", "first_party") and plugin.isolation != "process":
+    if plugin.fact("signature", "first_party"):
         return passed("audit", audited=False, why="it is looked into if it cannot be opened")
     return _full_audit(plugin, settings)
 
@@ -88,18 +104,7 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
     if not _is_signed_one(plugin):
         return failed("open", _changed(plugin, "it was not opened"))
     if isolated(plugin):
-        from drystone_base.plugins.isolation import load_isolated
-
-        try:
-            found = load_isolated(plugin.path, plugin.name, plugin.version)
-        except PluginError as error:
-            if error.code == "plugin-not-available":
-                return skipped("open", error.code, error.found, isolated=True)
-            return failed("open", error, isolated=True)
-        if not found:
-            return failed("open", registered_nothing(plugin), isolated=True)
-        plugin.registered = {"optimizers": sorted(one.device for one in found)}
-        return passed("open", isolated=True)
+        return _open_apart(plugin)
     opened = open_plugin(plugin)
     if identity(plugin.path) != plugin.identity:
         text = "it has been opened, so that its constructors may have run; it is not called"
@@ -108,6 +113,27 @@ def _open(plugin: Plugin, settings: Settings) -> StepResult:
         audited = _full_audit(plugin, settings)
         return audited if audited.state == "failed" else opened
     return opened
+
+
+def _open_apart(plugin: Plugin) -> StepResult:
+    """Open a plugin in a process of its own."""
+    from drystone_base.plugins.isolation import offered_apart
+
+    try:
+        found = offered_apart(plugin.path, plugin.name, plugin.version)
+    except PluginError as error:
+        if error.code == "plugin-not-available":
+            return skipped("open", error.code, error.found, isolated=True)
+        return failed("open", error, isolated=True)
+    if not found.registered:
+        left_out = found.left_out
+        refusal = not_isolated(plugin, left_out) if left_out else registered_nothing(plugin)
+        return failed("open", refusal, isolated=True)
+    plugin.registered = dict(found.registered)
+    left_out = [f"{what}: left out, as it cannot be isolated" for what in found.left_out]
+    remarks = [*found.remarks, *left_out]
+    reason = "plugin-partly-loaded" if remarks else ""
+    return passed("open", reason=reason, text=once(remarks), isolated=True)
 
 
 def _is_signed_one(plugin: Plugin) -> bool:
@@ -130,7 +156,7 @@ def _initialise(plugin: Plugin, _settings: Settings) -> StepResult:
 _CHECKS: Final[tuple[_Step, ...]] = (
     _choose_file,
     _manifest,
-    check_signature,
+    _signature,
     check_platform,
     _audit,
     probe,

@@ -12,7 +12,7 @@ from drystone_base.plugins._words import once
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
 
-__all__ = ["initialise", "open_plugin", "registered_nothing"]
+__all__ = ["initialise", "not_isolated", "open_plugin", "registered_nothing"]
 
 _LASTING = "changed what belongs to the process and cannot be put back"
 _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
@@ -194,4 +194,19 @@ def registered_nothing(plugin: Plugin, errors: Sequence[str] = ()) -> PluginErro
             else "register something in an entry function, or answer TF_UNAVAILABLE there"
         ),
         code="plugin-registered-nothing",
+    )
+
+
+def not_isolated(plugin: Plugin, what: Sequence[str]) -> PluginError:
+    """An error for a plugin that is to run in a process of its own and cannot."""
+    return plugin.refuse(
+        "cannot run in a process of its own",
+        check="an isolated plugin offers what another process can do: optimizers, kernels, "
+        "filesystems",
+        found=f"it offers nothing but {', '.join(what)}",
+        needed="a plugin that may be isolated, or that need not be",
+        remedy="if you trust it, let it run in this process: sign it, where only unsigned plugins "
+        "are isolated (drystone plugins sign), or set DRYSTONE_PLUGIN_ISOLATION=none",
+        code="plugin-not-isolated",
+        status="PERMISSION_DENIED",
     )

@@ -14,6 +14,8 @@ from typing import Any
 
 from drystone_base._entry_points import EntryPoint
 from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.plugins._first_party import DISTRIBUTIONS
+from drystone_base.plugins._open import not_isolated
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
 
@@ -26,6 +28,8 @@ def load_point(
     """The step: import what the entry point names, call it, load the libraries it answers with."""
     if settings.policy == "strict":
         return failed("entry", _unverifiable(plugin))
+    if (settings.isolation or "none") != "none" and plugin.package not in DISTRIBUTIONS:
+        return failed("entry", not_isolated(plugin, ["Python code"]))
     try:
         with redirect_stdout(sys.stderr):  # what it says while it is loaded is nobody's output
             named = point.load()

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["isolated", "probe"]
 
-_ISOLATED_ENTRIES: Final = frozenset({"DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"})
 _STATUS: Final = {"hung": "DEADLINE_EXCEEDED", "memory": "RESOURCE_EXHAUSTED"}
 MOST_MEMORY: Final = 4 << 30
 """How many bytes a trial may hold: as many as an isolated plugin."""
@@ -102,12 +101,8 @@ def _harm(found: dict[str, Any]) -> PluginError | None:
 
 
 def isolated(plugin: Plugin) -> bool:
-    """Whether it is to be opened in a process of its own only: it offers optimizers, nothing else.
-
-    With ``isolation="process"`` the kernels of a library still run here, its optimizers do not.
-    """
-    entries = set(plugin.fact("audit", "entries", ()))
-    return plugin.isolation == "process" and bool(entries) and entries <= _ISOLATED_ENTRIES
+    """Whether it is to be opened in a process of its own, and not here."""
+    return plugin.isolation == "process"
 
 
 def _beside() -> list[str]:

@@ -131,6 +131,11 @@ class Plugin:
         found = next((s.facts for s in self.steps if s.step == step), {})
         return found.get(name, default)
 
+    @property
+    def is_isolated(self) -> bool:
+        """Whether it is loaded in a process of its own, and not here."""
+        return self.state == "loaded" and bool(self.fact("open", "isolated", False))
+
     def warnings(self) -> list[str]:
         """What passed, but is worth knowing."""
         return [s.text for s in self.steps if s.state == "passed" and s.text]

@@ -91,7 +91,9 @@ def describe(plugin: Plugin) -> list[str]:
     version = f" {plugin.version}" if plugin.version else ""
     package = f" of {plugin.package}" if plugin.package else ""
     reason = f" [{plugin.reason}]" if plugin.reason else ""
-    lines = [f"  {plugin.name}{version}{package}: {plugin.state}{reason}", f"    {plugin.path}"]
+    apart = ", isolated" if plugin.is_isolated else ""
+    first = f"  {plugin.name}{version}{package}: {plugin.state}{apart}{reason}"
+    lines = [first, f"    {plugin.path}"]
     if plugin.error is not None:
         lines += [f"    {line}" for line in plugin.error.render().splitlines()]
     elif plugin.text:

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Policy = Literal["strict", "default", "allow_unverified"]
-Isolation = Literal["none", "process"]
+Isolation = Literal["none", "unsigned", "process"]
 
 _CACHE: Final = os.path.join("~", ".cache")
 
@@ -49,8 +49,9 @@ class Settings:
 
     ``disabled`` holds plugin names; ``"*"`` disables all. ``tensorflow_plugins`` also searches
     TensorFlow's own ``tensorflow-plugins`` folders. ``isolation`` overrides what manifests say
-    (None: they decide). ``probe_seconds`` is how long a plugin that nobody vouches for may take
-    when it is tried in a child process; 0 tries none.
+    (None: they decide; ``"unsigned"``: those without a signature that is trusted get a process).
+    ``probe_seconds`` is how long a plugin that nobody vouches for may take when it is tried in a
+    child process; 0 tries none.
     """
 
     policy: Policy = "default"

@@ -1,19 +1,18 @@
-"""Optimizers of C plugins, in this process or in one of their own.
+"""Optimizers, kernels and filesystems of C plugins in a process of their own.
 
-``isolation="process"`` (for one call, for a plugin by its manifest, for all by
-``DRYSTONE_PLUGIN_ISOLATION``) runs an optimizer in a child that opens the library itself: bytes go
-in and out over pipes. A plugin that crashes, hangs, eats memory or answers nonsense then costs an
-error here and nothing else. The child is kept for further graphs. A library that has nothing but an
-optimizer is not opened here at all. One that has ops as well is, but its optimizer must then not
-put those ops into a graph from the other process: nodes of some plugins hold addresses of the
-process that made them.
+``isolation="process"`` (for a plugin by its manifest, for all or all unsigned ones by
+``DRYSTONE_PLUGIN_ISOLATION``) opens a library in a child, and not here at all: bytes go in and out
+over pipes. A plugin that crashes, hangs, eats memory or answers nonsense then costs an error here
+and nothing else. The child is kept for further requests; see ``isolation_pool``.
+
+An optimizer of a library that is open here may be run in a child, too, for one call. It must then
+not put ops of its library into a graph: nodes of some plugins hold addresses of the process that
+made them.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -26,6 +25,8 @@ from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current
 from drystone_base.plugins.isolation_limits import Limits
+from drystone_base.plugins.isolation_offered import Offered
+from drystone_base.plugins.isolation_pool import asked, keep, lock, stop_workers
 
 if TYPE_CHECKING:
     from drystone_base.host.optimizer import HostOptimizer
@@ -35,17 +36,10 @@ __all__ = [
     "Limits",
     "OptimizerPlugin",
     "load_isolated",
+    "offered_apart",
     "optimizer_plugins",
     "stop_workers",
 ]
-
-_MOST_STRIKES: Final = 3
-_STRIKES: Final = {
-    "isolated-plugin-deadline": _MOST_STRIKES,
-    "isolated-plugin-crashed": 1,
-    "isolated-plugin-memory": 1,
-    "isolated-plugin-reply": 1,
-}
 
 
 @dataclass(frozen=True)
@@ -97,17 +91,20 @@ class OptimizerPlugin:
             "preserve": sorted(set(preserve)),
             **(more or {}),
         }
-        found = _run_isolated(self, graph, names, limits or Limits())
+        given = limits or Limits()
+        found = asked(
+            self.name,
+            self.version,
+            self.path,
+            given,
+            lambda worker: worker.optimize(self.device, graph, names, given),
+        )
         if found is not None and self.ops:
             _refuse_own_ops(self, found)
         return found
 
 
-_lock: Final = threading.RLock()
-_workers: Final[dict[str, Worker]] = {}
-_strikes: Final[dict[str, int]] = {}
-_last_error: Final[dict[str, PluginError]] = {}
-_isolated: Final[dict[str, list[OptimizerPlugin]]] = {}
+_isolated: Final[dict[str, tuple[Offered, list[OptimizerPlugin]]]] = {}
 
 
 def optimizer_plugins(*, load: bool = False) -> list[OptimizerPlugin]:
@@ -119,8 +116,8 @@ def optimizer_plugins(*, load: bool = False) -> list[OptimizerPlugin]:
     from drystone_base.host.optimizer import optimizers
 
     found = [_of_host(one, records) for one in optimizers()]
-    with _lock:
-        for plugins in _isolated.values():
+    with lock:
+        for _, plugins in _isolated.values():
             taken = {(one.device, one.path) for one in found}
             taken |= {(one.device, "") for one in found if not one.ordered}
             found += [
@@ -139,12 +136,20 @@ def _of_host(one: HostOptimizer, records: Mapping[str, Plugin]) -> OptimizerPlug
         path=one.library,
         device=one.device,
         configs=one.configs,
-        isolation=current().isolation or (record.isolation if record else "none"),
+        isolation=_chosen(record),
         ops=frozenset(record.registered.get("ops", ())) if record else frozenset(),
         ordered=one.ordered,
         phase=one.phase,
         priority=one.priority,
     )
+
+
+def _chosen(record: Plugin | None) -> str:
+    """Where the optimizer of a library runs that is open here."""
+    chosen = current().isolation
+    if chosen is None or (chosen == "unsigned" and record is not None):
+        return record.isolation if record else "none"
+    return "none" if chosen == "none" else "process"
 
 
 def _refuse_own_ops(plugin: OptimizerPlugin, graph: bytes) -> None:
@@ -185,43 +190,69 @@ def load_isolated(
     They are then in :func:`optimizer_plugins`. Raises ``PluginError`` where it fails, and where a
     device type has an optimizer already.
     """
+    offered_apart(path, name, version, limits)
+    return list(_isolated.get(os.path.realpath(path), ((), []))[1])
+
+
+def offered_apart(
+    path: str | os.PathLike[str], name: str = "", version: str = "", limits: Limits | None = None
+) -> Offered:
+    """The same, with all that it offers: optimizers, ops, kernels and schemes, known from now on.
+
+    ``Offered.registered`` is empty where the library offers nothing that can be isolated.
+    """
     real = os.path.realpath(path)
     name = name or plugin_name(os.path.basename(real))
-    with _lock:
+    with lock:
         if real not in _isolated:
             from drystone_base.plugins.isolation_process import Worker
 
             worker = Worker(name, version, real, limits or Limits())
-            made = [
-                OptimizerPlugin(
-                    name,
-                    version,
-                    real,
-                    one["device"],
-                    one["configs"],
-                    "process",
-                    True,
-                    ordered=one["ordered"],
-                    phase=one["phase"],
-                    priority=one["priority"],
-                )
-                for one in worker.optimizers
-            ]
-            _refuse_taken(made, worker)
-            if not made:
+            offered = Offered.of(worker.offered)
+            made = [_optimizer(name, version, real, one) for one in offered.optimizers]
+            try:
+                _refuse_taken(made)
+                remarks = _take_rest(worker, offered)
+            except PluginError:
                 worker.end()
-                return []
-            _keep(real, worker)
-            _isolated[real] = made
-        return list(_isolated[real])
+                raise
+            if not offered.registered:
+                worker.end()
+                return offered
+            keep(worker)
+            _isolated[real] = offered._replace(remarks=[*offered.remarks, *remarks]), made
+        return _isolated[real][0]
 
 
-def _refuse_taken(made: Sequence[OptimizerPlugin], worker: Worker) -> None:
+def _optimizer(name: str, version: str, path: str, one: dict[str, Any]) -> OptimizerPlugin:
+    return OptimizerPlugin(
+        name,
+        version,
+        path,
+        one["device"],
+        one["configs"],
+        "process",
+        True,
+        ordered=one["ordered"],
+        phase=one["phase"],
+        priority=one["priority"],
+    )
+
+
+def _take_rest(worker: Worker, offered: Offered) -> list[str]:
+    """Make known what is no optimizer; what of it cannot be."""
+    if not (offered.ops or offered.kernels):
+        return []
+    from drystone_base.plugins.isolation_kernels import take_kernels
+
+    return take_kernels(worker.name, worker.version, worker.path, offered)
+
+
+def _refuse_taken(made: Sequence[OptimizerPlugin]) -> None:
     """RFC 318: no two optimizers for one device type; the second is refused."""
     taken = {one.device: one.path for one in optimizer_plugins() if not one.ordered}
     for one in made:
         if one.device in taken and not one.ordered:
-            worker.end()
             raise PluginError(
                 f"the optimizer of plugin {one.name} ({one.path}) was refused",
                 check="a device type has one optimizer, beside those that say where they run",
@@ -235,58 +266,3 @@ def _refuse_taken(made: Sequence[OptimizerPlugin], worker: Worker) -> None:
                 code="already-registered",
                 status="ALREADY_EXISTS",
             )
-
-
-def _keep(path: str, worker: Worker) -> None:
-    if not _workers:
-        atexit.register(stop_workers)
-    before = _workers.get(path)
-    _workers[path] = worker
-    if before is not None:
-        before.end()
-
-
-def _run_isolated(
-    plugin: OptimizerPlugin, graph: bytes, names: dict[str, Any], limits: Limits
-) -> bytes | None:
-    if _strikes.get(plugin.path, 0) >= _MOST_STRIKES:
-        raise _last_error[plugin.path]
-    try:
-        return _worker(plugin, limits).optimize(plugin.device, graph, names, limits)
-    except PluginError as error:
-        hurried = error.code == "isolated-plugin-deadline" and limits.is_over
-        if error.code in _STRIKES and not hurried:
-            with _lock:
-                _strikes[plugin.path] = _strikes.get(plugin.path, 0) + _STRIKES[error.code]
-                _last_error[plugin.path] = error
-        raise
-
-
-def _worker(plugin: OptimizerPlugin, limits: Limits) -> Worker:
-    """The plugin's process: the one there is, or a new one."""
-    with _lock:
-        worker = _workers.get(plugin.path)
-        if worker is None or not worker.alive or worker.memory != limits.memory:
-            from drystone_base.plugins.isolation_process import Worker
-
-            worker = Worker(plugin.name, plugin.version, plugin.path, limits)
-            _keep(plugin.path, worker)
-        return worker
-
-
-def stop_workers() -> None:
-    """End all processes of isolated plugins, and forget how often they failed."""
-    with _lock:
-        for worker in _workers.values():
-            worker.end()
-        _workers.clear()
-        _strikes.clear()
-        _last_error.clear()
-
-
-def _forget_workers() -> None:
-    """In a forked child: the processes are the parent's."""
-    _workers.clear()
-
-
-os.register_at_fork(after_in_child=_forget_workers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from drystone_base.late_dataclasses import dataclass
 
@@ -13,12 +14,14 @@ __all__ = ["Limits"]
 class Limits:
     """What an isolated plugin may use: seconds for one request, bytes of memory.
 
-    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it.
+    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it. ``stop`` is
+    called while the plugin works, and raises what ends the request.
     """
 
     deadline: float = 60.0
     memory: int = 4 << 30
     ends: float | None = None
+    stop: Callable[[], object] | None = None
 
     @property
     def seconds(self) -> float:

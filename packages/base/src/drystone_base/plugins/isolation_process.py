@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final, NoReturn
+from typing import IO, Any, Final, NoReturn, TypeVar
 
 from drystone_base.errors import PluginError
 from drystone_base.plugins._words import advice
@@ -18,6 +19,8 @@ from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed,
 from drystone_base.plugins.isolation_limits import Limits
 
 __all__ = ["Worker"]
+
+T = TypeVar("T")
 
 _START_SECONDS: Final = 60.0
 _TAIL: Final = 2000
@@ -41,14 +44,20 @@ def _pipes() -> tuple[int, int, int, int]:
 
 
 class Worker:
-    """One child process with one library open. One request at a time; safe from any thread."""
+    """One child process with one library open. One request at a time; safe from any thread.
+
+    ``offered`` is what its entry functions registered there, as the child tells it.
+    """
 
     def __init__(self, name: str, version: str, path: str, limits: Limits) -> None:
         self.name, self.version, self.path = name, version, path
         self.memory = limits.memory
         self.lock = threading.Lock()
-        self.optimizers: list[dict[str, Any]] = []
+        self.offered: dict[str, Any] = {}
+        self.dropped: list[int] = []
         self._said = b""
+        self._during = ""
+        self._stop: Callable[[], object] | None = None
         self._start(limits)
 
     # ---- starting and ending -------------------------------------------------------------------
@@ -85,8 +94,8 @@ class Worker:
         self.listener.start()
         with self.lock:
             self._receive(_START_SECONDS, 0)
-            reply, _ = self._ask({"call": "open", "path": self.path}, b"", limits)
-        self.optimizers = reply["optimizers"]
+            reply, ops = self._ask({"call": "open", "path": self.path}, b"", limits)
+        self.offered = reply | {"ops": ops}
 
     def _not_started(self, error: OSError) -> PluginError:
         return PluginError(
@@ -131,11 +140,44 @@ class Worker:
         self, device: str, graph: bytes, names: dict[str, Any], limits: Limits
     ) -> bytes | None:
         """What its optimizer of a device type makes of a graph; raises ``PluginError``."""
+
+        def take(reply: dict[str, Any], blob: bytes) -> bytes | None:
+            if not isinstance(reply["changed"], bool):
+                raise BadMessage("a reply that does not say whether the graph changed")
+            return blob if reply["changed"] else None
+
+        header = {"call": "optimize", "device": device, **names}
+        return self.ask(header, graph, limits, "optimize_func", take)
+
+    def ask(
+        self,
+        header: dict[str, Any],
+        blob: bytes,
+        limits: Limits,
+        during: str,
+        take: Callable[[dict[str, Any], bytes], T],
+    ) -> T:
+        """What ``take`` makes of the answer to a request; raises ``PluginError``.
+
+        ``take`` raises ``BadMessage`` for an answer that means nothing. ``during`` is what the
+        plugin does meanwhile, in words: "compute of node 'z'".
+        """
         with self.lock:
-            reply, blob = self._ask({"call": "optimize", "device": device, **names}, graph, limits)
-            if not isinstance(reply.get("changed"), bool):
-                self._fail_reply("a reply that does not say whether the graph changed")
-        return blob if reply["changed"] else None
+            if not self.alive:
+                self._fail_crash()
+            self._during, self._stop = f" while {during} ran", limits.stop
+            header["drop"], self.dropped = self.dropped, []
+            try:
+                return take(*self._ask(header, blob, limits))
+            except (BadMessage, KeyError, TypeError, ValueError) as error:
+                self._fail_reply(f"{type(error).__name__}: {error}")
+            except PluginError:
+                raise
+            except BaseException:  # the answer that is on its way would be the next one's
+                self.end()
+                raise
+            finally:
+                self._during, self._stop = "", None
 
     def _ask(
         self, header: dict[str, Any], blob: bytes, limits: Limits
@@ -158,7 +200,7 @@ class Worker:
     def _receive(
         self, seconds: float, sent: int, stated: float = _START_SECONDS
     ) -> tuple[dict[str, Any], bytes]:
-        longest = max(_ANSWER_MINIMUM, 4 * sent)
+        longest = max(_ANSWER_MINIMUM, 4 * sent, self.memory)
         until = time.monotonic() + seconds
         try:
             return self.channel.receive(longest=longest, until=until, watch=self._watch)
@@ -172,7 +214,9 @@ class Worker:
             self._fail_reply(str(error))
 
     def _watch(self) -> None:
-        """Raise ``_TooMuchMemory`` when the child holds more than it may."""
+        """Raise ``_TooMuchMemory`` when the child holds more than it may, or what stops it."""
+        if self._stop is not None:
+            self._stop()
         if not self.memory:
             return
         try:
@@ -193,7 +237,7 @@ class Worker:
         if said:
             parts["found"] += f"; it printed: {said}"
         raise PluginError(
-            f"plugin {self.name} ({self.path}) {what} in its own process",
+            f"plugin {self.name} ({self.path}) {what} in its own process{self._during}",
             plugin=self.name,
             version=self.version,
             path=self.path,

@@ -1,4 +1,4 @@
-"""The child process of an isolated plugin: opens one library and runs its optimizers.
+"""The child process of an isolated plugin: opens one library and serves what it offers.
 
 Started by ``drystone_base.plugins.isolation`` as ``python -m ... READ_FD WRITE_FD MEMORY``. It
 talks over those two pipes only; what the plugin prints goes elsewhere. It ends with its parent.
@@ -14,10 +14,13 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.errors import DrystoneError
 from drystone_base.plugins.isolation_channel import Channel, Closed
+
+if TYPE_CHECKING:
+    from drystone_base.host.library import HostLibrary
 
 __all__ = ["PYTHON", "main"]
 
@@ -69,10 +72,14 @@ def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         if header["call"] == "open" and header["path"].startswith(PYTHON):
             _open_python(header["path"])
-            return {"ok": True, "optimizers": []}, b""
+            return {"ok": True}, b""
         if header["call"] == "open":
-            return {"ok": True, "optimizers": _open(header["path"], header["name"])}, b""
-        return _optimize(header, blob)
+            return _open(header["path"], header["name"])
+        if header["call"] == "optimize":
+            return _optimize(header, blob)
+        from drystone_base.plugins.isolation_serve import serve
+
+        return serve(header, blob)
     except DrystoneError as error:
         return {"ok": False, "error": error.fields()}, b""
     except BaseException as error:
@@ -87,23 +94,24 @@ def _open_python(path: str) -> None:
     _python = getattr(import_module(module), function)(argument)
 
 
-def _open(path: str, name: str) -> list[dict[str, Any]]:
-    """Open the library; what optimizers its entry functions register, if it has one for that.
+def _open(path: str, name: str) -> tuple[dict[str, Any], bytes]:
+    """Open the library and call its entry functions; what they registered.
 
-    What does not hold is the error that it would be in the parent.
+    Those of modules whose work cannot be done for another process are left out. What does not hold
+    is the error that it would be in the parent.
     """
-    from drystone_base.host.optimizer import optimizers
     from drystone_base.modules.wanted import load_no_others
     from drystone_base.plugins._open import initialise, open_plugin
     from drystone_base.plugins._record import Plugin
+    from drystone_base.plugins.isolation_serve import offered
 
     load_no_others()
     plugin = Plugin(name, path, "a process of its own")
     opened = plugin.take(open_plugin(plugin))
-    library = plugin.library
-    if opened and library is not None:
-        if not any(symbol.startswith("TF_InitGraph") for symbol in library.entries()):
-            return []
+    if opened and plugin.library is not None:
+        plugin.modules, left_out = _modules(plugin.library)
+        if left_out and not plugin.modules:
+            return offered(plugin, left_out)
         plugin.take(initialise(plugin))
     if plugin.error is not None:
         raise plugin.error
@@ -117,7 +125,22 @@ def _open(path: str, name: str) -> list[dict[str, Any]]:
             code=plugin.reason,
             status="UNAVAILABLE",
         )
-    return [vars(o) for o in optimizers() if library is not None and o.library == library.path]
+    return offered(plugin, left_out)
+
+
+def _modules(library: HostLibrary) -> tuple[tuple[str, ...], list[str]]:
+    """The modules of a library that are called here, and those that are not."""
+    from drystone_base.modules import entry_symbols
+    from drystone_base.plugins.isolation_offered import MODULES
+
+    wanted = entry_symbols()
+    found = {
+        module.name
+        for symbol in wanted
+        if symbol in library.entries() or library.symbol(symbol)
+        for module in wanted[symbol]
+    }
+    return tuple(sorted(found & MODULES)), sorted(found - MODULES)
 
 
 def _optimize(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
