@@ -1,24 +1,29 @@
-"""Runs of the reference executor with a deadline: in a thread that their caller can leave.
+"""Work with a deadline: in a thread that its caller can leave.
 
-A kernel in Python is interrupted by an exception, at its next line. One that is in a long call of
-NumPy's is left behind: it goes on until that returns, with all that it holds, and its results are
-forgotten. While NumPy keeps the interpreter's lock in such a call, nobody else runs.
+Runs of the reference executor that have one, and large nodes that are computed while a plan is
+made. A kernel in Python is interrupted by an exception, at its next line. One that is in a long
+call of NumPy's is left behind: it goes on until that returns, with all that it holds, and its
+results are forgotten. While NumPy keeps the interpreter's lock in such a call, nobody else runs.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from drystone_base.cancellation import LOOKS, cancelled, deadline_exceeded
+from drystone_base.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
-__all__ = ["run_aside"]
+__all__ = ["compute_aside", "run_aside"]
+
+T = TypeVar("T")
 
 _MOMENT: Final = 0.22
 """Seconds that kernels, which look at the time themselves, have to end before they are stopped."""
@@ -28,20 +33,20 @@ class _Stopped(BaseException):
     """Ends the kernel of a run that is over. No `except Exception` catches it."""
 
 
-class _Aside:
-    """One run, and what came of it."""
+class _Aside(Generic[T]):
+    """One piece of work, and what came of it."""
 
-    def __init__(self, work: Callable[[], list[Any]]) -> None:
+    def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
         self._done = threading.Event()
-        self._values: list[Any] = []
+        self._found: list[T] = []
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._go, name="drystone run", daemon=True)
         self._thread.start()
 
     def _go(self) -> None:
         try:
-            self._values = self._work()
+            self._found = [self._work()]
         except BaseException as error:  # the caller's, whatever it is
             self._error = error
         finally:
@@ -55,18 +60,68 @@ class _Aside:
         """Interrupt it, and give it a moment."""
         ident = ctypes.c_ulong(self._thread.ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_Stopped))
-        self.wait(_MOMENT / 2)
+        if not self.wait(_MOMENT / 2):
+            _end_without(self)
 
-    def values(self) -> list[Any]:
+    def result(self) -> T:
         """What it gave; raises what it raised."""
         if self._error is not None:
             raise self._error
-        return self._values
+        return self._found[0]
 
     @property
     def was_stopped(self) -> bool:
         """Whether it has not ended, or ended because it was interrupted."""
         return not self._done.is_set() or isinstance(self._error, _Stopped)
+
+
+_AT_EXIT: Final = "__cxa_atexit"
+_LEFT: Final[list[_Aside[Any]]] = []
+"""What goes on though nobody waits for it; from a moment on also what has ended since."""
+
+
+def _end_without(left: _Aside[Any]) -> None:
+    """Let the process end while it goes on."""
+    if not _LEFT:
+        atexit.register(_skip_ends_of_libraries)
+    _LEFT[:] = [one for one in _LEFT if not one.wait(0)] + [left]
+
+
+def _skip_ends_of_libraries() -> None:
+    """While something goes on the process ends without them: OpenBLAS's would wait for its threads.
+
+    Where the C library has no ``on_exit`` they wait. Files of C are written out before.
+    """
+    if all(one.wait(0) for one in _LEFT):
+        return
+    library = ctypes.CDLL(None)
+    if hasattr(library, "on_exit") and hasattr(library, _AT_EXIT):
+        library.on_exit(library._exit, None)
+        getattr(library, _AT_EXIT)(library.fflush, None, None)
+
+
+def compute_aside(work: Callable[[], T], ends: float | None) -> T:
+    """What ``work()`` gives, if that is before ``ends`` (``time.monotonic``; None: whenever).
+
+    Ctrl-C ends it, too. Raises ``OutOfTime``, and what ``work()`` raises.
+    """
+    try:
+        run = _Aside(work)
+    except RuntimeError:  # no thread can be made
+        return work()
+    try:
+        while not run.wait(LOOKS if ends is None else min(LOOKS, ends - time.monotonic())):
+            if ends is not None and time.monotonic() >= ends:
+                break
+        else:
+            return run.result()
+    except KeyboardInterrupt:
+        run.stop()
+        raise
+    run.stop()
+    if run.was_stopped:
+        raise OutOfTime
+    return run.result()
 
 
 def run_aside(work: Callable[[], list[Any]], runtime: Runtime) -> list[Any]:
@@ -85,15 +140,15 @@ def run_aside(work: Callable[[], list[Any]], runtime: Runtime) -> list[Any]:
             if is_cancelled or _left(runtime) <= 0:
                 break
         else:
-            return run.values()
+            return run.result()
         if run.wait(_MOMENT):
-            return run.values()
+            return run.result()
     except KeyboardInterrupt:
         run.stop()
         raise
     run.stop()
     if not run.was_stopped:
-        return run.values()
+        return run.result()
     if is_cancelled:
         raise cancelled(f"the run was cancelled in {runtime.at or 'a kernel'}")
     raise deadline_exceeded(f"the run was stopped at {runtime.at or 'a kernel'}")

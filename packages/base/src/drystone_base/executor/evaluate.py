@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
+from drystone_base import time_limits
 from drystone_base.errors import UnsupportedOp
 from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array, Call, find_kernel
@@ -12,6 +13,10 @@ from drystone_base.state import ResourceManager
 from drystone_base.tensor import as_array
 
 __all__ = ["evaluate"]
+
+_FEW: Final = 1 << 18
+"""Bytes of inputs that every kernel is done with in a moment."""
+_FEW_STRINGS: Final = 1000
 
 
 def evaluate(
@@ -24,16 +29,34 @@ def evaluate(
 ) -> list[Array]:
     """The outputs of a stateless node by the reference kernel of its op.
 
-    ``attrs`` with defaults filled in. Raises whatever the kernel raises, and ``UnsupportedOp`` for
-    an op without one and for one that would call a function.
+    ``attrs`` with defaults filled in. Raises whatever the kernel raises, ``UnsupportedOp`` for an
+    op without one and for one that would call a function, and ``OutOfTime`` where this thread must
+    be done before the kernel is: large inputs are given to another one, for Ctrl-C's sake, too.
     """
     kernel = find_kernel(op)
     if kernel is None:
         _refuse(op)
     call = Call(node, op, attrs, _Bare(), input_slices, output_count)
-    found = kernel(call, *inputs)
+    if _is_brief(inputs):
+        found = kernel(call, *inputs)
+    else:
+        from drystone_base.executor.aside import compute_aside
+
+        found = compute_aside(lambda: kernel(call, *inputs), time_limits.ends())
     outputs = found if isinstance(found, list | tuple) else [found]
     return [as_array(value) for value in outputs]
+
+
+def _is_brief(inputs: Sequence[Array]) -> bool:
+    """Whether no kernel takes long for such inputs."""
+    size = 0
+    for value in inputs:
+        size += value.nbytes
+        if value.dtype.hasobject:
+            if value.size > _FEW_STRINGS:
+                return False
+            size += sum(len(text) for text in value.flat if isinstance(text, bytes))
+    return size <= _FEW
 
 
 class _Bare(Runtime):

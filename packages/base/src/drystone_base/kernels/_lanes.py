@@ -11,21 +11,31 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.cancellation import check_time
 from drystone_base.kernels._philox import Stream
-from drystone_base.kernels._registry import Array
+from drystone_base.kernels._registry import Array, Call
 
 __all__ = ["Draws", "Lanes"]
 
 
 class Lanes:
-    """Positions in a stream, one for each output: lane ``k`` starts at block ``starts[k]``."""
+    """Positions in a stream, one for each output: lane ``k`` starts at block ``starts[k]``.
 
-    def __init__(self, stream: Stream, starts: Array) -> None:
+    Whoever rejects numbers may ask for ever more: each time it is looked whether the run of
+    ``call`` is over.
+    """
+
+    def __init__(self, call: Call, stream: Stream, starts: Array) -> None:
+        self._call = call
         self._stream = stream
         self._next = starts.astype(np.uint64)
 
     def blocks(self, lanes: Array) -> Array:
-        """The next block of each lane that is named, uint32 [len(lanes), 4]."""
+        """The next block of each lane that is named, uint32 [len(lanes), 4].
+
+        Raises ``KernelError`` (``deadline-exceeded``, ``run-cancelled``).
+        """
+        check_time(self._call.runtime, f"in node {self._call.node!r} ({self._call.op})")
         found = self._stream.at(self._next[lanes])
         self._next[lanes] += np.uint64(1)
         return found

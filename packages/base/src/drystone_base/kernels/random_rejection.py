@@ -47,9 +47,9 @@ def _normals(blocks: Array) -> Array:
     return box_muller(blocks, np.dtype(np.float64))
 
 
-def _gamma(stream: Stream, alpha: Array, places: Array) -> Array:
+def _gamma(call: Call, stream: Stream, alpha: Array, places: Array) -> Array:
     """Samples of gamma distributions of shape ``alpha`` (float64) and scale 1."""
-    lanes = Lanes(stream, places * _RESERVED)
+    lanes = Lanes(call, stream, places * _RESERVED)
     uniform = Draws(lanes, alpha.size, _pairs, 2, np.float64)
     normal = Draws(lanes, alpha.size, _normals, 2, np.float64)
     out = np.zeros(alpha.size)
@@ -75,9 +75,9 @@ def _gamma(stream: Stream, alpha: Array, places: Array) -> Array:
     return out
 
 
-def _poisson(stream: Stream, rate: Array, places: Array) -> Array:
+def _poisson(call: Call, stream: Stream, rate: Array, places: Array) -> Array:
     """Samples of Poisson distributions (float64)."""
-    uniform = Draws(Lanes(stream, places * _RESERVED), rate.size, _pairs, 2, np.float64)
+    uniform = Draws(Lanes(call, stream, places * _RESERVED), rate.size, _pairs, 2, np.float64)
     out = np.where(np.isposinf(rate), np.inf, 0)
     few = rate < 10
     _poisson_few(uniform, rate, np.flatnonzero(few), out)
@@ -122,9 +122,9 @@ def _tail(k: Array) -> Array:
     return np.where(k <= 9, exact[np.clip(k, 0, 9).astype(np.int64)], series)
 
 
-def _binomial_few(stream: Stream, count: Array, prob: Array, places: Array) -> Array:
+def _binomial_few(call: Call, stream: Stream, count: Array, prob: Array, places: Array) -> Array:
     """As many geometric numbers as can be added before the sum exceeds ``count``."""
-    uniform = Draws(Lanes(stream, places * _RESERVED_FEW), count.size, _pairs, 2, np.float64)
+    uniform = Draws(Lanes(call, stream, places * _RESERVED_FEW), count.size, _pairs, 2, np.float64)
     total, out = np.zeros(count.size), np.zeros(count.size)
     open_ = np.arange(count.size)
     while open_.size:
@@ -134,9 +134,9 @@ def _binomial_few(stream: Stream, count: Array, prob: Array, places: Array) -> A
     return out
 
 
-def _binomial_many(stream: Stream, count: Array, prob: Array, places: Array) -> Array:
+def _binomial_many(call: Call, stream: Stream, count: Array, prob: Array, places: Array) -> Array:
     """Transformed rejection with Hörmann's constants."""
-    uniform = Draws(Lanes(stream, places * _RESERVED), count.size, _pairs, 2, np.float64)
+    uniform = Draws(Lanes(call, stream, places * _RESERVED), count.size, _pairs, 2, np.float64)
     deviation = np.sqrt(count * prob * (1 - prob))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * prob
@@ -169,7 +169,7 @@ def _log_ratio(n: Array, p: Array, k: Array) -> Array:
     )  # fmt: skip
 
 
-def _binomial(stream: Stream, count: Array, prob: Array, places: Array) -> Array:
+def _binomial(call: Call, stream: Stream, count: Array, prob: Array, places: Array) -> Array:
     """Samples of binomial distributions, float64; the smaller of ``prob`` and 1 - prob is used."""
     high = prob > 0.5
     less = np.where(high, prob.dtype.type(1) - prob, prob)
@@ -180,7 +180,7 @@ def _binomial(stream: Stream, count: Array, prob: Array, places: Array) -> Array
     many = count * less >= 10
     for method, chosen in ((_binomial_many, drawn & many), (_binomial_few, drawn & ~many)):
         n = count[chosen].astype(np.float64)
-        found = method(stream, n, less[chosen].astype(np.float64), places[chosen])
+        found = method(call, stream, n, less[chosen].astype(np.float64), places[chosen])
         out[chosen] = np.where(high[chosen], n - found, found)
     return out
 
@@ -193,10 +193,10 @@ def _spread(parameters: list[Array], copies: int, sample: Callable[..., Array]) 
     return sample(*wide, places.reshape(-1))
 
 
-def _sample_gamma(stream: Stream, dims: tuple[int, ...], alpha: Array) -> Array:
+def _sample_gamma(call: Call, stream: Stream, dims: tuple[int, ...], alpha: Array) -> Array:
     copies = math.prod(dims) // alpha.size
     wide = alpha.reshape(-1).astype(np.float64)
-    found = _spread([wide], copies, lambda a, places: _gamma(stream, a, places))
+    found = _spread([wide], copies, lambda a, places: _gamma(call, stream, a, places))
     return found.reshape(dims).astype(alpha.dtype)
 
 
@@ -204,7 +204,7 @@ def _sample_poisson(call: Call, stream: Stream, dims: tuple[int, ...], rate: Arr
     _check_parameter(call, "rate", rate, ~np.isnan(rate), "a number")
     copies, dtype = math.prod(dims) // rate.size, call.attrs["dtype"].np
     wide = rate.reshape(-1).astype(np.float64)
-    found = _spread([wide], copies, lambda r, places: _poisson(stream, r, places))
+    found = _spread([wide], copies, lambda r, places: _poisson(call, stream, r, places))
     if dtype.kind in "iu":
         found = np.where(np.isinf(found), 0, found)  # as TensorFlow leaves them
     return found.reshape(dims).astype(dtype)
@@ -249,7 +249,7 @@ def random_gamma(call: Call, shape: Array, alpha: Array) -> Array:
     dims = _drawn(call, shape, alpha)
     if math.prod(dims) == 0:
         return np.zeros(dims, alpha.dtype)
-    return _sample_gamma(reserve(call, math.prod(dims) * _RESERVED), dims, alpha)
+    return _sample_gamma(call, reserve(call, math.prod(dims) * _RESERVED), dims, alpha)
 
 
 @kernel("RandomPoisson", "RandomPoissonV2")
@@ -266,7 +266,7 @@ def _gamma_of(call: Call, shape: Array, alpha: Array, stream: Stream) -> Array:
     dims = _filled(call, "alpha", shape, alpha)
     if math.prod(dims) == 0:
         return np.zeros(dims, alpha.dtype)
-    return _sample_gamma(stream, dims, alpha)
+    return _sample_gamma(call, stream, dims, alpha)
 
 
 @kernel("StatelessRandomGammaV2")
@@ -302,7 +302,7 @@ def _sample_binomial(
 ) -> Array:
     size = math.prod(broadcast_shape(call, n, p))
     wide = [a.reshape(-1) for a in np.broadcast_arrays(n, p)]
-    found = _spread(wide, math.prod(dims) // size, lambda *v: _binomial(stream, *v))
+    found = _spread(wide, math.prod(dims) // size, lambda *v: _binomial(call, stream, *v))
     return found.reshape(dims).astype(call.attrs["dtype"].np)
 
 
