@@ -315,6 +315,13 @@ def growth(session: nox.Session) -> None:
 
 
 @nox.session
+def deadlines(session: nox.Session) -> None:
+    """A deadline and Ctrl-C inside a table of long kernels; `-- --only MatMul --json FILE`."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.scripts.deadlines", *session.posargs)
+
+
+@nox.session
 def random_graphs(session: nox.Session) -> None:
     """100,000 random graphs with and without passes; `-- --count N --first SEED --jobs N`."""
     install_wheels(session, "test")

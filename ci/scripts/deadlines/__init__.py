@@ -1,0 +1,1 @@
+"""Deadlines and Ctrl-C inside kernels that take long."""
