@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,16 @@ import pytest
 import drystone_filesystem
 from drystone_base.host import filesystem as host
 
-sys.path.insert(0, str(Path(__file__).parent))  # of helpers
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[2] / "plugin-abi" / "tests")]  # of helpers
 _numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def compile_library() -> Callable[..., Path]:
+    """``compile_library("noop.c", flags=[...])``: a library of plugin-abi/tests/plugins."""
+    function: Callable[..., Path] = import_module("compiling").compile_library
+    return function
 
 
 @pytest.fixture(autouse=True)

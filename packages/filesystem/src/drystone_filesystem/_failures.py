@@ -53,15 +53,23 @@ _SHORTEST: Final = 6
 class StoreFailure(OSError):
     """A failure of a store whose status is known; ``passes`` if asking again may help.
 
-    ``after``: seconds that the store wants to be left alone before that.
+    ``after``: seconds that the store wants to be left alone before that. ``is_final``: it is told
+    at once, also where others of its status may pass.
     """
 
     def __init__(
-        self, status_name: str, text: str, *, passes: bool = False, after: float = 0.0
+        self,
+        status_name: str,
+        text: str,
+        *,
+        passes: bool = False,
+        after: float = 0.0,
+        is_final: bool = False,
     ) -> None:
         super().__init__(text)
         self.status_name = status_name
         self.passes = passes
+        self.is_final = is_final
         self.after = after
 
 

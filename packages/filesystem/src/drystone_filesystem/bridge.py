@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import posixpath
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -255,7 +254,7 @@ class _Tables:
             "init": lambda _fs, _status: None,
             "cleanup": lambda _fs: None,
             "flush_caches": lambda _fs: self.store.forget(),
-            "translate_name": lambda _fs, uri: memory.text(_translated(_text(uri))),
+            "translate_name": lambda _fs, uri: memory.text(self.store.translated(_text(uri))),
         }
         if type(self.store).write is not Store.write:
             functions["decode_transaction_token"] = self.special.decode
@@ -331,11 +330,3 @@ def _filled(table: Any, functions: dict[str, Callable[..., Any]]) -> ctypes.Stru
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
-
-
-def _translated(uri: str) -> str:
-    """``bucket/a/b`` for ``scheme://bucket//a/./x/../b/``: what a store is given."""
-    host, _, path = uri.partition("://")[2].partition("/")
-    host = "" if host in (".", "..") else host
-    clean = posixpath.normpath("/" + path.lstrip("/"))
-    return (host + clean).strip("/")

@@ -1,8 +1,9 @@
 """Which filesystem serves a scheme: chosen by configuration, registered, or offered by a package.
 
 A path's scheme selects (implicitly) what is asked for, in this order: libraries of plugins that are
-loaded already, what ``DRYSTONE_FILESYSTEMS`` or :func:`select` says, what :func:`register` was
-given, and packages that declare the scheme as an entry point in ``drystone.filesystems``.
+loaded already, here or in processes of their own, what ``DRYSTONE_FILESYSTEMS`` or :func:`select`
+says, what :func:`register` was given, and packages that declare the scheme as an entry point in
+``drystone.filesystems``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_base.arguments import checked
 from drystone_base.errors import BadRequest, HostError
+from drystone_base.late_names import imported
 from drystone_base.modules import points
 from drystone_filesystem.environment import FILESYSTEMS
 from drystone_filesystem.store import Store
@@ -88,6 +90,13 @@ def schemes() -> dict[str, str]:
 def serve(scheme: str) -> bool:
     """Register the filesystem of a scheme with the host; False where nobody offers it."""
     with _lock:
+        isolated = imported("drystone_base.plugins.isolation_files", "offered")
+        files = isolated and isolated(scheme)
+        if files:
+            from drystone_filesystem.isolated import IsolatedStore
+
+            _serve_made(scheme, IsolatedStore(files), files.path)
+            return True
         where = _choices().get(scheme)
         if where is not None and _serve_chosen(scheme, where):
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import posixpath
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
@@ -58,6 +59,13 @@ class Store(abc.ABC):
 
     implicit_directories: ClassVar[bool] = False
     """Whether a directory is there only as long as something is in it."""
+
+    def translated(self, uri: str) -> str:
+        """The path that stands for a URI: ``bucket/a/b`` for ``scheme://bucket//a/./x/../b/``."""
+        host, _, path = uri.partition("://")[2].partition("/")
+        host = "" if host in (".", "..") else host
+        clean = posixpath.normpath("/" + path.lstrip("/"))
+        return (host + clean).strip("/")
 
     @abc.abstractmethod
     def stat(self, path: str) -> Stat:

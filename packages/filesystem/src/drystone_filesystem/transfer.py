@@ -96,6 +96,7 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
             left = begin + how.seconds - time.monotonic()
             passes = status_of(error) in _AGAIN or getattr(error, "passes", False)
             after = float(getattr(error, "after", 0.0))
+            passes = passes and not getattr(error, "is_final", False)
             if not passes or attempt >= how.attempts or left < max(wait, after):
                 raise
         time.sleep(max(wait * (0.5 + random.random()), after))

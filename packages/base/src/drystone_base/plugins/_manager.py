@@ -125,9 +125,13 @@ def _open_apart(plugin: Plugin) -> StepResult:
         if error.code == "plugin-not-available":
             return skipped("open", error.code, error.found, isolated=True)
         return failed("open", error, isolated=True)
-    if not found.registered:
+    if not any(found.registered.values()):
         left_out = found.left_out
-        refusal = not_isolated(plugin, left_out) if left_out else registered_nothing(plugin)
+        refusal = (
+            not_isolated(plugin, left_out)
+            if left_out
+            else registered_nothing(plugin, found.remarks)
+        )
         return failed("open", refusal, isolated=True)
     plugin.registered = dict(found.registered)
     left_out = [f"{what}: left out, as it cannot be isolated" for what in found.left_out]

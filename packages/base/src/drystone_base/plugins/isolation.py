@@ -212,15 +212,16 @@ def offered_apart(
             made = [_optimizer(name, version, real, one) for one in offered.optimizers]
             try:
                 _refuse_taken(made)
-                remarks = _take_rest(worker, offered)
+                remarks = [*offered.remarks, *_take_rest(worker, offered)]
             except PluginError:
                 worker.end()
                 raise
-            if not offered.registered:
+            offered = offered._replace(remarks=remarks)
+            if not any(offered.registered.values()):
                 worker.end()
                 return offered
             keep(worker)
-            _isolated[real] = offered._replace(remarks=[*offered.remarks, *remarks]), made
+            _isolated[real] = offered, made
         return _isolated[real][0]
 
 
@@ -241,11 +242,16 @@ def _optimizer(name: str, version: str, path: str, one: dict[str, Any]) -> Optim
 
 def _take_rest(worker: Worker, offered: Offered) -> list[str]:
     """Make known what is no optimizer; what of it cannot be."""
-    if not (offered.ops or offered.kernels):
-        return []
-    from drystone_base.plugins.isolation_kernels import take_kernels
+    remarks, plugin = [], (worker.name, worker.version, worker.path)
+    if offered.ops or offered.kernels:
+        from drystone_base.plugins.isolation_kernels import take_kernels
 
-    return take_kernels(worker.name, worker.version, worker.path, offered)
+        remarks += take_kernels(*plugin, offered)
+    if schemes := offered.registered.get("schemes"):
+        from drystone_base.plugins.isolation_files import take_schemes
+
+        remarks += take_schemes(*plugin, schemes)
+    return remarks
 
 
 def _refuse_taken(made: Sequence[OptimizerPlugin]) -> None:

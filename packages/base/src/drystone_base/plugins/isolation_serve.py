@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import NodeDef, OpList
 from drystone_abi.protos import OpDef as OpDefProto
+from drystone_base.plugins.isolation_files_serve import serve_files
 from drystone_base.plugins.isolation_tensors import packed, unpacked
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def serve(header: dict[str, Any], blob: bytes) -> Reply:
     """The answer to one request; raises ``DrystoneError``."""
     for number in header.get("drop", ()):
         _kernels.pop(number, None)
+    if header["call"] == "files":
+        return serve_files(header, blob)
     if header["call"] == "shapes":
         return _shapes(header, blob)
     return _create(header, blob) if header["call"] == "create" else _compute(header, blob)
