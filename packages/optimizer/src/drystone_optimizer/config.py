@@ -20,6 +20,7 @@ from drystone_optimizer.options import (
     MEMORY_MODES,
     NUMERIC,
     SETTINGS,
+    VERIFY,
     VERIFY_PASSES,
     QueueRunner,
     Toggle,
@@ -158,6 +159,7 @@ class OptimizerConfig:
     meta_optimizer_timeout_ms: int = 0
     fail_on_optimizer_errors: bool = False
     verify_passes: bool = field(default_factory=VERIFY_PASSES.value)
+    verify: str = field(default_factory=VERIFY.value)
     cpu_layout_conversion: str = "default"
     memory_mode: str = "default"
     memory_optimizer_target_node_name_scope: str = ""

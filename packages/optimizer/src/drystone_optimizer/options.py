@@ -28,6 +28,7 @@ __all__ = [
     "SETTINGS",
     "TOGGLES",
     "VARIABLES",
+    "VERIFY",
     "VERIFY_PASSES",
     "QueueRunner",
     "Toggle",
@@ -56,7 +57,12 @@ VERIFY_PASSES: Final = Variable(
     "DRYSTONE_VERIFY_PASSES", flag(), False,
     "Check the graph after each pass of the optimizer.", "drystone-optimizer",
 )  # fmt: skip
-VARIABLES: Final = (VERIFY_PASSES,)
+VERIFY: Final = Variable(
+    "DRYSTONE_VERIFY_PLUGINS", choice("unsigned", "all", "off"), "unsigned",
+    "Whose graphs are run on made-up inputs, before and after, as `OptimizerConfig.verify`.",
+    "drystone-optimizer",
+)  # fmt: skip
+VARIABLES: Final = (VERIFY_PASSES, VERIFY)
 
 NUMERIC: Final = ("exact", "reassociates", "approximate")
 """The numeric classes, from the strictest on; see ``drystone_optimizer.rules.Numeric``."""
@@ -209,6 +215,14 @@ SETTINGS: Final = Schema(
     ),
     Setting("fail_on_optimizer_errors", flag(), "raise what a pass raises."),
     Setting("verify_passes", flag(), "check the graph after each pass.", VERIFY_PASSES.name),
+    Setting(
+        "verify",
+        choice("unsigned", "all", "off"),
+        "the plugins whose graphs are run on made-up inputs, before and after: a result that is "
+        "clearly another refuses the plugin's graph. Of graphs without state, for a second each at "
+        "most, which the first run of a signature takes longer.",
+        VERIFY.name,
+    ),
     Setting(
         "cpu_layout_conversion",
         choice(*CPU_LAYOUTS),

@@ -151,6 +151,10 @@ class PluginRuns:
                 verify(graph, after, fetches, preserve)
                 hold(graph, after, fetches, feeds, preserve)
                 self._check(optimizer, whole(graph), whole(after))
+                if self._verifies(optimizer):
+                    from drystone_optimizer.checking.trials import try_both
+
+                    try_both(f"plugin {optimizer.name}", graph, after, fetches, feeds)
                 data, outcome = found, "changed"
                 note(optimizer.name, () if where else _made(graph, after))
                 if fuel is not None:
@@ -213,6 +217,12 @@ class PluginRuns:
             checks.begin(before)
             highest = Numeric(NUMERIC.index(self.config.numeric))
             checks.check(f"plugin {optimizer.name}", highest, after)
+
+    def _verifies(self, optimizer: Optimizer) -> bool:
+        """Whether the plugin's graph is run before it replaces the one before."""
+        if self.watch.checks is not None or self.config.verify == "off":
+            return False
+        return self.config.verify == "all" or optimizer.is_unsigned()
 
     def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
         """Warn, once for each optimizer, and give the reason."""

@@ -85,6 +85,13 @@ class Optimizer:
     custom: bool = False
     """It runs only where ``OptimizerConfig.custom_optimizers`` names it, on any device."""
 
+    def is_unsigned(self) -> bool:
+        """Whether it is from a library that was loaded although nobody trusted has signed it."""
+        if self.kind != "c":
+            return False
+        known = (p for p in report().plugins if p.path == self.path and p.state == "loaded")
+        return any(p.fact("signature", "trusted") is False for p in known)
+
 
 _lock: Final = threading.Lock()
 _python: dict[str, Optimizer] = {}

@@ -217,3 +217,74 @@ def test_a_run_that_fails_at_another_node_blames_nobody(config: SessionConfig, x
     with Session(graph, config) as session, pytest.raises(DrystoneError) as caught:
         session.run("z:0", {"x:0": x * np.nan})
     assert "made by" not in str(caught.value)
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def to_abs(graph: Graph) -> None:
+    graph.set_op(graph["z"], "Abs")
+
+
+def ran_both(edit: Edit, graph: Graph) -> tuple[str, str]:
+    """Outcome and reason where all plugins' graphs are run."""
+
+    def run(work: Work) -> bytes:
+        made = Graph.from_bytes(work.graph)
+        edit(made)
+        return made.to_bytes()
+
+    one = Optimizer("p", "1.2", "/plugins/p.so", "CPU", run)
+    config = OptimizerConfig(min_graph_nodes=100, verify="all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OptimizerWarning)
+        _, report = optimize_with_report(graph, ["z:0"], ["x:0"], config, [one])
+    return report.runs[0].outcome, report.runs[0].reason
+
+
+def test_an_answer_with_another_result_is_refused() -> None:
+    graph = negation()
+    graph.set_op(graph["y"], "Exp")
+    outcome, reason = ran_both(to_abs, graph)
+    assert outcome == "rejected"
+    assert "plugin p changed the result [pass-changed-result]" in reason
+
+
+def test_an_answer_that_does_not_run_any_more_is_refused() -> None:
+    outcome, reason = ran_both(without_kernel, negation())
+    assert outcome == "rejected"
+    assert "the graph does not run any more: node 'z'" in reason
+
+
+def test_an_answer_with_the_same_result_holds() -> None:
+    def straight(graph: Graph) -> None:
+        graph.set_op(graph["z"], "Identity")
+        graph.set_inputs(graph["z"], [(graph["x"], 0)])
+
+    assert ran_both(straight, negation()) == ("changed", "")
+
+
+def test_a_graph_with_state_or_chance_is_not_run() -> None:
+    graph = negation((2,))
+    shape = const(graph, "shape", [2])
+    attrs = {"T": INT32, "dtype": FLOAT32, "seed": 0, "seed2": 0}
+    drawn = graph.add("RandomUniform", "drawn", [shape], attrs=attrs)
+    graph.set_inputs(graph["y"], [(drawn, 0)])
+    assert ran_both(to_abs, graph) == ("changed", "")
+
+
+def test_a_graph_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from drystone_optimizer.checking import trials
+
+    monkeypatch.setattr(trials, "SECONDS", 1e-9)
+    graph = negation()
+    graph.set_op(graph["y"], "Exp")
+    assert ran_both(to_abs, graph) == ("changed", "")
+
+
+def test_by_default_graphs_of_plugins_in_python_are_not_run() -> None:
+    graph = negation()
+    graph.set_op(graph["y"], "Exp")
+    assert OptimizerConfig().verify == "unsigned"
+    one = Optimizer("p", "1.2", "/plugins/p.so", "CPU", lambda work: work.graph)
+    assert not one.is_unsigned()

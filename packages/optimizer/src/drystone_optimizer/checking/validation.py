@@ -15,7 +15,7 @@ from drystone_optimizer.checking.runs import Feeds, Runner
 from drystone_optimizer.config import NUMERIC
 from drystone_optimizer.rules import Numeric
 
-__all__ = ["Validator"]
+__all__ = ["Validator", "refuse"]
 
 
 class Validator:
@@ -63,20 +63,21 @@ class Validator:
             try:
                 found.append(self.runner.run(graph, self.fetches, sample))
             except DrystoneError as error:
-                _refuse(name, numeric, k, f"the graph does not run any more: {error.what}", error)
+                refuse(name, numeric, k, f"the graph does not run any more: {error.what}", error)
             exact = self.runner.executor == "reference"
             said = first_difference(
                 self.fetches, self._values[k], found[k], numeric, to_the_bit=exact
             )
             if said:
-                _refuse(name, numeric, k, said, None)
+                refuse(name, numeric, k, said, None)
         self.checked += 1
         self._values = found
 
 
-def _refuse(
+def refuse(
     name: str, numeric: Numeric, sample: int, found: str, inner: DrystoneError | None
 ) -> NoReturn:
+    """Raise ``GraphError`` (``pass-changed-result``)."""
     raise GraphError(
         f"{name} changed the result",
         check=f"sample {sample} gives the same before and after, as far as the numeric class says",

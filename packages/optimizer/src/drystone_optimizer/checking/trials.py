@@ -1,0 +1,63 @@
+"""A plugin's answer tried on made-up inputs before it replaces the graph, in bounded time.
+
+Only graphs without state and effects are run: what the answer is held against must be what every
+run gives. Of a graph that does not run on made-up inputs, or not in time, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from drystone_base.errors import DrystoneError
+from drystone_base.graph import Graph
+from drystone_base.session import Session, SessionConfig
+from drystone_optimizer.checking.comparison import first_difference
+from drystone_optimizer.checking.runs import Feeds, draw, inputs_of
+from drystone_optimizer.checking.validation import refuse
+from drystone_optimizer.purity import Effects
+from drystone_optimizer.rules import Numeric
+
+__all__ = ["SECONDS", "try_both"]
+
+SECONDS: Final = 1.0
+"""For each of the two graphs, to prepare and to run it."""
+_NODES: Final = 20_000
+_LATE: Final = ("deadline-exceeded", "cancelled")
+
+
+def try_both(
+    plugin: str, before: Graph, after: Graph, fetches: Sequence[str], feeds: Sequence[str]
+) -> None:
+    """Raise ``GraphError`` (``pass-changed-result``) where the results are clearly others.
+
+    They may differ as the class ``approximate`` says: nobody told the plugin of another.
+    """
+    if len(before) > _NODES or not (_has_no_effects(before) and _has_no_effects(after)):
+        return
+    try:
+        (sample,) = draw(inputs_of(before, feeds), 0, 1, {})
+        known = _run(before, fetches, sample)
+    except DrystoneError:
+        return
+    numeric = Numeric.APPROXIMATE
+    try:
+        found = _run(after, fetches, sample)
+    except DrystoneError as error:
+        if error.code in _LATE:
+            return
+        refuse(plugin, numeric, 0, f"the graph does not run any more: {error.what}", error)
+    said = first_difference(fetches, known, found, numeric, to_the_bit=False)
+    if said:
+        refuse(plugin, numeric, 0, said, None)
+
+
+def _has_no_effects(graph: Graph) -> bool:
+    effects = Effects(graph.functions)
+    return all(node.op.startswith("Placeholder") or effects.level(node) == 0 for node in graph)
+
+
+def _run(graph: Graph, fetches: Sequence[str], feeds: Feeds) -> list[Any]:
+    config = SessionConfig(optimizer="off", deterministic=True, deadline=SECONDS)
+    with Session(graph, config) as session:
+        return list(session.run(list(fetches), dict(feeds)))
