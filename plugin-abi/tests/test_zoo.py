@@ -121,8 +121,8 @@ def refusal(child: Callable[..., Any], path: Path, policy: str = "allow_unverifi
         ("no_entry", "plugin-no-entry", "no entry symbol"),
         (
             "missing_symbol",
-            "plugin-unresolved-symbols",
-            "leaves 1 undefined: 1 of TensorFlow's C interface (TF_NobodyHasThis)",
+            "plugin-init-failed",
+            "called TF_NobodyHasThis, a function that neither the host nor a library of",
         ),
         (
             "zero_size",

@@ -234,6 +234,6 @@ def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
         raise InterruptedError
 
     monkeypatch.setattr(_probe_child, "open_plugin", opened)
-    request = {"imports": ["any"], "name": "x", "path": "x.so", "modules": []}
+    request = {"imports": ["any"], "name": "x", "path": "x.so", "modules": [], "without": []}
     with pytest.raises(InterruptedError):
         _probe_child._try(request, pytest.fail)

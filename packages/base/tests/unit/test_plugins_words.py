@@ -132,7 +132,7 @@ def test_all_missing_symbols_are_counted_by_owner(compile_library: Compile, tmp_
         f"{calls}  TF_Lost();\n}} }}\n",
         encoding="utf-8",
     )
-    found = audit_symbols(plugin(compile_library(source)), OPEN).error
+    found = audit_symbols(plugin(compile_library(source)), Settings()).error
     assert found is not None
     assert found.code == "plugin-needs-cxx"
     assert (

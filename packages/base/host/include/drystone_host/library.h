@@ -51,6 +51,19 @@ TF_CAPI_EXPORT extern void DS_InspectFile(const char* path, TF_Buffer* out, TF_S
  * Returns NULL unless OK. */
 TF_CAPI_EXPORT extern DS_Library* DS_OpenLibrary(const char* path, TF_Status* status);
 
+/* The same for a library that needs functions which neither the host nor a library of its own
+ * defines: `functions` are their `count` names as they are in its file. It is opened nevertheless, and
+ * a call of one of them ends what the plugin was called for with UNIMPLEMENTED and a message that names
+ * function and plugin, as if the plugin had thrown an exception. Where none can pass (in a constructor,
+ * in a thread of the plugin's own) the message goes to the standard error output, and the process ends.
+ * Nobody else finds these names. At most 1024 in a process.
+ *
+ * INVALID_ARGUMENT    also: functions, or a name, is NULL
+ * RESOURCE_EXHAUSTED  there are too many of them */
+TF_CAPI_EXPORT extern DS_Library* DS_OpenLibraryWithout(const char* path,
+                                                        const char* const* functions, int count,
+                                                        TF_Status* status);
+
 /* Entry symbols the library exports that this host knows, in the order they should be called: write
  * up to `max` of them to `symbols` and return how many there are. `symbols` may be NULL when `max`
  * is 0. The strings live forever. 0 for a NULL library. */

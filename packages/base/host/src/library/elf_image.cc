@@ -27,9 +27,23 @@ constexpr int kSegments = 3;
 struct Image {
   ElfW(Ehdr) header;
   ElfW(Phdr) segments[kSegments];
-  ElfW(Word) hash[4];  // one empty bucket, one chain
-  ElfW(Sym) symbol;    // the undefined symbol that every table begins with
 };
+
+// What lies behind the head of the image.
+struct Parts {
+  std::string symbols;  // from the undefined symbol on that every table begins with
+  std::string hash;
+  std::string strings = std::string(1, '\0');
+
+  std::size_t text(const std::string& value) {
+    const std::size_t at = strings.size();
+    strings.append(value).push_back('\0');
+    return at;
+  }
+};
+
+constexpr std::size_t kSymbols = sizeof(Image);
+static_assert(kSymbols % alignof(ElfW(Sym)) == 0);
 
 // The header of the file this code is in, which states machine, class, byte order and flags.
 const ElfW(Ehdr)* own_header() {
@@ -54,25 +68,53 @@ ElfW(Phdr) segment(ElfW(Word) type, ElfW(Word) flags, std::size_t offset, std::s
   return out;
 }
 
-// Entries of the dynamic section; `strings` begins after the last of them.
+// The hash of the ELF specification.
+ElfW(Word) hash_of(const std::string& name) {
+  ElfW(Word) out = 0;
+  for (const char c : name) {
+    out = (out << 4) + static_cast<unsigned char>(c);
+    const ElfW(Word) high = out & 0xf0000000;
+    out = (out ^ (high >> 24)) & ~high;
+  }
+  return out;
+}
+
+// Symbols without addresses, which are known when the image lies somewhere.
+Parts parts_of(const std::vector<std::string>& defined) {
+  Parts out;
+  const std::size_t buckets = defined.empty() ? 1 : defined.size();
+  std::vector<ElfW(Word)> hash(2 + buckets + 1 + defined.size());
+  hash[0] = static_cast<ElfW(Word)>(buckets);
+  hash[1] = static_cast<ElfW(Word)>(defined.size() + 1);
+  ElfW(Sym) symbol = {};
+  append(&out.symbols, &symbol, sizeof symbol);
+  for (std::size_t k = 0; k < defined.size(); ++k) {
+    symbol.st_name = static_cast<ElfW(Word)>(out.text(defined[k]));
+    symbol.st_info = (STB_GLOBAL << 4) | STT_FUNC;
+    symbol.st_shndx = 1;
+    append(&out.symbols, &symbol, sizeof symbol);
+    ElfW(Word)& first = hash[2 + hash_of(defined[k]) % buckets];
+    hash[2 + buckets + k + 1] = first;
+    first = static_cast<ElfW(Word)>(k + 1);
+  }
+  if (hash.size() % 2 != 0) hash.push_back(0);  // the dynamic section behind it is aligned
+  append(&out.hash, hash.data(), hash.size() * sizeof hash[0]);
+  return out;
+}
+
+// Entries of the dynamic section; the strings begin after the last of them.
 std::string dynamic_section(const std::string& soname, const std::vector<std::string>& needed,
-                            std::string* strings) {
+                            Parts* parts) {
   std::vector<std::pair<ElfW(Sxword), ElfW(Xword)>> entries;
-  strings->assign(1, '\0');
-  const auto text = [&](const std::string& value) {
-    const std::size_t at = strings->size();
-    strings->append(value).push_back('\0');
-    return at;
-  };
-  for (const std::string& name : needed) entries.emplace_back(DT_NEEDED, text(name));
-  if (!soname.empty()) entries.emplace_back(DT_SONAME, text(soname));
-  const std::size_t count = entries.size() + 6;
-  const std::size_t table = sizeof(Image) + count * sizeof(ElfW(Dyn));
-  entries.emplace_back(DT_HASH, offsetof(Image, hash));
-  entries.emplace_back(DT_SYMTAB, offsetof(Image, symbol));
+  for (const std::string& name : needed) entries.emplace_back(DT_NEEDED, parts->text(name));
+  if (!soname.empty()) entries.emplace_back(DT_SONAME, parts->text(soname));
+  const std::size_t hash = kSymbols + parts->symbols.size();
+  const std::size_t table = hash + parts->hash.size() + (entries.size() + 6) * sizeof(ElfW(Dyn));
+  entries.emplace_back(DT_HASH, hash);
+  entries.emplace_back(DT_SYMTAB, kSymbols);
   entries.emplace_back(DT_SYMENT, sizeof(ElfW(Sym)));
   entries.emplace_back(DT_STRTAB, table);
-  entries.emplace_back(DT_STRSZ, strings->size());
+  entries.emplace_back(DT_STRSZ, parts->strings.size());
   entries.emplace_back(DT_NULL, 0);
   std::string out;
   for (const auto& [tag, value] : entries) {
@@ -82,6 +124,31 @@ std::string dynamic_section(const std::string& soname, const std::vector<std::st
     append(&out, &entry, sizeof entry);
   }
   return out;
+}
+
+std::string image_of(const std::string& soname, const std::vector<std::string>& needed,
+                     const std::vector<std::string>& defined) {
+  Parts parts = parts_of(defined);
+  const std::string dynamic = dynamic_section(soname, needed, &parts);
+  const std::size_t start = kSymbols + parts.symbols.size() + parts.hash.size();
+  const std::size_t size = start + dynamic.size() + parts.strings.size();
+  const ElfW(Ehdr)* own = own_header();
+  Image image = {};
+  std::memcpy(image.header.e_ident, own->e_ident, EI_NIDENT);
+  image.header.e_type = ET_DYN;
+  image.header.e_machine = own->e_machine;
+  image.header.e_version = EV_CURRENT;
+  image.header.e_flags = own->e_flags;
+  image.header.e_phoff = offsetof(Image, segments);
+  image.header.e_ehsize = sizeof(ElfW(Ehdr));
+  image.header.e_phentsize = sizeof(ElfW(Phdr));
+  image.header.e_phnum = kSegments;
+  image.segments[0] = segment(PT_LOAD, PF_R | PF_W, 0, size);
+  image.segments[1] = segment(PT_DYNAMIC, PF_R | PF_W, start, dynamic.size());
+  image.segments[2] = segment(PT_GNU_STACK, PF_R | PF_W, 0, 0);
+  std::string out;
+  append(&out, &image, sizeof image);
+  return out + parts.symbols + parts.hash + dynamic + parts.strings;
 }
 
 // A file with a name of its own that the linker can open and nobody else can change.
@@ -108,27 +175,23 @@ int memory_file(const std::string& image) {
 }  // namespace
 
 std::string elf_image(const std::string& soname, const std::vector<std::string>& needed) {
-  std::string strings;
-  const std::string dynamic = dynamic_section(soname, needed, &strings);
-  const std::size_t size = sizeof(Image) + dynamic.size() + strings.size();
-  const ElfW(Ehdr)* own = own_header();
-  Image image = {};
-  std::memcpy(image.header.e_ident, own->e_ident, EI_NIDENT);
-  image.header.e_type = ET_DYN;
-  image.header.e_machine = own->e_machine;
-  image.header.e_version = EV_CURRENT;
-  image.header.e_flags = own->e_flags;
-  image.header.e_phoff = offsetof(Image, segments);
-  image.header.e_ehsize = sizeof(ElfW(Ehdr));
-  image.header.e_phentsize = sizeof(ElfW(Phdr));
-  image.header.e_phnum = kSegments;
-  image.segments[0] = segment(PT_LOAD, PF_R | PF_W, 0, size);
-  image.segments[1] = segment(PT_DYNAMIC, PF_R | PF_W, sizeof(Image), dynamic.size());
-  image.segments[2] = segment(PT_GNU_STACK, PF_R | PF_W, 0, 0);
-  image.hash[0] = image.hash[1] = 1;
-  std::string out;
-  append(&out, &image, sizeof image);
-  return out + dynamic + strings;
+  return image_of(soname, needed, {});
+}
+
+std::string open_definitions(const std::vector<Definition>& definitions) {
+  std::vector<std::string> names;
+  for (const Definition& one : definitions) names.push_back(one.name);
+  std::string error;
+  void* handle = open_image(image_of("", {}, names), 0, &error);
+  link_map* map = nullptr;
+  if (handle == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
+    fail(TF_FAILED_PRECONDITION, "a library for missing functions cannot be opened: " + error);
+  }
+  auto* symbols = reinterpret_cast<ElfW(Sym)*>(map->l_addr + kSymbols);
+  for (std::size_t k = 0; k < definitions.size(); ++k) {
+    symbols[k + 1].st_value = reinterpret_cast<ElfW(Addr)>(definitions[k].address) - map->l_addr;
+  }
+  return map->l_name;
 }
 
 void* open_image(const std::string& image, int flags, std::string* error) {

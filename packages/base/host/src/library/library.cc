@@ -50,6 +50,22 @@ using namespace drystone::host;
 
 extern "C" {
 
+DS_Library* DS_OpenLibraryWithout(const char* path, const char* const* functions, int count,
+                                  TF_Status* status) {
+  DS_Library* out = nullptr;
+  guarded(status, "DS_OpenLibrary", [&] {
+    require(status, "status");
+    std::vector<std::string> without;
+    if (count > 0) require(functions, "functions");
+    for (int k = 0; k < count; ++k) {
+      require(functions[k], "a name in functions");
+      without.emplace_back(functions[k]);
+    }
+    out = open_library(path, without);
+  });
+  return out;
+}
+
 DS_Library* DS_OpenLibrary(const char* path, TF_Status* status) {
   DS_Library* out = nullptr;
   guarded(status, "DS_OpenLibrary", [&] {

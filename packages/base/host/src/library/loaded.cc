@@ -78,7 +78,7 @@ void take(Library& library, const Changes& changes, const std::string& when) {
 }
 
 // Opens the file, whose constructors run.
-void open_into(DS_Library& library) {
+void open_into(DS_Library& library, const std::vector<std::string>& without) {
   prepare_last_words();
   prepare_thread();
   const OutputToError elsewhere;
@@ -86,18 +86,19 @@ void open_into(DS_Library& library) {
   {
     const LibraryScope scope(&library);  // its constructors may register things
     const PluginCall running("a constructor", library.path.c_str());
-    library.handle = open_plugin(library.path);
+    library.handle = open_plugin(library.path, without);
   }
   take(library, state.put_back(), "while it was opened");
 }
 
-DS_Library* open_new(const std::string& path, const FileState& checked) {
+DS_Library* open_new(const std::string& path, const FileState& checked,
+                     const std::vector<std::string>& without) {
   auto library = std::make_unique<DS_Library>();
   library->path = path;
   const std::vector<Mapped> before = mapped_files();
   const GlobalNames global;
   require_unchanged(path, checked, "checked; it was not opened");
-  open_into(*library);
+  open_into(*library, without);
   remember_code_of(path, before);
   require_unchanged(path, checked, "opened; its constructors may have run, but it is not called");
   if (DS_Library* same = find_handle(library->handle); same != nullptr) {
@@ -144,7 +145,7 @@ std::recursive_mutex& library_lock() {
   return *mutex;
 }
 
-DS_Library* open_library(const char* path) {
+DS_Library* open_library(const char* path, const std::vector<std::string>& without) {
   require(path, "path");
   if (*path == '\0') fail(TF_INVALID_ARGUMENT, "path must not be empty");
   const std::string real = real_path(path);
@@ -158,7 +159,7 @@ DS_Library* open_library(const char* path) {
   const FileBytes bytes(real);
   require_whole_library(real, bytes.view());
   require_platform(real, bytes.view());
-  return open_new(real, bytes.state());
+  return open_new(real, bytes.state(), without);
 }
 
 bool settle_changes(std::string_view path, HostState& state, const std::string& when) {

@@ -29,8 +29,9 @@ struct DS_Library : drystone::host::Library {
 
 namespace drystone::host {
 
-// Opens the file, or finds it among those open. Throws Failure.
-DS_Library* open_library(const char* path);
+// Opens the file, or finds it among those open; functions that it needs `without` anybody who defines
+// them fail when they are called. Throws Failure.
+DS_Library* open_library(const char* path, const std::vector<std::string>& without = {});
 
 // Held while libraries are opened, initialised or described. Recursive: a library's constructor or
 // entry function may open another library.

@@ -15,6 +15,7 @@
 #include "core/failure.h"
 #include "library/binding.h"
 #include "library/elf_image.h"
+#include "library/stand_ins.h"
 
 namespace drystone::host {
 namespace {
@@ -93,13 +94,17 @@ void* find_own_symbol(void* handle, const char* name) noexcept {
   return owner == map ? found : nullptr;
 }
 
-void* open_plugin(const std::string& path) {
+void* open_plugin(const std::string& path, const std::vector<std::string>& without) {
   const std::string host = host_name();
   const int flags = binding_flags();
+  std::vector<std::string> needed = {path};
+  if (!host.empty()) needed.insert(needed.begin(), host);
+  if (!without.empty()) needed.push_back(open_stand_ins(path, without));
+  const Opening no_throwing;
   std::string error;
   for (;;) {
-    void* wrapper = host.empty() ? open_file(path.c_str(), flags, &error)
-                                 : open_image(elf_image("", {host, path}), flags, &error);
+    void* wrapper = needed.size() == 1 ? open_file(path.c_str(), flags, &error)
+                                       : open_image(elf_image("", needed), flags, &error);
     if (wrapper != nullptr) break;
     const std::string missing = missing_tensorflow_library(error);
     if (missing.empty()) fail(TF_FAILED_PRECONDITION, error);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,14 @@ __all__ = [
     "registered_apart",
 ]
 
-_open = declare("DS_OpenLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_open = declare(
+    "DS_OpenLibraryWithout",
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(ctypes.c_char_p),
+    ctypes.c_int,
+    ctypes.c_void_p,
+)
 _entries = declare(
     "DS_LibraryEntries",
     ctypes.c_int,
@@ -114,11 +122,17 @@ class HostLibrary:
         return facts
 
 
-def open_library(path: str | os.PathLike[str], name: str = "") -> HostLibrary:
-    """Open a library without calling its entry functions; raises ``HostError``."""
+def open_library(
+    path: str | os.PathLike[str], name: str = "", without: Sequence[str] = ()
+) -> HostLibrary:
+    """Open a library without calling its entry functions; raises ``HostError``.
+
+    ``without``: functions that it needs and nobody defines, which fail when they are called.
+    """
     file = os.fspath(path)
+    names = (ctypes.c_char_p * len(without))(*map(os.fsencode, without))
     with Status(f"{file} cannot be opened") as status:
-        handle = _open(os.fsencode(file), status.pointer)
+        handle = _open(os.fsencode(file), names, len(without), status.pointer)
     return HostLibrary(handle, os.path.realpath(file), name or os.path.basename(file))
 
 

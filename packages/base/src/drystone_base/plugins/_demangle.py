@@ -38,12 +38,12 @@ _demangle = declare("__cxa_demangle", _POINTER, ctypes.c_char_p, _POINTER, _POIN
 _free = declare("free", None, _POINTER)
 
 
-def demangled(name: str) -> str:
-    """A symbol as its author wrote it, of bounded length; one of C as it is."""
+def demangled(name: str, *, whole: bool = False) -> str:
+    """A symbol as its author wrote it, of bounded length unless ``whole``; one of C as it is."""
     text = name
     if name.startswith("_Z") and len(name) <= _LONGEST:
         text = _cxx_demangle(name)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if whole or len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _cxx_demangle(name: str) -> str:

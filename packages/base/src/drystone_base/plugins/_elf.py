@@ -28,6 +28,7 @@ _SHARED: Final = 3
 _LOAD, _DYNAMIC = 1, 2
 _NULL, _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ = 0, 1, 4, 5, 6, 10
 _SONAME, _RPATH, _RUNPATH, _GNU_HASH, _FLAGS_1 = 14, 15, 29, 0x6FFFFEF5, 0x6FFFFFFB
+_CALLS, _CALLS_SIZE, _OTHERS, _OTHERS_SIZE = 23, 2, 7, 8
 _IS_PROGRAM: Final = 0x08000000
 _DYNAMIC_SYMBOLS: Final = 11
 _MOST_SEGMENTS, _MOST_ENTRIES = 512, 65536
@@ -66,6 +67,7 @@ class ElfFile:
     ``exports`` are names that it defines for others, ``imports`` those that it must find elsewhere;
     what it can do without (weak symbols) is in neither. The system's libraries have thousands of
     names that nobody asks for: they are read when they are, and raise ``BadElf`` then.
+    ``calls`` and ``others`` say where in the file its relocations for calls, and all others, are.
     """
 
     header: ElfHeader
@@ -75,6 +77,8 @@ class ElfFile:
     runpath: tuple[str, ...]
     is_program: bool
     symbols: Symbols
+    calls: tuple[int, int] = (0, 0)
+    others: tuple[int, int] = (0, 0)
 
     @cached_property
     def exports(self) -> frozenset[str]:
@@ -142,7 +146,17 @@ def parse(data: Any) -> ElfFile:
     symbols = _symbols(held, loads, values, strings)
     program = bool(values.get(_FLAGS_1, 0) & _IS_PROGRAM)
     soname = texts[_SONAME][0] if texts[_SONAME] else ""
-    return ElfFile(header, soname, texts[_NEEDED], paths[_RPATH], paths[_RUNPATH], program, symbols)
+    return ElfFile(
+        header,
+        soname,
+        texts[_NEEDED],
+        paths[_RPATH],
+        paths[_RUNPATH],
+        program,
+        symbols,
+        _relocations(loads, values, _CALLS, _CALLS_SIZE),
+        _relocations(loads, values, _OTHERS, _OTHERS_SIZE),
+    )
 
 
 _Loads = list[tuple[int, int, int]]
@@ -188,6 +202,12 @@ def _offset(loads: _Loads, address: int, what: str) -> int:
         if start <= address < start + size:
             return offset + address - start
     raise BadElf(f"{what} is at address {address:#x}, which no segment holds")
+
+
+def _relocations(loads: _Loads, values: dict[int, int], table: int, size: int) -> tuple[int, int]:
+    if not values.get(size, 0) or table not in values:
+        return 0, 0
+    return _offset(loads, values[table], "a table of relocations"), values[size]
 
 
 def _strings(data: Bytes, loads: _Loads, values: dict[int, int]) -> bytes:

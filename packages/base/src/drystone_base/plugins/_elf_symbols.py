@@ -7,7 +7,7 @@ linker looks a name up: a few of a thousand names are found without reading the 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -112,6 +112,16 @@ class Symbols:
         if self.hashed is None:
             return set(names) & self.names(defined=True)
         return {name for name in names if self._finds(self.hashed, name.encode())}
+
+    def undefined(self, names: Container[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Those of the names that must be elsewhere, with the index and the type of each."""
+        rows = self._rows()
+        found = {}
+        for index in np.flatnonzero(_is_needed(rows)).tolist():
+            name = text_at(self.strings, int(rows["name"][index])).encode("utf-8", "replace")
+            if name in names:
+                found[name] = index, int(rows["info"][index]) & 15
+        return found
 
     def _rows(self) -> Any:
         return np.frombuffer(self.table, [(name, self.order + kind) for name, kind in _SYMBOL])

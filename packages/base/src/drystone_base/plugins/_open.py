@@ -24,7 +24,7 @@ def open_plugin(plugin: Plugin) -> StepResult:
     from drystone_base.host.library import open_library
 
     try:
-        plugin.library = open_library(plugin.path, plugin.name)
+        plugin.library = open_library(plugin.path, plugin.name, plugin.without)
     except HostError as error:
         if error.code == "host-library-missing":
             raise

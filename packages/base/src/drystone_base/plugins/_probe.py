@@ -118,9 +118,8 @@ def _memory(plugin: Plugin) -> Path | None:
     from drystone_base.host import path
 
     facts = [(file, *identity(file)) for file in (plugin.path, os.fspath(path()))]
-    key = hashlib.sha256(repr((facts, sys.version, _tensorflow_version())).encode()).hexdigest()[
-        :32
-    ]
+    facts += [(plugin.without, sys.version, _tensorflow_version())]
+    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     try:
         return Path(cache_folder(), "probes", f"{key}.json")
     except RuntimeError:

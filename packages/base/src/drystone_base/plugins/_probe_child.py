@@ -35,7 +35,8 @@ def _try(request: dict[str, Any], tell: Any) -> None:
     load_no_others()
     for module in request["imports"]:
         import_module(module)
-    plugin = Plugin(request["name"], request["path"], "probe", modules=tuple(request["modules"]))
+    plugin = Plugin(request["name"], request["path"], "probe")
+    plugin.modules, plugin.without = tuple(request["modules"]), tuple(request["without"])
     before = _files()
     if plugin.take(open_plugin(plugin)):
         plugin.take(initialise(plugin))

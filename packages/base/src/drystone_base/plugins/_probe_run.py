@@ -46,6 +46,7 @@ def run_child(
             "path": plugin.path,
             "name": plugin.name,
             "modules": plugin.modules,
+            "without": plugin.without,
             "memory": memory,
             "nonce": nonce,
         }

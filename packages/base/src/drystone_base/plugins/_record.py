@@ -94,8 +94,8 @@ class Plugin:
     ``name`` is its manifest's, else made from the file's; ``found_in`` says which search found it.
     ``modules`` and ``offers`` are its manifest's, whose bytes are ``manifest``. ``identity`` is the
     state of the file that was checked, ``digest`` the SHA-256 of what a signature vouches for, in
-    hexadecimal digits. ``library`` is there once the
-    host has opened it; ``registered`` says what it then registered.
+    hexadecimal digits. ``without`` are functions that it needs and nobody defines. ``library`` is
+    there once the host has opened it; ``registered`` says what it then registered.
     """
 
     name: str
@@ -114,6 +114,7 @@ class Plugin:
     text: str = "nothing has asked for plugins yet"
     steps: list[StepResult] = field(default_factory=list)
     error: PluginError | None = None
+    without: tuple[str, ...] = ()
     library: HostLibrary | None = None
     registered: dict[str, list[str]] = field(default_factory=dict)
 

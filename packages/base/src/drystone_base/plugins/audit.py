@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from drystone_base.errors import PluginError
 from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._demangle import by_owner
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
+from drystone_base.plugins._elf_calls import functions_among
 from drystone_base.plugins._linker import Closure, closure_of, is_system
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
@@ -33,12 +34,14 @@ class Audit:
     ``entries`` are entry symbols of modules, in the library or in companions that it needs;
     ``exports`` are all names that it defines itself.
     ``missing`` are needed libraries that are not found, ``aliased`` those of TensorFlow that the
-    host answers to. ``undefined`` are symbols that nobody defines, by the file that needs them.
+    host answers to. ``undefined`` are symbols that nobody defines, by the file that needs them;
+    ``functions`` are functions among them.
     """
 
     elf: ElfFile
     entries: tuple[str, ...]
     exports: tuple[str, ...]
+    functions: frozenset[str]
     missing: dict[str, str]
     aliased: tuple[str, ...]
     undefined: dict[str, tuple[str, ...]]
@@ -48,6 +51,11 @@ class Audit:
     def unresolved(self) -> tuple[str, ...]:
         """Every symbol that nobody defines."""
         return tuple(sorted({name for names in self.undefined.values() for name in names}))
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Those of them that are no functions, or may not be."""
+        return tuple(name for name in self.unresolved if name not in self.functions)
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -62,6 +70,7 @@ class Audit:
             "missing_libraries": sorted(self.missing),
             "aliased": list(self.aliased),
             "unresolved": list(self.unresolved[:50]),
+            "data": list(self.data[:50]),
             "entries": list(self.entries),
             "exports": len(self.extra),
             "exports_sample": list(self.extra[:_SAMPLE]),
@@ -78,15 +87,27 @@ def read(path: str | os.PathLike[str]) -> Audit:
     exports = elf.exports
     own = [f.exports for place, f in closure.files.items() if not is_system(place)]
     entries = set(entry_symbols()) & exports.union(*own)
+    undefined = _undefined(file, elf, closure)
     return Audit(
         elf,
         tuple(sorted(entries)),
         tuple(sorted(exports)),
+        _functions({file: elf, **closure.files}, undefined),
         closure.missing,
         tuple(sorted(closure.aliased)),
-        _undefined(file, elf, closure),
+        undefined,
         tuple(closure.searched),
     )
+
+
+def _functions(
+    files: Mapping[str, ElfFile], undefined: Mapping[str, tuple[str, ...]]
+) -> frozenset[str]:
+    """Undefined symbols that are functions to all files that need them."""
+    kinds = [(set(names), functions_among(file, files[file], names))
+             for file, names in undefined.items()]  # fmt: skip
+    data = set[str]().union(*(names - functions for names, functions in kinds))
+    return frozenset(set[str]().union(*(functions for _, functions in kinds)) - data)
 
 
 def audit_symbols(plugin: Plugin, settings: Settings) -> StepResult:
@@ -94,17 +115,33 @@ def audit_symbols(plugin: Plugin, settings: Settings) -> StepResult:
     found = _read(plugin)
     if isinstance(found, PluginError):
         return failed("audit", found)
-    error = _not_for_us(plugin, found.elf) or _refusal(plugin, found)
+    error = _not_for_us(plugin, found.elf) or _refusal(plugin, found, settings)
     if error is None and found.extra and settings.policy == "strict":
         error = _unclean(plugin, found.extra)
     if error is not None:
         return failed("audit", error, **found.facts())
-    if found.extra:
-        text = f"exports {len(found.extra)} symbols beside its entry symbols, such as " + _some(
-            found.extra, 3
-        )
-        return passed("audit", reason="plugin-exports", text=text, **found.facts())
+    plugin.without = found.unresolved
+    remarks = _remarks(found)
+    if remarks:
+        text = "; ".join(remarks.values())
+        return passed("audit", reason=next(iter(remarks)), text=text, **found.facts())
     return passed("audit", **found.facts())
+
+
+def _remarks(found: Audit) -> dict[str, str]:
+    """What is worth knowing of a library that passes, by reason."""
+    remarks = {}
+    if found.unresolved:
+        remarks["plugin-undefined-functions"] = (
+            f"leaves {len(found.unresolved)} functions undefined, which fail when they are called: "
+            f"{by_owner(found.unresolved)}"
+        )
+    if found.extra:
+        remarks["plugin-exports"] = (
+            f"exports {len(found.extra)} symbols beside its entry symbols, such as "
+            f"{_some(found.extra, 3)}"
+        )
+    return remarks
 
 
 def _read(plugin: Plugin) -> Audit | PluginError:
@@ -182,7 +219,8 @@ def _some(names: Sequence[str], count: int) -> str:
     return ", ".join(names[:count]) + more
 
 
-def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
+def _refusal(plugin: Plugin, found: Audit, settings: Settings) -> PluginError | None:
+    """What stands against opening it, by what it needs and what it offers."""
     if found.missing:
         needed = [f"{name} (for {os.path.basename(o)})" for name, o in found.missing.items()]
         return plugin.refuse(
@@ -199,20 +237,33 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
             code="plugin-missing-library",
             status="NOT_FOUND",
         )
-    names = found.unresolved
-    if not names:
+    only_functions = not found.data
+    if not found.unresolved or (settings.policy == "allow_unverified" and only_functions):
         return None if found.entries else no_entry(plugin)
-    mangled = [name for name in names if name.startswith("_Z")]
+    return _lacking(plugin, found, only_functions=only_functions)
+
+
+def _lacking(plugin: Plugin, found: Audit, *, only_functions: bool) -> PluginError:
+    """An error that counts what nobody defines."""
+    names = found.unresolved
     files = ", ".join(os.path.basename(place) for place in found.undefined)
     counted = f"{files} leaves {len(names)} undefined: {by_owner(names)}"
-    if mangled:
+    if not only_functions and len(found.data) < len(names):
+        counted += f"; {len(found.data)} of them are data, not functions: {by_owner(found.data)}"
+    trusting = (
+        "DRYSTONE_PLUGIN_POLICY=allow_unverified loads it with what it does have, if you trust it; "
+        if only_functions
+        else ""
+    )
+    if any(name.startswith("_Z") for name in names):
         return plugin.refuse(
             "needs C++ symbols of its host",
             check="between plugin and host there is only C",
             found=counted,
             needed="the C functions of drystone's headers",
             remedy=plugin.advice(
-                author="build it against drystone-plugin-abi instead of TensorFlow's C++ headers"
+                user=f"{trusting}without the plugin: {disabling(plugin.name)}",
+                author="build it against drystone-plugin-abi instead of TensorFlow's C++ headers",
             ),
             code="plugin-needs-cxx",
         )
@@ -224,7 +275,7 @@ def _refusal(plugin: Plugin, found: Audit) -> PluginError | None:
         found=counted,
         needed=f"functions of the host library {version()} or of libraries it links to",
         remedy=plugin.advice(
-            user="update drystone-base; without the plugin: " + disabling(plugin.name),
+            user=f"update drystone-base; {trusting}without the plugin: {disabling(plugin.name)}",
             author="link it with the library that defines them",
         ),
         code="plugin-unresolved-symbols",

@@ -1,0 +1,94 @@
+// Stand-ins for functions that nobody defines: see library/stand_ins.h.
+//
+// A plugin's undefined symbols must all be defined when it is opened, also those that it never uses.
+// The generated library has just their names; what they lead to is one of the functions below, each of
+// which knows its number, and thereby whose function it stands in for.
+#include "library/stand_ins.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "core/failure.h"
+#include "library/elf_image.h"
+#include "library/loaded.h"
+
+namespace drystone::host {
+namespace {
+
+constexpr std::size_t kMost = 1024;
+
+struct Missing {
+  std::string function;
+  std::string path;
+};
+
+// Written under the library lock, each before its number is given away.
+std::array<Missing, kMost>& missing() {
+  static auto* all = new std::array<Missing, kMost>;
+  return *all;
+}
+
+std::size_t& used() {
+  static std::size_t count = 0;
+  return count;
+}
+
+thread_local int openings = 0;
+
+std::string demangled(const std::string& name) {
+  int status = -1;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text != nullptr ? std::string(text.get()) : name;
+}
+
+[[noreturn]] void called(std::size_t number) {
+  const Missing& one = missing()[number];
+  std::string text = "plugin " + one.path + " called " + demangled(one.function) +
+                     ", a function that neither the host nor a library of the plugin's defines";
+  if (openings == 0) fail(TF_UNIMPLEMENTED, std::move(text));
+  text += '\n';
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  std::abort();
+}
+
+template <std::size_t Number>
+[[noreturn]] void stand_in() {
+  called(Number);
+}
+
+template <std::size_t... Numbers>
+constexpr std::array<void (*)(), sizeof...(Numbers)> table(std::index_sequence<Numbers...>) {
+  return {&stand_in<Numbers>...};
+}
+
+constexpr auto kStandIns = table(std::make_index_sequence<kMost>{});
+
+}  // namespace
+
+Opening::Opening() noexcept { ++openings; }
+Opening::~Opening() { --openings; }
+
+std::string open_stand_ins(const std::string& path, const std::vector<std::string>& functions) {
+  const std::lock_guard<std::recursive_mutex> held(library_lock());
+  if (functions.size() > kMost - used()) {
+    fail(TF_RESOURCE_EXHAUSTED, path + " leaves " + std::to_string(functions.size()) +
+                                    " functions undefined, and the host can stand in for " +
+                                    std::to_string(kMost - used()) + " more");
+  }
+  std::vector<Definition> definitions;
+  for (const std::string& function : functions) {
+    const std::size_t number = used()++;
+    missing()[number] = {function, path};
+    definitions.push_back({function, reinterpret_cast<const void*>(kStandIns[number])});
+  }
+  return open_definitions(definitions);
+}
+
+}  // namespace drystone::host
