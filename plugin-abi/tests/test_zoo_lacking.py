@@ -130,6 +130,21 @@ def test_a_call_where_nothing_can_catch_it_ends_in_its_name(
     assert "symbol lookup error" not in str(caught.value)
 
 
+def test_a_process_of_its_own_stands_in_as_well(
+    lacking: Lacking, child: Callable[..., Any]
+) -> None:
+    apart = OPTIMIZE_LACKING.replace(
+        '"allow_unverified")', '"allow_unverified", isolation="process")'
+    )
+    answer = child(apart, "", lacking(0, "TAKEN"))
+    assert answer["value"] == [-1, -2]
+    path = lacking(3)
+    answer = child(apart, "", path)
+    assert answer["value"] == [-1, -2]
+    (text,) = [text for text in answer["warnings"] if str(path) in text]
+    assert CALLED in text
+
+
 def test_nobody_else_finds_a_stand_in(lacking: Lacking, child: Callable[..., Any]) -> None:
     program = LOAD.replace(
         "print(json", "import ctypes\nanswer['found'] = hasattr(ctypes.CDLL(None), "

@@ -22,7 +22,7 @@ from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 from drystone_base.plugins._settings import Settings
 from drystone_base.plugins._words import disabling
 
-__all__ = ["Audit", "audit_symbols", "read"]
+__all__ = ["Audit", "audit_symbols", "read", "undefined_functions"]
 
 _SAMPLE: Final = 8
 
@@ -98,6 +98,12 @@ def read(path: str | os.PathLike[str]) -> Audit:
         undefined,
         tuple(closure.searched),
     )
+
+
+def undefined_functions(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """What a library needs and nobody defines, if all of that is functions; raises as above."""
+    found = read(path)
+    return () if found.data else found.unresolved
 
 
 def _functions(

@@ -108,6 +108,12 @@ def _open(path: str, name: str) -> tuple[dict[str, Any], bytes]:
     load_no_others()
     plugin = Plugin(name, path, "a process of its own")
     opened = plugin.take(open_plugin(plugin))
+    if not opened and plugin.error is not None and "undefined symbol" in plugin.error.found:
+        from drystone_base.plugins.audit import undefined_functions
+
+        # Whether it may lack some was decided where it was checked.
+        plugin = Plugin(name, path, "a process of its own", without=undefined_functions(path))
+        opened = plugin.take(open_plugin(plugin))
     if opened and plugin.library is not None:
         plugin.modules, left_out = _modules(plugin.library)
         if left_out and not plugin.modules:
