@@ -15,6 +15,7 @@ import compiling
 import pytest
 
 import drystone_abi
+from drystone_base.plugins import load_library
 
 INCLUDE = Path(drystone_abi.get_include())
 STYLE = Path(__file__).parent / "plugins" / "tf_style"
@@ -179,3 +180,12 @@ def test_plugins_need_nothing_of_the_host(
     )
     needed = re.findall(r"NEEDED.*\[(.*)\]", listed.stdout)
     assert all(re.match(r"lib(c|m|stdc\+\+|gcc_s)\.so", name) for name in needed), needed
+
+
+def test_a_plugin_that_prepares_the_platform_loads(
+    compile_library: Callable[..., Path],
+) -> None:
+    """`TF_InitMain` is there and leaves the arguments as they are."""
+    library = compile_library("loader_init_main.cc")
+    plugin = load_library(library, policy="allow_unverified")
+    assert plugin.registered["ops"] == ["PreparedOp"]

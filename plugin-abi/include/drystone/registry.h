@@ -25,6 +25,10 @@ extern "C" {
  * host's own release. Static memory; never NULL. */
 TF_CAPI_EXPORT extern const char* TF_Version(void);
 
+/* Does nothing: TensorFlow has it for platforms whose programs need a call before all others. There
+ * is no such platform here; `usage`, `argc` and `argv` may be NULL and are left as they are. */
+TF_CAPI_EXPORT extern void TF_InitMain(const char* usage, int* argc, char*** argv);
+
 /* A serialized OpList of every op that is known: those of the program, and those that plugins
  * registered so far. Definitions are complete (defaults of attributes included) but carry no
  * documentation. The caller deletes the buffer with TF_DeleteBuffer; NULL when memory is exhausted.

@@ -81,6 +81,8 @@ extern "C" {
 // The release whose headers and plugins the host was checked against.
 TF_CAPI_EXPORT const char* TF_Version(void) { return "2.15.1"; }
 
+TF_CAPI_EXPORT void TF_InitMain(const char*, int*, char***) {}
+
 TF_CAPI_EXPORT TF_Buffer* TF_GetAllOpList(void) {
   return host::answered<TF_Buffer*>(nullptr, [] {
     const std::string list = ops::whole_list();
