@@ -277,6 +277,13 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session
+def compilers(session: nox.Session) -> None:
+    """Examples, templates and test plugins with every compiler there is; `-- --help`."""
+    session.install("./plugin-abi", "ziglang")
+    session.run("python", "-m", "ci.scripts.compilers", *session.posargs)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Fuzz what reads a plugin's bytes or is called by one; `-- --help` for options."""
     install_wheels(session, "test")
