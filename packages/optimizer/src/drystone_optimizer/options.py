@@ -219,8 +219,8 @@ SETTINGS: Final = Schema(
         "verify",
         choice("unsigned", "all", "off"),
         "the plugins whose graphs are run on made-up inputs, before and after: a result that is "
-        "clearly another refuses the plugin's graph. Of graphs without state, for a second each at "
-        "most, which the first run of a signature takes longer.",
+        "clearly another refuses the plugin's graph. Of graphs without state, for three seconds "
+        "each at most, which the first run of a signature takes longer.",
         VERIFY.name,
     ),
     Setting(

@@ -21,7 +21,7 @@ from drystone_optimizer.rules import Numeric
 
 __all__ = ["SECONDS", "try_both"]
 
-SECONDS: Final = 1.0
+SECONDS: Final = 3.0
 """For each of the two graphs, to prepare and to run it."""
 _SAMPLES: Final = 2
 _NODES: Final = 20_000
