@@ -271,3 +271,105 @@ def test_nobody_loads_by_default(zoo: Callable[..., Path], child: Callable[..., 
     for kind in ("good", "aborts"):
         code, _ = refusal(child, zoo(kind), "default")
         assert code == "plugin-unsigned"
+
+
+# the process's state -----------------------------------------------------------------------------
+
+STATE = """
+import json, sys
+from drystone_base.plugins import configure, load_library
+
+configure(probe_seconds=0)
+answer = {}
+for path in sys.argv[1:]:
+    answer[path] = load_library(path, policy="allow_unverified").warnings()
+print(json.dumps(answer))
+"""
+
+CHANGES = [
+    ("flush_denormals()", "the floating-point mode (rounding, denormals)"),
+    ("umask(0123)", "the umask, from 0"),
+    ('if (chdir("/") != 0) abort()', "the working folder"),
+    ("signal(SIGINT, ignore)", "the handler of signal 2 (Interrupt)"),
+    (
+        "sigset_t s; sigemptyset(&s); sigaddset(&s, SIGINT); pthread_sigmask(SIG_BLOCK, &s, NULL)",
+        "which signals are blocked",
+    ),
+    (
+        "struct rlimit r; getrlimit(7, &r); r.rlim_cur = 99; setrlimit(7, &r)",
+        "the limit of open files",
+    ),
+    ('setlocale(LC_ALL, "C")', "the locale, from "),
+    ('setenv("ZOO", "1", 1)', "the environment variable ZOO, which was not set"),
+    ("close(1)", "standard output"),
+    ('dup2(open("/dev/null", O_RDWR), 2)', "standard error"),
+    ('prctl(PR_SET_NAME, "mine")', "the thread's name"),
+]
+
+
+def test_what_a_plugin_changes_is_put_back_with_a_remark(
+    child: Callable[..., Any], compile_library: Callable[..., Path]
+) -> None:
+    """Its JSON is whole, though each prints to standard output and one closes that."""
+    expected = {}
+    for number, (change, told) in enumerate(CHANGES):
+        device = f'-DDEVICE="ZOO_STATE_{number}"'
+        flags = [device, "-DWHEN=kEntry", f"-DCHANGES=(void)change_all;{change}"]
+        expected[str(compile_library("host_state.c", flags=flags))] = told
+    answer = child(STATE, *expected)
+    for path, told in expected.items():
+        said = " ".join(text for text in answer[path] if "it changed" in text)
+        assert said.startswith(f"while TF_InitGraph ran it changed {told}")
+        assert said.endswith("; that was put back")
+
+
+# processes of their own --------------------------------------------------------------------------
+
+ISOLATED = """
+import json, sys
+from drystone_base import Graph, Session
+from drystone_base.dtypes import FLOAT32
+from drystone_base.errors import DrystoneError
+from drystone_base.plugins import load_library
+
+answer = {"errors": []}
+for number, path in enumerate(sys.argv[1:]):
+    assert load_library(path, policy="allow_unverified", isolation="unsigned").is_isolated
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
+    graph.add(f"Zoo{number}", "y", [x])
+    graph.add("Neg", "z", [x], attrs={"T": FLOAT32})
+    try:
+        Session(graph).run("y:0", {"x:0": [1, 2]})
+    except DrystoneError as error:
+        answer["errors"].append([error.code, error.status, str(error)])
+    assert Session(graph).run("z:0", {"x:0": [1, 2]}).tolist() == [-1, -2]
+print(json.dumps(answer))  # the process is alive
+"""
+
+ENDS = [
+    ("kCompute", "raise(SIGSEGV)", "compute", "ended by SIGSEGV"),
+    ("kCompute", "abort()", "compute", "ended by SIGABRT"),
+    ("kCompute", "exit(3)", "compute", "exit status 3"),
+    ("kCompute", "_exit(0)", "compute", "exit status 0"),
+    ("kCreate", "raise(SIGFPE)", "create", "ended by SIGFPE"),
+]
+
+
+def test_isolated_kernels_that_end_their_process(
+    child: Callable[..., Any], compile_library: Callable[..., Path]
+) -> None:
+    """Five parts that name plugin, node and call; the session's process goes on."""
+    paths = []
+    for number, (when, ending, _, _) in enumerate(ENDS):
+        names = [f'-DDEVICE="ZOO_ISOLATED_{number}"', f'-DOP="Zoo{number}"', f"-DWHEN={when}"]
+        flags = [*names, f"-DCHANGES=(void)change_all;{ending}"]
+        paths.append(compile_library("host_state.c", flags=flags))
+    errors = child(ISOLATED, *paths)["errors"]
+    for number, (_, _, call, found) in enumerate(ENDS):
+        code, status, text = errors[number]
+        assert (code, status) == ("isolated-plugin-crashed", "ABORTED")
+        assert text.startswith(f"node 'y' (Zoo{number}) failed in isolated kernel 'Zoo{number}' of")
+        assert str(paths[number]) in text
+        assert f"in its own process while {call} of node 'y' (op Zoo{number}) ran: {found}" in text
+        assert all(part in text for part in ("check: ", "found: ", "needed: ", "remedy: "))

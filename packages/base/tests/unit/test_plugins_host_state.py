@@ -106,13 +106,18 @@ def _answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
         ("kEntry", "while TF_InitGraph ran"),
         ("kOptimize", "while it optimized a graph"),
         ("kCreate", "while create of a kernel ran"),
+        ("kCompute", "while compute of a kernel ran"),
     ],
 )
 def test_what_a_plugin_changes_is_put_back(compile_library: Compile, when: str, told: str) -> None:
+    """In compute the environment is nobody's to look at: other threads may be setting it."""
     plain = _library(compile_library, "0")
     answer = _answer(_child(_LOAD, _library(compile_library, when, '-DOP="HostState"'), plain))
     warnings = answer.pop("warnings")
-    assert answer == {}
+    if when == "kCompute":
+        assert set(answer) <= {"home ran", "environment ran"}
+    else:
+        assert answer == {}
     assert all(text.startswith(f"{told} it changed ") for text in warnings)
     assert all(text.endswith("; that was put back") for text in warnings)
     for what in (
@@ -130,14 +135,28 @@ def test_what_a_plugin_changes_is_put_back(compile_library: Compile, when: str, 
         "standard input",
         "standard output",
         "standard error",
+        "the floating-point mode (rounding, denormals)",
     ):
-        assert any(what in text for text in warnings), (what, warnings)
+        elsewhere = what.startswith("the environment") or what == "which signals are blocked"
+        if when != "kCompute" or not elsewhere:  # threads of runs block all signals anyway
+            assert any(what in text for text in warnings), (what, warnings)
 
 
 def test_compute_leaves_the_floating_point_mode(compile_library: Compile) -> None:
     flags = ('-DOP="HostState"', "-DCHANGES=flush_denormals();(void)change_all")
     library = _library(compile_library, "kCompute", *flags)
-    assert _answer(_child(_LOAD, library, _library(compile_library, "0"))) == {"warnings": []}
+    answer = _answer(_child(_LOAD, library, _library(compile_library, "0")))
+    mode = "the floating-point mode (rounding, denormals)"
+    said = f"while compute of a kernel ran it changed {mode}; that was put back"
+    assert answer == {"warnings": [said]}
+
+
+def test_what_changes_in_a_long_call_may_be_the_programs_own(compile_library: Compile) -> None:
+    flags = ('-DOP="HostState"', "-DCHANGES=(void)change_all;umask(077);usleep(1200000)")
+    answer = _answer(
+        _child(_LOAD, _library(compile_library, "kCompute", *flags), _library(compile_library, "0"))
+    )
+    assert answer == {"warnings": [], "umask ran": ["0022", "0077"]}
 
 
 def test_a_library_linked_for_fast_arithmetic(compile_library: Compile) -> None:
@@ -146,7 +165,8 @@ def test_a_library_linked_for_fast_arithmetic(compile_library: Compile) -> None:
     answer = _answer(_child(_LOAD, library, _library(compile_library, "0")))
     warnings = answer.pop("warnings")
     assert answer == {}
-    assert all("floating-point mode" in text for text in warnings)
+    mode = "the floating-point mode (rounding, denormals)"
+    assert f"while it was opened it changed {mode}; that was put back" in warnings
 
 
 def test_what_it_prints_while_it_is_loaded_is_no_output(compile_library: Compile) -> None:

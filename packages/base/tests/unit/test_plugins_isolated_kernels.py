@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from plugin_files import Compile, own_settings
 
+from drystone_base.cli import _plugins, doctor
 from drystone_base.dtypes import BFLOAT16, FLOAT32, INT64, RESOURCE, STRING, VARIANT, from_number
 from drystone_base.errors import PluginError
 from drystone_base.plugins import _points
 from drystone_base.plugins._manager import Manager
-from drystone_base.plugins._record import Plugin
+from drystone_base.plugins._record import Plugin, passed
+from drystone_base.plugins._report import describe
 from drystone_base.plugins._settings import Settings
 from drystone_base.plugins.isolation_channel import BadMessage
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
@@ -242,6 +244,27 @@ def test_plugins_in_python_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         result = _points.load_point(plugin, point, settings, lambda *_: [])
         assert result.reason == "plugin-not-isolated"
         assert result.text == "it offers nothing but Python code"
+
+
+def test_an_isolated_plugin_is_said_to_be_one() -> None:
+    record = Plugin("apart", "libapart.so", "a test", state="loaded", isolation="process")
+    record.reason, record.registered = "", {"kernels": ["One", "Two"]}
+    here = (*_plugins.row(record), *describe(record))
+    record.take(passed("open", isolated=True))
+    assert "isolated" not in " ".join(here)
+    assert _plugins.row(record)[3] == "2 kernels, isolated"
+    assert describe(record)[0] == "  apart: loaded, isolated"
+    found = {"name": "apart", "state": "loaded", "isolated": True, "reason": ""}
+    rows = doctor._plugin_rows(
+        {
+            "plugins": [found],
+            "host_library": "",
+            "policy": "default",
+            "developer_mode": False,
+            "disabled": [],
+        }
+    )
+    assert rows[-1] == ("installed", "apart: loaded, isolated")
 
 
 # tensors as messages ----------------------------------------------------------------------------

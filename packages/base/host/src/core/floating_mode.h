@@ -47,12 +47,18 @@ struct FloatingMode {
 #error "say how this processor's floating-point mode is read and set"
 #endif
 
+// How often this thread's mode was put back: whoever tells of changes asks for it.
+extern constinit thread_local unsigned modes_put_back __attribute__((tls_model("initial-exec")));
+
 // Keeps the mode over a scope.
 class KeptFloatingMode {
  public:
   KeptFloatingMode() noexcept : before_(FloatingMode::now()) {}
   ~KeptFloatingMode() {
-    if (FloatingMode::now() != before_) [[unlikely]] before_.set();
+    if (FloatingMode::now() != before_) [[unlikely]] {
+      before_.set();
+      ++modes_put_back;
+    }
   }
   KeptFloatingMode(const KeptFloatingMode&) = delete;
   KeptFloatingMode& operator=(const KeptFloatingMode&) = delete;

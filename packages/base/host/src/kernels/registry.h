@@ -27,7 +27,9 @@ struct Registered {
   Compute compute = nullptr;       // exactly one of these two is set
   ComputeAsync compute_async = nullptr;
   Delete destroy = nullptr;        // may be NULL
-  mutable bool is_clean = false;  // a create left the host's state as it was; as an atomic
+  // As atomics: a create, and a compute, left the host's state as it was.
+  mutable bool is_clean = false;
+  mutable bool computes_clean = false;
 };
 
 using RegisteredPtr = std::shared_ptr<const Registered>;

@@ -15,6 +15,7 @@
 #include <exception>
 #include <map>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -201,24 +202,30 @@ struct Handlers {
   std::new_handler memory = std::get_new_handler();
 };
 
+// Each call of a plugin puts it back, too, and says nothing.
 struct Rounding {
   void put_back(Changes& changes) const {
-    if (FloatingMode::now() == mode) return;
+    if (FloatingMode::now() == mode && modes_put_back == before) return;
     mode.set();
     told(changes, true, "the floating-point mode (rounding, denormals)");
   }
 
   FloatingMode mode = FloatingMode::now();
+  unsigned before = modes_put_back;
 };
 
 }  // namespace
 
 struct HostState::Noted {
+  explicit Noted(Noting noting) {
+    if (noting == Noting::kAll) environment.emplace();
+  }
+
   Rounding rounding;
   Folder folder;
   Mask mask;
   Locale locale;
-  Environment environment;
+  std::optional<Environment> environment;
   Streams streams;
   Handlers handlers;
   ProcessState process;
@@ -229,7 +236,7 @@ struct HostState::Noted {
     folder.put_back(out);
     mask.put_back(out);
     locale.put_back(out);
-    environment.put_back(out);
+    if (environment) environment->put_back(out);
     streams.put_back(out);
     handlers.put_back(out);
     process.put_back(out);
@@ -237,7 +244,7 @@ struct HostState::Noted {
   }
 };
 
-HostState::HostState() : noted_(std::make_unique<Noted>()) {}
+HostState::HostState(Noting noting) : noted_(std::make_unique<Noted>(noting)) {}
 HostState::~HostState() {
   if (noted_ == nullptr) return;
   try {
@@ -248,6 +255,8 @@ HostState::~HostState() {
 }
 
 Changes HostState::put_back() { return std::exchange(noted_, nullptr)->put_back(); }
+
+void HostState::forget() noexcept { noted_ = nullptr; }
 
 OutputToError::OutputToError() : output_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
   std::fflush(stdout);

@@ -20,13 +20,19 @@ struct Changes {
 
 class HostState {
  public:
-  HostState();
+  // Without the environment where others may be setting variables, which moves what is read here.
+  enum class Noting { kAll, kBesideEnvironment };
+
+  explicit HostState(Noting noting = Noting::kAll);
   ~HostState();
   HostState(const HostState&) = delete;
   HostState& operator=(const HostState&) = delete;
 
   // The first time puts back and says what; the destructor does otherwise.
   Changes put_back();
+
+  // Leaves everything as it is now.
+  void forget() noexcept;
 
  private:
   struct Noted;

@@ -47,10 +47,10 @@ def unpacked(rows: Any, data: bytes) -> list[np.ndarray[Any, Any]]:
     """The arrays of such rows and bytes; raises ``BadMessage`` where they are none."""
     if not isinstance(rows, list):
         raise BadMessage(f"tensors that are {type(rows).__name__}")
-    found, at = [], 0
+    found, at, view = [], 0, memoryview(data)
     for row in rows:
         dtype, shape, size = _facts(row)
-        found.append(_array(dtype, shape, data[at : at + size], size))
+        found.append(_array(dtype, shape, view[at : at + size], size))
         at += size
     if at != len(data):
         raise BadMessage(f"{len(data)} bytes for tensors of {at}")
@@ -70,7 +70,9 @@ def _facts(row: Any) -> tuple[DType, tuple[int, ...], int]:
     return dtype, tuple(shape), size
 
 
-def _array(dtype: DType, shape: tuple[int, ...], data: bytes, size: int) -> np.ndarray[Any, Any]:
+def _array(
+    dtype: DType, shape: tuple[int, ...], data: memoryview, size: int
+) -> np.ndarray[Any, Any]:
     count = math.prod(shape)
     width = _LENGTH.itemsize if dtype is STRING else dtype.np.itemsize
     fits = size >= count * width if dtype is STRING else size == count * width
@@ -83,7 +85,7 @@ def _array(dtype: DType, shape: tuple[int, ...], data: bytes, size: int) -> np.n
         array[...] = np.frombuffer(data, dtype.np).reshape(shape)
         return array
     ends = np.cumsum(np.frombuffer(data, _LENGTH, count), dtype=np.uint64).tolist()
-    texts, begin = data[count * width :], 0
+    texts, begin = bytes(data[count * width :]), 0
     if (ends[-1] if ends else 0) != len(texts) or ends != sorted(ends):
         raise BadMessage(f"{len(texts)} bytes for {count} strings of other lengths")
     array = np.empty(count, object)
