@@ -82,7 +82,7 @@ def optimize_with_report(
     with until(_limit(config, graph)):
         runs = PluginRuns(
             chosen if runs_plugins else (), config, report, types, watch, named=named,
-            deadline=ends(),
+            deadline=ends(), ends=(fetches, feeds),
         )  # fmt: skip
         given, graph = graph, runs.around(START, graph, fetches, feeds)
         anew = anew if graph is given else None

@@ -55,6 +55,10 @@ class PluginRuns:
     """Which of the built-in passes' iterations it is."""
     deadline: float | None = None
     """When the time for the passes is over, as ``time.monotonic`` tells it."""
+    ends: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """What is fetched and fed of the graph as it was given."""
+    tried: float = 0.0
+    """Seconds that graphs of plugins took on made-up inputs."""
 
     @property
     def at_passes(self) -> bool:
@@ -152,9 +156,7 @@ class PluginRuns:
                 hold(graph, after, fetches, feeds, preserve)
                 self._check(optimizer, whole(graph), whole(after))
                 if self._verifies(optimizer):
-                    from drystone_optimizer.checking.trials import try_both
-
-                    try_both(f"plugin {optimizer.name}", graph, after, fetches, feeds)
+                    self._try_both(optimizer, whole(graph), whole(after))
                 data, outcome = found, "changed"
                 note(optimizer.name, () if where else _made(graph, after))
                 if fuel is not None:
@@ -223,6 +225,15 @@ class PluginRuns:
         if self.watch.checks is not None or self.config.verify == "off":
             return False
         return self.config.verify == "all" or optimizer.is_unsigned()
+
+    def _try_both(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
+        """Run them on made-up inputs, while there is time for that."""
+        from drystone_optimizer.checking.trials import SECONDS, try_both
+
+        begin = time.monotonic()
+        if self.tried < 2 * SECONDS:
+            try_both(f"plugin {optimizer.name}", before, after, *self.ends)
+            self.tried += time.monotonic() - begin
 
     def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
         """Warn, once for each optimizer, and give the reason."""

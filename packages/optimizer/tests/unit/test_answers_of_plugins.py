@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from drystone_abi.protos import DataType, FunctionDef
 from drystone_base import Session, SessionConfig, modules
 from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.errors import DrystoneError
@@ -298,3 +300,42 @@ def test_both_signs_are_tried() -> None:
     outcome, reason = ran_both(lambda after: after.set_op(after["y"], "Abs"), graph)
     assert outcome == "rejected"
     assert "check: sample 1 gives the same" in reason
+
+
+def calls_negation() -> Graph:
+    """``z = f(x)``, where ``f`` negates."""
+    proto = FunctionDef()
+    proto.signature.name = "f"
+    proto.signature.input_arg.add(name="a", type=1)
+    proto.signature.output_arg.add(name="r", type=1)
+    node = proto.node_def.add(name="inner", op="Neg", input=["a"])
+    node.attr["T"].type = DataType.DT_FLOAT
+    proto.ret["r"] = "inner:y:0"
+    graph = Graph()
+    graph.functions.add(proto)
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (3,)})
+    graph.add("f", "z", [x])
+    return graph
+
+
+@pytest.mark.parametrize("phase", ["end", "before constant_folding"])
+def test_bodies_of_functions_are_run_in_their_graph(phase: str) -> None:
+    def run(work: Work) -> bytes:
+        return work.graph.replace(b"\x12\x03Neg", b"\x12\x03Abs")
+
+    one = Optimizer("p", "1.2", "/plugins/p.so", "CPU", run, phase=phase)
+    off = OptimizerConfig(min_graph_nodes=-1, function_optimization=False)
+    for verify, outcomes in (("all", {"rejected"}), ("off", {"changed"})):
+        config = replace(off, verify=verify)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OptimizerWarning)
+            _, report = optimize_with_report(calls_negation(), ["z:0"], ["x:0"], config, [one])
+        assert {run.outcome for run in report.runs if run.where == "f"} == outcomes
+
+
+def test_trials_end_with_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from drystone_optimizer.checking import trials
+
+    monkeypatch.setattr(trials, "SECONDS", 0.0)
+    monkeypatch.setattr(trials, "try_both", lambda *_: pytest.fail("it has no time"))
+    assert ran_both(to_abs, negation()) == ("changed", "")
