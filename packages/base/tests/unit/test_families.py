@@ -21,7 +21,8 @@ assert find_kernel("Einsum").__name__ == "einsum"
 assert find_shape_function("Einsum") is not None
 for families in (KERNELS, SHAPES):
     inside = families.package + "."
-    print(*sorted(m for m in sys.modules if m.startswith(inside) and "._" not in m))
+    found = [m for m in sys.modules if m.startswith(inside) and "._" not in m]
+    print(*sorted(m for m in found if not hasattr(sys.modules[m], "__path__")))
 """
 
 

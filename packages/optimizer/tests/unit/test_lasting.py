@@ -33,7 +33,7 @@ def test_the_default_optimizer_does_the_same_in_every_process() -> None:
 
 FAILING = """
 from drystone_optimizer.passes import arithmetic_optimization as chosen
-from drystone_optimizer import meta
+import drystone_optimizer.meta as meta
 from dataclasses import replace
 def fail(ctx):
     raise ValueError("broken")

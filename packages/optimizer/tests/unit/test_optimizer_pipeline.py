@@ -14,7 +14,7 @@ import drystone_optimizer as do
 from drystone_base.dtypes import from_number
 from drystone_base.errors import BadRequest, GraphError, PluginError
 from drystone_base.graph import Graph
-from drystone_optimizer import OptimizerConfig, OptimizerWarning
+from drystone_optimizer import OptimizerConfig, OptimizerWarning, sources
 from drystone_optimizer.pipeline import optimize_with_report
 from drystone_optimizer.sources import Optimizer, Work, register
 
@@ -360,9 +360,7 @@ def test_python_optimizer_on_bytes_and_on_graphs(graph: Graph) -> None:
     on_graph.takes, on_graph.phase = "graph", "end"  # type: ignore[attr-defined]
     register(on_bytes, version="3")
     register(on_graph, name="other")
-    after, report = optimize_with_report(
-        graph, ["z:0"], available=list(do.sources._python.values())
-    )
+    after, report = optimize_with_report(graph, ["z:0"], available=list(sources._python.values()))
     assert {"n", "m"} <= {node.name for node in after}
     assert [(r.plugin, r.version) for r in report.runs] == [("on_bytes", "3"), ("other", "")]
 
@@ -414,7 +412,6 @@ def test_callable_with_wrong_attributes_is_refused() -> None:
 
 def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     from drystone_base._entry_points import EntryPoint
-    from drystone_optimizer import sources
 
     point = EntryPoint("gone", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
@@ -432,7 +429,6 @@ def test_settings_of_plugins_hold_for_entry_points(
 ) -> None:
     from drystone_base._entry_points import EntryPoint
     from drystone_base.plugins import configure
-    from drystone_optimizer import sources
 
     point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
