@@ -50,7 +50,7 @@ class Stop {
   std::atomic<bool> is_set_{false};
   bool (*ask_)(void*) = nullptr;
   void* context_ = nullptr;
-  const void* thread_ = nullptr;  // an address that each thread has another one of
+  Stop* const* thread_ = nullptr;  // an address that each thread has another one of
 };
 
 }  // namespace drystone::host
