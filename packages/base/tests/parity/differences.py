@@ -145,7 +145,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SparseReduceSum SparseReduceSumSparse SparseReduceMax SparseReduceMaxSparse "
         "SetSize SparseReorder SparseReshape SparseSoftmax SparseSlice SparseSplit SparseToDense "
-        "SparseConcat",
+        "SparseConcat DenseToSparseSetOperation SparseToSparseSetOperation",
         "coordinates outside the sparse tensor's shape: TensorFlow does not look; we refuse",
         answers,
     ),

@@ -6,11 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import oracle
+from google.protobuf.message import DecodeError
 from oracle import Case
 
+from drystone_abi.protos import SummaryMetadata
+from drystone_base.kernels import all_ops
+from drystone_base.ops.defs import op_def
 from parity.difference import Difference, answers, has, not_finite
+from parity.subnormals import finfo, has_subnormal
 
 __all__ = ["EXTREMES"]
+
+_QUANTIZED = " ".join(op for op in sorted(all_ops()) if op.startswith("Quantized"))
 
 
 def _not_finite_but(*places: int) -> Callable[[Case, Any], bool]:
@@ -26,6 +34,113 @@ def _not_finite_but(*places: int) -> Callable[[Case, Any], bool]:
 def _no_scalar(item: Case, want: Any) -> bool:
     """TensorFlow takes the first element of what is no scalar, or what lies beyond none."""
     return answers(item, want) and any(np.ndim(v) != 1 or np.size(v) <= 1 for v in item.inputs)
+
+
+def _pairs(item: Case, want: Any) -> list[tuple[Any, Any]]:
+    """Our outputs beside TensorFlow's; none where one of us refuses."""
+    got = oracle.ours(item)
+    if isinstance(got, str) or isinstance(want, str):
+        return []
+    return list(zip(map(np.asarray, got), map(np.asarray, want), strict=False))
+
+
+def _before_the_last_step(item: Case, want: Any) -> bool:
+    """All steps that are computed agree; of the others TensorFlow writes cs and h only."""
+    count = int(item.inputs[0])
+    pairs = _pairs(item, want)
+    return bool(pairs) and all(oracle.difference(a[:count], b[:count]) < 0.05 for a, b in pairs)
+
+
+def _only_blanks(item: Case, _: Any) -> bool:
+    """An example of which no label is a class."""
+    logits, indices, labels = (np.asarray(v) for v in item.inputs[:3])
+    emitted = indices[labels < logits.shape[2] - 1, 0]
+    return not np.isin(np.arange(logits.shape[1]), emitted).all()
+
+
+def _zero_pivot(item: Case, _: Any) -> bool:
+    factor = np.asarray(item.inputs[0])
+    diagonal = np.diagonal(factor, axis1=-2, axis2=-1)
+    return bool((np.abs(diagonal) < np.finfo(factor.dtype).tiny).any())
+
+
+def _equal_scores(item: Case, want: Any) -> bool:
+    """The same scores come out, for other boxes."""
+    pairs = _pairs(item, want)
+    return bool(pairs) and all(oracle.difference(*pairs[k]) < 1e-5 for k in (1, 3))
+
+
+def _subnormal_elements(item: Case, want: Any) -> bool:
+    """Outputs differ only at elements of which an input is subnormal."""
+    if not has_subnormal(item):
+        return False
+    values = [np.asarray(v) for v in item.inputs]
+    odd: Any = False
+    for value in (v for v in values if "float" in v.dtype.name):
+        wide = np.abs(value.astype(np.float64))
+        odd = odd | ((wide > 0) & (wide < float(_tiny(value.dtype))))
+    pairs = _pairs(item, want)
+    return bool(pairs) and all(
+        a.shape == b.shape == np.shape(odd)
+        and oracle.difference(np.where(odd, 0, a), np.where(odd, 0, b)) < 1e-3
+        for a, b in pairs
+    )
+
+
+def _tiny(dtype: Any) -> Any:
+    return finfo(dtype).smallest_normal
+
+
+def _unsorted(item: Case, _: Any) -> bool:
+    rows = np.asarray(item.inputs[0])
+    return rows.ndim == 2 and bool((rows[:, 1:] < rows[:, :-1]).any())
+
+
+def _is_root(item: Case, want: Any) -> bool:
+    """Ours is a root where TensorFlow's is NaN."""
+    pairs = _pairs(item, want)
+    if not pairs or not np.isnan(pairs[0][1]).any():
+        return False
+    ours = pairs[0][0]
+    return bool(oracle.difference(ours @ ours, np.asarray(item.inputs[0])) < 1e-3)
+
+
+def _broken_metadata(item: Case, _: Any) -> bool:
+    try:
+        SummaryMetadata.FromString(bytes(np.asarray(item.inputs[2]).item()))
+    except DecodeError:
+        return True
+    return False
+
+
+def _memory_or_sense(item: Case, want: Any) -> bool:
+    """Both refuse, one of them for the size."""
+    if not isinstance(want, str):
+        return False
+    got = oracle.ours(item)
+    statuses = {got if isinstance(got, str) else "", oracle._STATUS.get(want, want)}
+    return statuses == {"RESOURCE_EXHAUSTED", "INVALID_ARGUMENT"}
+
+
+def _ends(item: Case) -> dict[str, Any]:
+    """Where ranges begin and end, by the names of inputs."""
+    names = [arg.name for arg in op_def(item.op).inputs]
+    pairs = zip(names, map(np.asarray, item.inputs), strict=False)
+    return {name: v for name, v in pairs if "min" in name or "max" in name}
+
+
+def _no_scalar_range(item: Case, want: Any) -> bool:
+    return answers(item, want) and any(v.ndim for v in _ends(item).values())
+
+
+def _odd_ranges(item: Case, want: Any) -> bool:
+    """A range (or a bias) that is not finite, or a range that ends where it begins."""
+    if isinstance(want, str):
+        return False
+    ends = {name: v.astype(np.float64).reshape(-1) for name, v in _ends(item).items()}
+    widths = [ends[n.replace("min", "max")] - ends[n] for n in ends if "min" in n]
+    tiny = float(np.finfo(np.float32).tiny)
+    return not_finite(item, want) or any(bool((w < tiny).any()) for w in widths)
 
 
 def _values(when: Callable[[Case, Any], bool]) -> Callable[[Case, Any], bool]:
@@ -76,5 +191,131 @@ EXTREMES: tuple[Difference, ...] = (
         "KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors",
         "points that are not finite: they have no distance, and what is chosen is an accident",
         not_finite,
+    ),
+    Difference(
+        "",
+        "an input that asks for more memory than there is, and is wrong besides: which of the two "
+        "is told depends on what is looked at first",
+        _memory_or_sense,
+    ),
+    Difference(
+        "",
+        "subnormal numbers: TensorFlow's functions of single numbers take them for zero, or for "
+        "others nearby; we compute with them",
+        _subnormal_elements,
+    ),
+    Difference(
+        "AudioSpectrogram",
+        "sounds that are not finite: which frequencies are NaN and which infinite depends on the "
+        "order of the transform's additions",
+        _values(not_finite),
+    ),
+    Difference(
+        "BlockLSTM BlockLSTMV2",
+        "steps from seq_len_max on: TensorFlow leaves gates unwritten; we give zeros",
+        _before_the_last_step,
+    ),
+    Difference(
+        "BlockLSTMGrad BlockLSTMGradV2",
+        "outputs and gradients of the cell in another shape than its state: TensorFlow does not "
+        "look, and reads beyond them; we refuse",
+        answers,
+    ),
+    Difference(
+        "CTCLoss",
+        "an example of which all labels are blanks: TensorFlow reads before the beginning of its "
+        "table; we give the loss of no labels",
+        _values(_only_blanks),
+    ),
+    Difference(
+        "CholeskyGrad",
+        "zeros on the factor's diagonal: which elements are NaN and which infinite depends on the "
+        "order of eliminations",
+        _values(_zero_pivot),
+    ),
+    Difference(
+        "CombinedNonMaxSuppression",
+        "equal scores: TensorFlow's heap and sort put their boxes in an order of their own; ours "
+        "come as they are given",
+        _equal_scores,
+    ),
+    Difference(
+        "Dequantize",
+        "qint32 next to its largest in mode SCALED: TensorFlow rounds to float32, which is then "
+        "beyond 32 bits, and gives the least",
+        lambda item, want: (
+            not isinstance(want, str)
+            and item.attrs.get("T") == "qint32"
+            and bool((np.asarray(item.inputs[0]) > 2**31 - 129).any())
+        ),
+    ),
+    Difference(
+        "EncodeProto",
+        "negative numbers of values: TensorFlow takes them for 0; we refuse",
+        lambda item, want: answers(item, want) and bool((np.asarray(item.inputs[0]) < 0).any()),
+    ),
+    Difference(
+        "FractionalMaxPoolGrad",
+        "a gradient in another shape than the output: TensorFlow does not look; we refuse",
+        lambda item, want: (
+            answers(item, want) and np.shape(item.inputs[1]) != np.shape(item.inputs[2])
+        ),
+    ),
+    Difference(
+        "IRFFT IRFFT2D IRFFT3D",
+        "no frequencies: TensorFlow leaves its output unwritten; we give zeros",
+        lambda item, want: not isinstance(want, str) and not np.size(item.inputs[0]),
+    ),
+    Difference(
+        "LowerBound UpperBound",
+        "rows that are not sorted: what is found depends on the order of the search",
+        _values(_unsorted),
+    ),
+    Difference(
+        "MatrixSquareRoot",
+        "several eigenvalues of 0: TensorFlow divides 0 by 0; we give a root where there is one",
+        _is_root,
+    ),
+    Difference(
+        "QuantizeV2 Requantize RequantizePerChannel " + _QUANTIZED,
+        "ranges that are not finite, or of no width, have no steps: the integers that TensorFlow "
+        "makes of them are the machine's accident",
+        _odd_ranges,
+    ),
+    Difference(
+        _QUANTIZED,
+        "ends of ranges that are no scalars: TensorFlow does not look; we refuse",
+        _no_scalar_range,
+    ),
+    Difference(
+        "StringLower StringUpper",
+        "a zero byte in UTF-8: TensorFlow stops there; we go on",
+        lambda item, want: (
+            not isinstance(want, str)
+            and bool(item.attrs.get("encoding"))
+            and any(b"\0" in v for v in np.asarray(item.inputs[0], object).reshape(-1).tolist())
+        ),
+    ),
+    Difference(
+        "StringNGrams",
+        "no splits: TensorFlow gives as many empty strings as there are tokens; we give none",
+        lambda item, want: not isinstance(want, str) and not np.size(item.inputs[1]),
+    ),
+    Difference(
+        "TensorSummaryV2",
+        "metadata that is no message: TensorFlow keeps the bytes; we write none",
+        _values(_broken_metadata),
+    ),
+    Difference(
+        "UniformQuantizedAdd",
+        "sums beyond 2^22: TensorFlow rounds the moved sides to float32; we keep every digit",
+        lambda _, want: (
+            not isinstance(want, str) and bool((np.abs(want[0].astype(np.int64)) > 1 << 22).any())
+        ),
+    ),
+    Difference(
+        "UniformQuantizedDotHybrid UniformQuantizedConvolutionHybrid",
+        "numbers that are not finite have no place among 8-bit integers",
+        _values(not_finite),
     ),
 )

@@ -11,15 +11,18 @@ namespace {
 template <class T>
 class Counts {
  public:
-  Counts(const Tensor& values, const Tensor& size, const Tensor& weights, bool marks)
+  // By number: weights fit values of another shape, too, if there are as many.
+  Counts(const Tensor& values, const Tensor& size, const Tensor& weights, bool marks,
+         bool by_number = false)
       : values_(values), weights_(weights.count() == 0 ? nullptr : weights.as<T>()), marks_(marks) {
     require(size.rank() == 0, "Shape must be rank 0 but is another: size");
     bins_ = scalar_int(size, "size");
     require(bins_ >= 0, "size must be non-negative");
     for (std::int64_t k = 0; k < values.count(); ++k)
       require(integer_at(values, k) >= 0, "Input arr must be non-negative!");
-    require(weights.count() == 0 || std::ranges::equal(weights.dims(), values.dims()),
-            "weights must fit the values");
+    const bool fits = by_number ? weights.count() == values.count()
+                                : std::ranges::equal(weights.dims(), values.dims());
+    require(weights.count() == 0 || fits, "weights must fit the values");
   }
   std::int64_t bins() const { return bins_; }
   // The output, of zeros: [bins], or [rows, bins].
@@ -53,7 +56,7 @@ class Bincount {
   explicit Bincount(const Node& node) : marks_(kIsDense && node.boolean("binary_output")) {}
   void compute(Call& call) const {
     const Tensor values = call.input(0);
-    const Counts<T> counts(values, call.input(1), call.input(2), marks_);
+    const Counts<T> counts(values, call.input(1), call.input(2), marks_, !kIsDense);
     require(!kIsDense || values.rank() <= 2, "Shape must be at most rank 2");
     const bool by_rows = kIsDense && values.rank() == 2;
     const std::int64_t rows = by_rows ? values.dim(0) : 1;

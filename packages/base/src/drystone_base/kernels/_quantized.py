@@ -30,6 +30,7 @@ __all__ = [
 
 _TOP_INT32: Final = np.float32(2147483520)
 _EXACT: Final = 2.0**52
+_WIDE: Final = 2.0**61
 
 
 def bounds(dtype: np.dtype[Any]) -> tuple[int, int]:
@@ -138,16 +139,15 @@ def _requantize_fixed(
 ) -> Array:
     one = 1 << 16
     width, span = np.float32(old[1] - old[0]), np.float32(new[1] - new[0])
-    if span == 0:
-        scale, start = 0, 0
-        inverse = np.float32(0)
-    else:
-        inverse = np.float32(255.0 / float(span))
-        scale = int(255.0 * one * float(width) / float(span))
-        start = round(one * (float(new[0]) * 255.0) / float(span))
+    per_unit = 255.0 / float(span) if span else 0.0
     centre = np.float32(float(np.float32(old[0] + old[1])) / 2.0)
-    offset = int(np.float32(centre * inverse) * np.float32(one))
-    moved = ((x.astype(np.int64) * scale) >> 32) + (offset - start + one // 2)
+    scale = 255.0 * one * float(width) / float(span) if span else 0.0
+    start = one * (float(new[0]) * 255.0) / float(span) if span else 0.0
+    offset = float(np.float32(centre * np.float32(per_unit)) * np.float32(one))
+    if not all(abs(v) < _WIDE for v in (scale, start, offset)):
+        return np.zeros(x.shape, np.uint8)  # ranges that are not finite have no steps
+    more = int(offset) - round(start) + one // 2
+    moved = ((x.astype(np.int64) * int(scale)) >> 32) + more
     out: Array = np.clip(moved >> 16, 0, 255).astype(np.uint8)
     return out
 

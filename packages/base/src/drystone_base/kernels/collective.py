@@ -45,16 +45,27 @@ def assign_group(
 ) -> tuple[Array, Array]:
     """Size and key of the group, a row of ``groups``, that holds a device."""
     call.require(groups.ndim == 2, "groups must be a matrix", found=list(groups.shape), needed="2")
-    index = scalar_int(call, device_index, "device_index")
-    rows = np.flatnonzero((groups == index).any(axis=1))
+    for name, value in (("device_index", device_index), ("base_key", base_key)):
+        call.require(value.ndim == 0, f"{name} must be a scalar", found=list(value.shape))
+    flat, index = groups.reshape(-1), int(device_index)
+    places = np.flatnonzero(flat == index)
+    read = flat[: places[0] + 1] if places.size else flat  # no more is looked at
     call.require(
-        rows.size,
-        "the device must be in a group",
-        found=index,
-        needed=groups.tolist(),
+        bool(((read >= 0) & (read < flat.size)).all()),
+        "groups must name devices",
+        found=groups.tolist(),
+        needed=f"numbers from 0 to {flat.size - 1}",
     )
-    key = scalar_int(call, base_key, "base_key") + int(rows[0])
-    return np.array(groups.shape[1], np.int32), np.array(key, np.int32)
+    call.require(places.size, "the device must be in a group", found=index, needed=groups.tolist())
+    row = int(places[0]) // groups.shape[1]
+    keys = base_key + np.arange(row + 1, dtype=np.int32)  # which wrap, as TensorFlow's do
+    call.require(
+        bool(keys.all()),
+        "the key 0 is reserved",
+        found=f"base_key {int(base_key)}, groups from {int(keys[0])} on",
+        needed="a base_key from which no group gets 0",
+    )
+    return np.array(groups.shape[1], np.int32), np.array(keys[row], np.int32)
 
 
 @kernel("SyncDevice")

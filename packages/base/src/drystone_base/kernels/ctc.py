@@ -92,7 +92,7 @@ def _example(logits: Array, targets: Sequence[int], merge: bool) -> tuple[Array,
     total = np.logaddexp.reduce(both[0])
     if np.isneginf(total):
         return -total, y
-    shares = np.zeros_like(y)
+    shares = np.full_like(y, np.exp(-np.inf - total))  # 0, or NaN where the loss is
     np.add.at(shares.T, path, np.exp(both - total).T)
     return -total, y - shares
 

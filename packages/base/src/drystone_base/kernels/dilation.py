@@ -55,14 +55,30 @@ def dilation_grad(call: Call, x: Array, filters: Array, dy: Array) -> Array:
         found=list(dy.shape), needed=list(source.shape),
     )  # fmt: skip
     grad = widen(dy)
-    by_filter = call.op == "Dilation2DBackpropFilter"
-    total = np.zeros(filters.shape, grad.dtype)
+    if call.op == "Dilation2DBackpropFilter":
+        return _to_filter(filters, source, grad, window).astype(dy.dtype, copy=False)
     padded = np.zeros((x.shape[0], *window.padded, x.shape[3]), grad.dtype)
-    for number, (index, tap) in enumerate(window.each_tap(padded)):
-        # An output that no element reached (all lowest) counts for the first one, as in TensorFlow.
-        part = np.where(np.maximum(source, 0) == number, grad, 0)
-        if by_filter:
-            total[index] = part.sum((0, 1, 2))
-        else:
-            tap += part
-    return (total if by_filter else window.crop(padded)).astype(dy.dtype, copy=False)
+    for number, (_, tap) in enumerate(window.each_tap(padded)):
+        tap += np.where(source == number, grad, 0)
+    out = window.crop(padded)
+    _to_corners(out, np.where(source < 0, grad, 0), window)
+    return out.astype(dy.dtype, copy=False)
+
+
+def _to_filter(filters: Array, source: Array, grad: Array, window: Window) -> Array:
+    """The gradient by the filter; what no element reached counts for the first one."""
+    total = np.zeros(filters.shape, grad.dtype)
+    for number, index in enumerate(np.ndindex(*window.size)):
+        total[index] = np.where(np.maximum(source, 0) == number, grad, 0).sum((0, 1, 2))
+    return total
+
+
+def _to_corners(out: Array, grad: Array, window: Window) -> None:
+    """Adds gradients to the pixel where each window begins, within the image."""
+    rows, columns = (
+        np.maximum(np.arange(count) * step - before, 0)
+        for count, step, before in zip(window.out, window.strides, window.before, strict=True)
+    )
+    inside = np.ix_(rows < window.spatial[0], columns < window.spatial[1])
+    rows, columns = rows[rows < window.spatial[0]], columns[columns < window.spatial[1]]
+    np.add.at(out, (slice(None), rows[:, None], columns), grad[:, *inside])

@@ -72,8 +72,8 @@ def _targets(call: Call, x: Array) -> list[int]:
 
 def _ends(call: Call, cuts: Array, size: int) -> tuple[Array, Array]:
     """First element and the one behind the last of each window along one axis."""
-    after = cuts[1:] + (1 if call.attrs["overlapping"] else 0)
-    return cuts[:-1], np.minimum(after, size)
+    more = 1 if call.attrs["overlapping"] else 0
+    return cuts[:-1], np.minimum(cuts[1:], size - more) + more
 
 
 def _members(call: Call, cuts: Array, size: int) -> Array:
@@ -105,13 +105,18 @@ def fractional_pool(call: Call, x: Array) -> tuple[Array, Array, Array]:
     there = (y >= 0)[:, :, None, None, None] & (x_at >= 0)[None, None, :, :, None]
     if call.op == "FractionalMaxPool":
         least = np.iinfo(x.dtype).min if x.dtype.kind == "i" else np.finfo(x.dtype).min
-        pooled = np.where(there, cells, least).max((2, 4))
+        pooled = np.where(there, cells, least).max((2, 4), initial=least)
     else:
         count = there.sum((1, 3)).astype(x.dtype)
         total = np.where(there, cells, 0).sum((2, 4), dtype=x.dtype)
-        quotient = total / count
-        pooled = np.trunc(quotient).astype(x.dtype) if x.dtype.kind == "i" else quotient
+        pooled = _truncated(total, count) if x.dtype.kind == "i" else total / count
     return np.asarray(pooled), rows, columns
+
+
+def _truncated(total: Array, count: Array) -> Array:
+    """Quotients of integers, rounded towards zero."""
+    down = total // count
+    return down + ((down < 0) & (down * count != total))
 
 
 def _check_cuts(call: Call, cuts: Array, out: int, size: int, name: str) -> None:
@@ -129,12 +134,25 @@ def _check_cuts(call: Call, cuts: Array, out: int, size: int, name: str) -> None
     )
 
 
+def _largest(cells: Array) -> tuple[Array, Array]:
+    """Places and values of the largest of ``[N, cells, C]``, each ``[N, C]``."""
+    known = cells
+    if cells.dtype.kind == "f":
+        known = np.where(np.isnan(cells), -np.inf, cells)
+        known[:, 0] = np.where(np.isnan(cells[:, 0]), np.inf, cells[:, 0])
+    place = known.argmax(1)
+    return place, np.take_along_axis(cells, place[:, None], 1)[:, 0]
+
+
 @kernel("FractionalMaxPoolGrad")
 @quiet
 def fractional_max_pool_grad(
     call: Call, x: Array, pooled: Array, grad: Array, rows: Array, columns: Array
 ) -> Array:
-    """Each gradient to the first largest element of its window."""
+    """Each gradient to the first largest element of its window.
+
+    NaN is the largest if it comes first, and is passed over elsewhere.
+    """
     call.require(
         x.ndim == 4 and pooled.ndim == 4 and pooled.shape == grad.shape and x.size > 0,
         "orig_input must have rank 4, and orig_output and out_backprop be alike",
@@ -152,8 +170,7 @@ def fractional_max_pool_grad(
     for i, (top, bottom) in enumerate(zip(*_ends(call, rows, x.shape[1]), strict=True)):
         for j, (left, right) in enumerate(zip(*_ends(call, columns, x.shape[2]), strict=True)):
             cell = x[:, top:bottom, left:right]
-            flat = cell.reshape(len(x), -1, x.shape[3]).argmax(1)
-            largest = cell.max((1, 2))
+            flat, largest = _largest(cell.reshape(len(x), -1, x.shape[3]))
             call.require(
                 np.array_equal(largest, pooled[:, i, j]),
                 "orig_output must be what orig_input pools to",
@@ -180,15 +197,12 @@ def fractional_avg_pool_grad(
     )
     _check_cuts(call, rows, grad.shape[1], dims[1], "row_pooling_sequence")
     _check_cuts(call, columns, grad.shape[2], dims[2], "col_pooling_sequence")
-    shares = []
-    for cuts, size in ((rows, dims[1]), (columns, dims[2])):
-        first, after = _ends(call, cuts, size)
-        at = np.arange(size)
-        inside = (at >= first[:, None]) & (at < after[:, None])
-        shares.append((inside.astype(np.float64), (after - first).astype(np.float64)))
-    (by_row, heights), (by_column, widths) = shares
-    parts = grad.astype(np.float64) / (heights[:, None] * widths)[None, :, :, None]
     out = np.zeros(dims)
-    out[: len(grad)] = np.einsum("nijc,ih,jw->nhwc", parts, by_row, by_column)
+    across = list(zip(*_ends(call, columns, dims[2]), strict=True))
+    for i, (top, bottom) in enumerate(zip(*_ends(call, rows, dims[1]), strict=True)):
+        for j, (left, right) in enumerate(across):
+            part = grad[:, i, j, None, None].astype(np.float64)
+            part = part / ((bottom - top) * (right - left))
+            out[: len(grad), top:bottom, left:right] += part
     whole = np.trunc(out) if grad.dtype.kind == "i" else out
     return np.asarray(whole).astype(grad.dtype)

@@ -165,6 +165,11 @@ def unravel_index(call: Call, indices: Array, dims: Array) -> Array:
         found=f"indices {list(indices.shape)}, dims {list(shape)}",
         needed="rank 0 or 1, dimensions of 1 or more",
     )
+    call.require(
+        math.prod(shape) <= np.iinfo(indices.dtype).max,
+        "the number of elements must fit the dtype of indices",
+        found=f"dims {list(shape)}, indices {indices.dtype}",
+    )
     check_below(call, indices, math.prod(shape))
     out = np.empty((len(shape), *indices.shape), indices.dtype)
     rest = indices

@@ -55,8 +55,8 @@ def draw_bounding_boxes(
     table = _colors(call, depth, colors).astype(images.dtype)
     size = np.array(images.shape[1:3])
     scaled = boxes.astype(np.float32) * np.tile(size - 1, 2).astype(np.float32)
-    finite = np.isfinite(scaled)
-    corners = np.where(finite, scaled, np.where(scaled > 0, 1 << 40, -(1 << 40))).astype(np.int64)
+    # Beyond 64 bits, and for NaN, a corner is the least integer, as on x86: far above or left.
+    corners = np.where(np.abs(scaled) < 2.0**63, scaled, -(2.0**63)).astype(np.int64)
     out = images.copy()
     for n, per_image in enumerate(corners):
         for k, corner in enumerate(per_image):

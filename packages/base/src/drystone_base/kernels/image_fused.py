@@ -35,8 +35,8 @@ def _pad_and_convolve(call: Call, x: Array, paddings: Array, filters: Array) -> 
         needed="0 for batch and channels",
     )
     call.require(
-        filters.ndim == 4 and filters.shape[2] == padded.shape[3],
-        "filter must have the depth of the images",
+        filters.ndim == 4 and filters.shape[2] == padded.shape[3] and filters.shape[3] > 0,
+        "filter must have the depth of the images, and give channels",
         found=f"{list(padded.shape)} and {list(filters.shape)}",
         needed="[h, w, C, out]",
     )

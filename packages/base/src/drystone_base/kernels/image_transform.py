@@ -17,24 +17,34 @@ from drystone_base.kernels._widen import quiet
 
 __all__: list[str] = []
 
-_FAR: Final = np.float32(1 << 30)
+_FAR: Final = np.float32(1 << 30)  # beyond every image
+_LIMIT: Final = np.float32(1 << 63)
+
+
+def _turns(at: Array, size: int, length: int, more: int = 0) -> Array:
+    """``length`` times the whole turns in ``at / size``, in 64-bit integers that wrap.
+
+    Turns that are no such integer (infinities, NaN) are the least one, as on x86.
+    """
+    count = at / np.float32(size)
+    whole = np.where(np.abs(count) < _LIMIT, count, -_LIMIT).astype(np.int64)
+    return ((whole + more) * length).astype(np.float32)
 
 
 def _reflect(at: Array, size: int) -> Array:
     """Coordinates folded into ``[dcba|abcd|dcba]``."""
-    double = np.float32(2 * size)
-    below = np.trunc(-at / double) * double + at
+    double = 2 * size
+    below = _turns(-at, double, double) + at
     below = np.where(below < -size, below + double, -below - 1)
-    above = at - np.trunc(at / double) * double
+    above = at - _turns(at, double, double)
     above = np.where(above >= size, double - above - 1, above)
     return np.where(at < 0, below, np.where(at > size - 1, above, at))
 
 
 def _wrap(at: Array, size: int) -> Array:
     """Coordinates folded into ``[abcd|abcd|abcd]``."""
-    last, whole = np.float32(size - 1), np.float32(size)
-    below = at + whole * (np.trunc(-at / last) + 1)
-    above = at - whole * np.trunc(at / last)
+    below = at + _turns(-at, size - 1, size, 1)
+    above = at - _turns(at, size - 1, size)
     return np.where(at < 0, below, np.where(at > size - 1, above, at))
 
 
@@ -65,7 +75,10 @@ def _coordinates(transforms: Array, rows: int, columns: int) -> tuple[Array, ...
 
 
 def _read(images: Array, row: Array, column: Array, fill: Array) -> Array:
-    """``[N, h, w, C]`` at whole coordinates; ``fill`` outside."""
+    """``[N, h, w, C]`` at whole coordinates; ``fill`` outside, and at what is no number."""
+    row, column = (
+        np.where(np.abs(v) < _FAR, v, np.float32(-1)).astype(np.int64) for v in (row, column)
+    )
     height, width = images.shape[1:3]
     inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
     n = np.arange(len(images))[:, None, None]
@@ -74,12 +87,11 @@ def _read(images: Array, row: Array, column: Array, fill: Array) -> Array:
 
 
 def _blend(images: Array, y: Array, x: Array, fill: Array) -> Array:
-    """Between four pixels, in float32."""
+    """Between four pixels, in float32; NaN at coordinates that are not finite."""
     top, left = np.floor(y), np.floor(x)
     lines = []
     for row in (top, top + 1):
-        ends = [_read(images, row.astype(np.int64), c.astype(np.int64), fill).astype(np.float32)
-                for c in (left, left + 1)]  # fmt: skip
+        ends = [_read(images, row, c, fill).astype(np.float32) for c in (left, left + 1)]
         lines.append((left + 1 - x)[..., None] * ends[0] + (x - left)[..., None] * ends[1])
     return (top + 1 - y)[..., None] * lines[0] + (y - top)[..., None] * lines[1]
 
@@ -89,7 +101,7 @@ def _rounded(at: Array) -> Array:
     size = np.abs(at)
     whole = np.floor(size)
     whole = whole + (size - whole >= np.float32(0.5))
-    return np.copysign(whole, at).astype(np.int64)
+    return np.copysign(whole, at)
 
 
 def _attribute(call: Call, name: str, known: tuple[str, ...]) -> str:
@@ -138,8 +150,6 @@ def image_projective_transform(
     y, x, exists = _coordinates(transforms, rows, columns)
     height, width = images.shape[1:3]
     y, x = _mapped(mode, y, height), _mapped(mode, x, width)
-    near = exists & (np.abs(x) < _FAR) & (np.abs(y) < _FAR)  # the others would not fit an integer
-    y, x = (np.where(near, v, -_FAR).astype(np.float32) for v in (y, x))
     if method == "NEAREST":
         out = _read(images, _rounded(y), _rounded(x), fill)
     else:

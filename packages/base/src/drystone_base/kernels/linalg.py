@@ -68,6 +68,14 @@ def _factor(matrix: Array) -> Array:
         return np.tril(np.full_like(matrix, np.nan))
 
 
+def _solved(matrices: Array, sides: Array) -> Array:
+    """Solutions of linear systems; NaN for all of a system that is singular."""
+    singular = (np.diagonal(matrices, axis1=-2, axis2=-1) == 0).any(-1)[..., None, None]
+    unit = np.eye(matrices.shape[-1], dtype=matrices.dtype)
+    found = np.linalg.solve(np.where(singular, unit, matrices), sides)
+    return np.where(singular, np.asarray(np.nan, found.dtype), found)
+
+
 @kernel("CholeskyGrad", "BatchCholeskyGrad")
 @quiet
 def cholesky_grad(call: Call, lower: Array, grad: Array) -> Array:
@@ -84,8 +92,8 @@ def cholesky_grad(call: Call, lower: Array, grad: Array) -> Array:
     middle = np.tril(np.matmul(_adjoint(factor), np.tril(widen(grad))))
     size = lower.shape[-1]
     middle[..., np.arange(size), np.arange(size)] *= 0.5
-    left = _attempt(call, np.linalg.solve, _adjoint(factor), middle)
-    whole = _adjoint(_attempt(call, np.linalg.solve, _adjoint(factor), _adjoint(left)))
+    left = _solved(_adjoint(factor), middle)
+    whole = _adjoint(_solved(_adjoint(factor), _adjoint(left)))
     return np.asarray((whole + _adjoint(whole)) / 2).astype(lower.dtype, copy=False)
 
 

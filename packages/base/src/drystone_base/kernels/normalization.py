@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def batch_norm(
 
 def _moments(source: Array) -> tuple[Array, Array, Array]:
     """Mean, variance and unbiased variance over all dimensions but the last."""
-    rows = source.reshape(-1, source.shape[-1])
+    rows = source.reshape(math.prod(source.shape[:-1]), source.shape[-1])
     if not len(rows):
         empty = np.full(source.shape[-1], np.nan, source.dtype)
         return empty, empty, empty

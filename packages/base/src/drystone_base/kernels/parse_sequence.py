@@ -36,6 +36,13 @@ def _texts(call: Call, inputs: Sequence[Array], names: Sequence[str]) -> dict[st
     return {name: key_texts(inputs[call.input_slices[name]]) for name in names}
 
 
+def _check_keys(call: Call, inputs: Sequence[Array], names: Sequence[str]) -> None:
+    """Fail unless each key is a scalar."""
+    for name in names:
+        shapes = [list(np.shape(v)) for v in inputs[call.input_slices[name]]]
+        call.require(not any(shapes), f"{name} must be scalars", found=shapes, needed="rank 0")
+
+
 def _read(call: Call, text: bytes) -> SequenceExample:
     try:
         return SequenceExample.FromString(text)
@@ -243,12 +250,10 @@ def parse_single_sequence_example(call: Call, *inputs: Array) -> list[Array]:
     """Context features, then lists, of one example; no lengths."""
     serialized = inputs[0]
     call.require(serialized.ndim == 0, "the example must be a scalar", found=list(serialized.shape))
-    keys = _texts(
-        call,
-        inputs,
-        ["feature_list_dense_missing_assumed_empty", "context_sparse_keys", "context_dense_keys",
-         "feature_list_sparse_keys", "feature_list_dense_keys"],
-    )  # fmt: skip
+    single = ("context_sparse_keys", "context_dense_keys", "feature_list_sparse_keys",
+              "feature_list_dense_keys")  # fmt: skip
+    _check_keys(call, inputs, single)
+    keys = _texts(call, inputs, ["feature_list_dense_missing_assumed_empty", *single])
     defaults = inputs[call.input_slices["context_dense_defaults"]]
     context = _context(
         call, keys["context_sparse_keys"], keys["context_dense_keys"], defaults, False

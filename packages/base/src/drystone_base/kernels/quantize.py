@@ -61,7 +61,8 @@ def quantize(call: Call, x: Array, low: Array, high: Array) -> tuple[Array, Arra
     low = np.minimum(np.float32(0), low)
     least = np.maximum(1, np.maximum(np.abs(low), np.abs(high)))
     gap = least * np.float32(call.attrs["ensure_minimum_range"])
-    high = np.maximum(np.float32(0), np.maximum(high, low + gap))
+    # An end that is NaN is passed over.
+    high = np.maximum(np.float32(0), np.where(high < low + gap, low + gap, high))
     if mode == "SCALED":
         scale, low, high = _scaled_range(low, high, _bounds(dtype, call.attrs["narrow_range"]))
         steps = np.clip(x, low, high) * scale
@@ -118,7 +119,9 @@ def dequantize(call: Call, x: Array, low: Array, high: Array) -> Array:
         case _:
             least = np.float32(first + call.attrs["narrow_range"])
             top = high / np.float32(last)
-            out = wide * (top if first == 0 else np.maximum(low / least, top))
+            bottom = low / least
+            # The larger one; NaN as the end of the range, but not as its start, is passed over.
+            out = wide * (top if first == 0 else np.where(bottom < top, top, bottom))
     return np.asarray(out).astype(call.attrs["dtype"].np)
 
 

@@ -53,6 +53,7 @@ def quantized_add(call: Call, x: Array, y: Array, *ends: Array) -> tuple[Any, ..
     """Sums in a range symmetric around zero with room to spare; TF ``QuantizedAdd``."""
     of_x, of_y = ranges(call, *ends, ordered=True)
     _check_broadcast(call, x, y)
+    call.require(x.size and y.size, "there must be elements to add", found="none")
     largest = max(abs(min(of_x[0], of_y[0])), abs(max(of_x[1], of_y[1])))
     top = np.float32(largest * np.float32(1 << 14))
     new = (np.float32(-top), top)

@@ -36,10 +36,11 @@ def from_seed_stream(call: Call, seed: Array) -> Stream:
 def _check_key(call: Call, key: Array, counter: Array, alg: Array) -> None:
     call.require(alg.ndim == 0, "alg must be a scalar", found=list(alg.shape))
     call.require(key.shape == (1,), "key must be one number", found=list(key.shape))
+    known = int(alg) in (_PHILOX, _THREEFRY, _AUTOMATIC)
     call.require(
-        counter.ndim == 1 and counter.size >= 2,
-        "counter must be two numbers",
-        found=list(counter.shape),
+        counter.ndim == 1 and counter.size >= (2 if known else max(2, int(alg))),
+        "counter must be two numbers, and as many as alg says where that is no algorithm",
+        found=f"{list(counter.shape)}, alg {int(alg)}",
     )
 
 

@@ -176,6 +176,9 @@ def lstm_block_cell_grad(call: Call, *inputs: Array) -> list[Array]:
 
 
 def _length(call: Call, seq_len_max: Array, steps: int) -> int:
+    call.require(
+        seq_len_max.ndim == 0, "seq_len_max must be a scalar", found=list(seq_len_max.shape)
+    )
     count = scalar_int(call, seq_len_max, "seq_len_max")
     call.require(
         count <= steps,

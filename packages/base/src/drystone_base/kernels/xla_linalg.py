@@ -39,6 +39,7 @@ def xla_svd(call: Call, x: Array) -> tuple[Array, Array, Array]:
     Signs of vectors are open. ``max_iter`` and ``epsilon`` do not bound our method.
     """
     _check(call, x, False)
+    call.require(min(x.shape[-2:]) > 0, "matrices must have rows and columns", found=list(x.shape))
     u, s, v = np.linalg.svd(widen(x), full_matrices=True)
     wide = (s, u, np.conj(np.swapaxes(v, -1, -2)))
     return tuple(part.astype(x.dtype) for part in wide)  # type: ignore[return-value]

@@ -263,16 +263,19 @@ def reduce_precision(call: Call, x: Array) -> Array:
 
 @kernel("XlaDequantize")
 def xla_dequantize(call: Call, x: Array) -> Array:
-    """Four 8-bit steps of a range out of each uint32, the high byte first, as bfloat16."""
+    """Four 8-bit steps of a range out of each uint32, the high byte first, as bfloat16.
+
+    The last dimension is four times as long; ``transpose_output`` turns all dimensions round.
+    """
     attrs = call.attrs
     call.require(
-        attrs["mode"] == "MIN_COMBINED" and x.ndim == 2,
-        "packed matrices are dequantized in mode MIN_COMBINED only",
+        attrs["mode"] == "MIN_COMBINED" and x.ndim > 0,
+        "packed tensors of rank 1 or more are dequantized in mode MIN_COMBINED only",
         found=f"{attrs['mode']}, {list(x.shape)}",
-        needed="MIN_COMBINED, rank 2",
+        needed="MIN_COMBINED, rank 1 or more",
     )
     low, high = (np.float32(attrs[f"{end}_range"]) for end in ("min", "max"))
-    steps = x.astype(">u4").view(np.uint8).reshape(len(x), 4 * x.shape[1])
+    steps = x.astype(">u4").view(np.uint8)
     unit, start = (np.asarray(v).astype(BFLOAT16.np) for v in ((high - low) / np.float32(255), low))
     out = steps.astype(BFLOAT16.np) * unit + start  # each rounded to bfloat16
     return np.asarray(out.T if attrs["transpose_output"] else out)

@@ -83,5 +83,6 @@ def crop_and_resize_grad_image(c: ShapeCall) -> list[Shape]:
 
 @shape("CropAndResizeGradBoxes")
 def crop_and_resize_grad_boxes(c: ShapeCall) -> list[Shape]:
-    """The boxes' shape."""
-    return [c.shape(2)]
+    """Four numbers for each box, where the boxes are empty, too."""
+    boxes = c.shape(2)
+    return [(boxes[0] if boxes else -1, 4)]

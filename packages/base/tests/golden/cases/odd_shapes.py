@@ -1,0 +1,54 @@
+"""Golden cases of inputs in shapes that an op does not expect: vectors of one, ranks, empties."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from drawing import floats, ints
+from oracle import Case, case
+
+
+def _scalars() -> Iterator[Case]:
+    """What must be a scalar is none as a vector of one."""
+    groups = ints(0, 1, 2, 3).reshape(2, 2)
+    for device, key in ((np.int32(3), ints(5)), (ints(3), np.int32(5)), (np.int32(3), np.int32(5))):
+        yield case("CollectiveAssignGroupV2", groups, device, key)
+    x, state = np.ones((1, 1, 1), "f4"), np.ones((1, 1), "f4")
+    weights = [np.ones(s, "f4") for s in ((2, 4), 1, 1, 1, 4)]
+    for count in (np.int64(1), np.array([1])):
+        for version in ("", "V2"):
+            yield case(f"BlockLSTM{version}", count, x, state, state, *weights)
+            yield case(f"BlockLSTMGrad{version}", count, x, state, state, *weights, *[x] * 9,
+                       use_peephole=False)  # fmt: skip
+
+
+def _groups() -> Iterator[Case]:
+    """The groups of devices are read up to the one that is looked for."""
+    for odd in (4, -1):
+        for device in (1, 3):
+            groups = ints(0, 1, odd, 3).reshape(2, 2)
+            yield case("CollectiveAssignGroupV2", groups, np.int32(device), np.int32(5))
+    whole = ints(0, 1, 2, 3).reshape(2, 2)
+    for device, key in ((1, 0), (1, -1), (3, -1), (-5, 1), (9, 1)):
+        yield case("CollectiveAssignGroupV2", whole, np.int32(device), np.int32(key))
+
+
+def _weights() -> Iterator[Case]:
+    for values in (ints(1, 2, 2), ints(1, 2, 2)[None]):
+        for weights in (
+            floats([1, 2, 3]),
+            floats([[1, 2, 3]]),
+            floats([[1], [2], [3]]),
+            floats([]),
+        ):
+            yield case("Bincount", values, np.int32(4), weights)
+            yield case("DenseBincount", values, np.int32(4), weights)
+
+
+def _draws() -> Iterator[Case]:
+    """Of no numbers any algorithm will do, with a counter as long as its number."""
+    key, counter = np.array([7], np.uint64), np.array([1, 2, 3], np.uint64)
+    for algorithm in (1, 3, 0, -1, 5, 2**31 - 1):
+        yield case("StatelessRandomNormalV2", ints(1, 0), key, counter, np.int32(algorithm))
+
+
+CASES: list[Case] = [*_scalars(), *_groups(), *_weights(), *_draws()]
