@@ -113,6 +113,18 @@ void check_rows(const Tensor& var, const Tensor& gradient, const Tensor& indices
           "the gradient must have the shape of the rows that it changes");
 }
 
+// NaN is within no limit.
+template <class F>
+void check_limits(const Update& by, const F* hyper, bool flag) {
+  for (int k = 0; by.limits != nullptr && k < by.hypers; ++k) {
+    switch (by.limits[k]) {
+      case '+': require(hyper[k] > 0 || (flag && hyper[k] == 0), "lr must be positive"); break;
+      case '0': require(hyper[k] >= 0, "regularization must not be negative"); break;
+      default: require(hyper[k] <= 0, "lr_power must not be positive");
+    }
+  }
+}
+
 template <class F>
 void run(Call& call, const Update& by, bool flag) {
   F hyper[kMaxHypers];
@@ -123,6 +135,7 @@ void run(Call& call, const Update& by, bool flag) {
     require(value.rank() == 0, "hyper-parameters must be scalars");
     hyper[k] = number<F>(value);
   }
+  check_limits(by, hyper, flag);
   const Slots slots = slots_of(call, by);
   const Tensor gradient = call.input(place);
   require(slots.var.dtype() == gradient.dtype(),
@@ -131,6 +144,9 @@ void run(Call& call, const Update& by, bool flag) {
   if (by.is_sparse) {
     const Tensor indices = call.input(place + 1);
     check_rows(slots.var, gradient, indices);
+    const auto row = slots.var.dims().subspan(1);
+    require(!by.needs_elements || std::ranges::find(row, 0) == row.end(),
+            "rows must have elements");
     const bool wide = indices.dtype() == TF_INT64;
     (wide ? update_rows<std::int64_t> : update_rows<std::int32_t>)(step, slots, gradient, indices);
     return;

@@ -21,6 +21,10 @@ struct Update {
   int hypers;
   bool is_reference;  // output 0 is the reference that input 0 is
   bool is_sparse;
+  // By hyper-parameter: '+' for positive (or 0, if the flag is set), '0' for not negative, '-' for
+  // not positive; nullptr for any numbers.
+  const char* limits;
+  bool needs_elements;  // in each row
   std::int64_t cost;  // of an element, in nanoseconds
   UpdateLoop loop_float;
   UpdateLoop loop_double;

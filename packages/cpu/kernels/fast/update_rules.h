@@ -2,7 +2,8 @@
 // gradient.
 //
 // A rule says how many slots it has, after how many hyper-parameters the gradient comes, how many
-// hyper-parameters there are, and which attribute its flag is (or nullptr).
+// hyper-parameters there are, and which attribute its flag is (or nullptr). Some say limits of
+// hyper-parameters (see core/updates.h), for all updates or for rows, and that rows need elements.
 #ifndef DRYSTONE_CPU_FAST_UPDATE_RULES_H_
 #define DRYSTONE_CPU_FAST_UPDATE_RULES_H_
 
@@ -20,6 +21,10 @@ inline F shrink(F x, F by) {
   const F out = std::copysign(rest < 0 ? F(0) : rest, x);
   return by > 0 ? out : x;
 }
+
+// The larger one; a new NaN is passed over, one that is kept stays.
+template <class F>
+inline F larger(F kept, F made) { return kept < made ? made : kept; }
 
 template <class F>
 inline F sign(F x) { return x > 0 ? F(1) : x < 0 ? F(-1) : x; }
@@ -82,8 +87,7 @@ struct AdamWithAmsgrad : Adam<F> {
   void operator()(F* s, F g) const {
     s[1] += (g - s[1]) * this->rest1;
     s[2] += (square(g) - s[2]) * this->rest2;
-    const F larger = s[3] < s[2] ? s[2] : s[3];
-    s[3] = s[2] != s[2] ? s[2] : larger;
+    s[3] = larger(s[3], s[2]);
     s[0] -= s[1] * this->rate / (std::sqrt(s[3]) + this->epsilon);
   }
 };
@@ -95,10 +99,7 @@ struct AdaMax {
   AdaMax(const F* h, bool) : rate(h[1] / (1 - h[0])), rest1(1 - h[2]), beta2(h[3]), epsilon(h[4]) {}
   void operator()(F* s, F g) const {
     s[1] += (g - s[1]) * rest1;
-    const F decayed = beta2 * s[2];
-    const F size = std::fabs(g);
-    const F larger = decayed < size ? size : decayed;
-    s[2] = size != size ? size : larger;
+    s[2] = larger(beta2 * s[2], std::fabs(g));
     s[0] -= rate * (s[1] / (s[2] + epsilon));
   }
   F rate, rest1, beta2, epsilon;
@@ -109,6 +110,7 @@ template <class F>
 struct Adagrad {
   static constexpr int kSlots = 2, kGradient = 1, kHypers = 1;
   static constexpr const char* kFlag = "update_slots";
+  static constexpr bool kNeedsElements = true;
   Adagrad(const F* h, bool flag) : lr(h[0]), epsilon(0), updates(flag) {}
   void operator()(F* s, F g) const {
     s[1] = updates ? s[1] + square(g) : s[1];
@@ -128,6 +130,7 @@ template <class F>
 struct AdagradDA {
   static constexpr int kSlots = 3, kGradient = 0, kHypers = 4;
   static constexpr const char* kFlag = nullptr;
+  static constexpr bool kNeedsElements = true;
   AdagradDA(const F* h, bool) : lr(h[0]), l1(h[1] * h[3]), l2(h[2] * h[3] * h[0]) {}
   void operator()(F* s, F g) const {
     s[1] += g;
@@ -182,6 +185,8 @@ template <class F>
 struct Ftrl {
   static constexpr int kSlots = 3, kGradient = 0, kHypers = 4;
   static constexpr const char* kFlag = "multiply_linear_by_lr";
+  static constexpr const char* kSparseLimits = "+00-";
+  static constexpr bool kNeedsElements = true;
   Ftrl(const F* h, bool flag)
       : lr(h[0]), l1(h[1]), l2(h[2]), shrinkage(0), power(-h[3]), by_lr(flag) {}
   F raised(F x) const { return power == F(0.5) ? std::sqrt(x) : std::pow(x, power); }
@@ -193,24 +198,34 @@ struct Ftrl {
     const F linear = by_lr ? s[2] + pulled * lr - rise * s[0] : s[2] + pulled - rise / lr * s[0];
     const F quadratic = by_lr ? height + 2 * l2 * lr : height / lr + 2 * l2;
     const F limit = by_lr ? l1 * lr : l1;
-    const F above = linear < -limit ? -limit : linear;
-    const F clipped = above > limit ? limit : above;
-    s[0] = (clipped - linear) / quadratic;
+    const F moved = (limit * sign(linear) - linear) / quadratic;
+    // Of whole variables 0 where it is NaN; of rows NaN.
+    s[0] = std::fabs(linear) > limit || (by_rows && linear != linear) ? moved : F(0);
     s[1] = total;
     s[2] = linear;
   }
   F lr, l1, l2, shrinkage, power;
   bool by_lr;
+  bool by_rows = false;
 };
 
 // It shrinks the gradient.
 template <class F>
 struct FtrlV2 : Ftrl<F> {
   static constexpr int kHypers = 5;
+  static constexpr const char* kSparseLimits = "+000-";
   FtrlV2(const F* h, bool flag) : Ftrl<F>(h, flag) {
     this->shrinkage = h[3];
     this->power = -h[4];
   }
+};
+
+template <template <class> class Rule>
+struct ByRows {
+  template <class F>
+  struct Of : Rule<F> {
+    Of(const F* h, bool flag) : Rule<F>(h, flag) { this->by_rows = true; }
+  };
 };
 
 // Bello and others, 2017.
@@ -241,6 +256,7 @@ template <class F>
 struct ProximalGradientDescent {
   static constexpr int kSlots = 1, kGradient = 3, kHypers = 3;
   static constexpr const char* kFlag = nullptr;
+  static constexpr bool kNeedsElements = true;
   ProximalGradientDescent(const F* h, bool) : alpha(h[0]), l1(h[0] * h[1]), l2(1 + h[2] * h[0]) {}
   void operator()(F* s, F g) const { s[0] = shrink(s[0] - g * alpha, l1) / l2; }
   F alpha, l1, l2;
@@ -251,6 +267,8 @@ template <class F>
 struct ProximalAdagrad {
   static constexpr int kSlots = 2, kGradient = 3, kHypers = 3;
   static constexpr const char* kFlag = nullptr;
+  static constexpr const char* kLimits = "+00";
+  static constexpr bool kNeedsElements = true;
   ProximalAdagrad(const F* h, bool) : lr(h[0]), l1(h[1]), l2(h[2]) {}
   void operator()(F* s, F g) const {
     s[1] += square(g);

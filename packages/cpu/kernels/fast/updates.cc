@@ -23,6 +23,19 @@ void loop(void* const* slots, const void* gradient, std::int64_t count, const vo
   }
 }
 
+// What TensorFlow looks at: limits of some rules, of some for rows only.
+template <class R>
+constexpr const char* limits(bool sparse) {
+  if constexpr (requires { R::kLimits; }) return R::kLimits;
+  if constexpr (requires { R::kSparseLimits; }) return sparse ? R::kSparseLimits : nullptr;
+  return nullptr;
+}
+
+template <class R>
+constexpr bool needs_elements() {
+  return requires { R::kNeedsElements; };
+}
+
 template <template <class> class Rule, bool kReference, bool kSparse>
 class Apply {
  public:
@@ -30,8 +43,8 @@ class Apply {
   explicit Apply(const Node& node)
       : flag_(R::kFlag != nullptr && node.has(R::kFlag) && node.boolean(R::kFlag)) {}
   void compute(Call& call) const {
-    static constexpr Update kUpdate = {R::kSlots, R::kGradient, R::kHypers,
-                                       kReference, kSparse, R::kSlots,
+    static constexpr Update kUpdate = {R::kSlots, R::kGradient, R::kHypers, kReference, kSparse,
+                                       limits<R>(kSparse), needs_elements<R>(), R::kSlots,
                                        loop<Rule<float>, float>, loop<Rule<double>, double>};
     update(call, kUpdate, flag_);
   }
@@ -60,6 +73,14 @@ void add_all(const char* name) {
   add_form<Rule, false, true>("ResourceSparseApply", name);
 }
 
+// Rows of variables have a rule of their own.
+template <template <class> class Rule>
+void add_ftrl(const char* name) {
+  add_dense<Rule>(name);
+  add_form<rules::ByRows<Rule>::template Of, true, true>("SparseApply", name);
+  add_form<rules::ByRows<Rule>::template Of, false, true>("ResourceSparseApply", name);
+}
+
 }  // namespace
 
 void add_updates() {
@@ -72,8 +93,8 @@ void add_updates() {
   add_dense<rules::AdaMax>("AdaMax");
   add_dense<rules::AddSign>("AddSign");
   add_all<rules::CenteredRMSProp>("CenteredRMSProp");
-  add_all<rules::Ftrl>("Ftrl");
-  add_all<rules::FtrlV2>("FtrlV2");
+  add_ftrl<rules::Ftrl>("Ftrl");
+  add_ftrl<rules::FtrlV2>("FtrlV2");
   add_dense<rules::GradientDescent>("GradientDescent");
   add_form<rules::KerasMomentum, false, false>("ResourceApply", "KerasMomentum");
   add_form<rules::KerasMomentum, false, true>("ResourceSparseApply", "KerasMomentum");

@@ -2,7 +2,7 @@
 
 A rule gets the slots (the variable first), the gradient, the node's other inputs by the name that
 the op definition gives them, and the node's attributes. It works on whole variables and on
-gathered rows alike.
+gathered rows alike; for the latter there is an attribute ``by_rows``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ __all__ = ["RULES", "Rule"]
 
 Hyper: TypeAlias = Mapping[str, Array]
 Rule: TypeAlias = Callable[[Sequence[Array], Array, Hyper, Mapping[str, Any]], list[Any]]
+
+
+def _larger(kept: Array, new: Array) -> Array:
+    """The larger one; a new NaN is passed over, one that is kept stays."""
+    return np.where(kept < new, new, kept)
 
 
 def _gradient_descent(
@@ -50,7 +55,7 @@ def _adam(slots: Sequence[Array], grad: Array, h: Hyper, attrs: Mapping[str, Any
     rate = h["lr"] * np.sqrt(1 - h["beta2_power"]) / (1 - h["beta1_power"])
     m = m + (grad - m) * (1 - h["beta1"])
     v = v + (np.square(grad) - v) * (1 - h["beta2"])
-    top = [np.maximum(largest[0], v)] if largest else []
+    top = [_larger(largest[0], v)] if largest else []
     root = np.sqrt(top[0] if top else v) + h["epsilon"]
     step = grad * (1 - h["beta1"]) + m * h["beta1"] if attrs.get("use_nesterov") else m
     return [var - step * rate / root, m, v, *top]
@@ -59,7 +64,7 @@ def _adam(slots: Sequence[Array], grad: Array, h: Hyper, attrs: Mapping[str, Any
 def _adamax(slots: Sequence[Array], grad: Array, h: Hyper, _: Mapping[str, Any]) -> list[Any]:
     var, m, v = slots
     m = m + (grad - m) * (1 - h["beta1"])
-    v = np.maximum(h["beta2"] * v, np.abs(grad))
+    v = _larger(h["beta2"] * v, np.abs(grad))
     return [var - h["lr"] / (1 - h["beta1_power"]) * (m / (v + h["epsilon"])), m, v]
 
 
@@ -123,7 +128,11 @@ def _ftrl(slots: Sequence[Array], grad: Array, h: Hyper, attrs: Mapping[str, Any
     else:
         linear = linear + pulled - rise / lr * var
         quadratic, l1 = total**power / lr + 2 * h["l2"], h["l1"]
-    return [(np.clip(linear, -l1, l1) - linear) / quadratic, total, linear]
+    if attrs.get("by_rows"):
+        return [(np.clip(linear, -l1, l1) - linear) / quadratic, total, linear]
+    moved = (l1 * np.sign(linear) - linear) / quadratic
+    # Of whole variables zero where linear is small, or NaN.
+    return [np.where(np.abs(linear) > l1, moved, moved.dtype.type(0)), total, linear]
 
 
 def _add_sign(slots: Sequence[Array], grad: Array, h: Hyper, _: Mapping[str, Any]) -> list[Any]:

@@ -81,4 +81,5 @@ def _to_corners(out: Array, grad: Array, window: Window) -> None:
     )
     inside = np.ix_(rows < window.spatial[0], columns < window.spatial[1])
     rows, columns = rows[rows < window.spatial[0]], columns[columns < window.spatial[1]]
-    np.add.at(out, (slice(None), rows[:, None], columns), grad[:, *inside])
+    images = np.arange(len(out))[:, None, None]
+    np.add.at(out, (images, rows[:, None], columns), grad[:, *inside])

@@ -116,7 +116,7 @@ def fractional_pool(call: Call, x: Array) -> tuple[Array, Array, Array]:
 def _truncated(total: Array, count: Array) -> Array:
     """Quotients of integers, rounded towards zero."""
     down = total // count
-    return down + ((down < 0) & (down * count != total))
+    return np.asarray(down + ((down < 0) & (down * count != total)))
 
 
 def _check_cuts(call: Call, cuts: Array, out: int, size: int, name: str) -> None:

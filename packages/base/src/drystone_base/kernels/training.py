@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from drystone_base.ops.optimizers import GRADIENTS, optimizer_ops, slot_count
 from drystone_base.state import Variable, resource_of
 
 __all__: list[str] = []
+
+_WITH_ELEMENTS: Final = frozenset(
+    {"Adagrad", "AdagradDA", "AdagradV2", "Ftrl", "FtrlV2", "ProximalAdagrad",
+     "ProximalGradientDescent"}
+)  # fmt: skip
 
 
 @quiet
@@ -37,6 +43,7 @@ def _step(call: Call, rule: Rule, inputs: Sequence[Any]) -> Any:
             held.enter_context(slot.lock)
         olds = [slot.read() for slot in slots]
         hyper = {name: widen(value) for name, value in given.items()}
+        _check_strengths(call, hyper)
         _check_shapes(call, olds, grad, indices)
         if indices is None:
             news = rule([widen(v) for v in olds], widen(grad), hyper, call.attrs)
@@ -46,6 +53,24 @@ def _step(call: Call, rule: Rule, inputs: Sequence[Any]) -> Any:
             if new is not old:
                 slot.write(np.asarray(new).astype(old.dtype, copy=False))
     return () if resource else slots[0]
+
+
+def _check_strengths(call: Call, hyper: Mapping[str, Array]) -> None:
+    """The limits of hyper-parameters that TensorFlow looks at: of some rules only, for some rows.
+
+    Dense Ftrl takes any numbers.
+    """
+    sparse, rule = "SparseApply" in call.op, call.op.partition("Apply")[2]
+    if rule != "ProximalAdagrad" and not (sparse and rule in ("Ftrl", "FtrlV2")):
+        return
+    lr = hyper["lr"]
+    zero = lr == 0 and call.attrs.get("multiply_linear_by_lr", False)
+    call.require(lr > 0 or zero, "lr must be positive", found=float(lr), needed="lr > 0")
+    for name in ("l1", "l2", "l2_shrinkage"):
+        value = hyper.get(name, 0)
+        call.require(value >= 0, f"{name} must not be negative", found=float(value), needed="0 on")
+    power = hyper.get("lr_power", 0)
+    call.require(power <= 0, "lr_power must not be positive", found=float(power), needed="up to 0")
 
 
 def _check_shapes(call: Call, olds: Sequence[Array], grad: Array, indices: Array | None) -> None:
@@ -66,6 +91,11 @@ def _check_shapes(call: Call, olds: Sequence[Array], grad: Array, indices: Array
             needed="rank 1 or more, and rank 1",
         )
         needed = (len(indices), *var[1:])
+        call.require(
+            math.prod(var[1:]) > 0 or call.op.partition("Apply")[2] not in _WITH_ELEMENTS,
+            "rows must have elements",
+            found=list(var),
+        )
         call.require(
             indices.size == 0 or (indices.min() >= 0 and indices.max() < var[0]),
             "indices must name rows of the variable",
@@ -89,10 +119,11 @@ def _by_rows(
 ) -> list[Array]:
     """The rule applied to the rows that ``indices`` names, one by one where they repeat."""
     indices, grad = rows
+    attrs = {**call.attrs, "by_rows": True}
     wholes = [np.array(old) for old in olds]
     for chosen in _rounds(indices):
         at = indices[chosen]
-        news = rule([widen(w[at]) for w in wholes], widen(grad[chosen]), hyper, call.attrs)
+        news = rule([widen(w[at]) for w in wholes], widen(grad[chosen]), hyper, attrs)
         for whole, new in zip(wholes, news, strict=True):
             whole[at] = np.asarray(new).astype(whole.dtype)
     return wholes

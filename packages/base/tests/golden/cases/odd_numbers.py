@@ -105,6 +105,42 @@ def _channels() -> Iterator[Case]:
         yield case("FusedResizeAndPadConv2D", images, ints(6, 5), flat, filters, **options)
 
 
+def _steps() -> Iterator[Case]:
+    """Slots, gradients and hyper-parameters of optimizers that are not finite, or out of limits."""
+    held = floats([[1, -2, 0.5], [3, -0.25, 2]])
+    rates = [floats(v) for v in (0.9, 0.99)]
+    for place, value in itertools.product((0, 1), (NAN, INF)):
+        odd, kept = floats([[0.1, 2, -1], [0.3, 0.4, -5]]), np.abs(held)
+        (odd if place == 0 else kept)[0, 1] = value
+        yield case("ResourceApplyAdaMax", held, held, kept, rates[0], floats(0.1), *rates,
+                   floats(1e-7), odd)  # fmt: skip
+        yield case("ResourceApplyAdamWithAmsgrad", held, held, kept, np.abs(held), *rates,
+                   floats(0.1), *rates, floats(1e-7), odd)  # fmt: skip
+    at = ints(1, 0)
+    for value, place in itertools.product((NAN, INF, -INF), range(4)):
+        parts = [held.copy(), np.abs(held), held[::-1].copy(), held * 2]
+        parts[place][1, 2] = value
+        strengths = [floats(v) for v in (0.1, 0.01, 0.02, -0.5)]
+        yield case("ResourceApplyFtrl", *parts, *strengths)
+        yield case("ResourceSparseApplyFtrl", *parts, at, *strengths)
+    for place, value in itertools.product(range(4), (-1, 0, NAN, INF)):
+        numbers = [
+            floats(value if k == place else v) for k, v in enumerate((0.1, 0.01, 0.02, -0.5))
+        ]
+        parts = [held, np.abs(held), held]
+        yield case("ResourceApplyFtrl", *parts, held, *numbers)
+        for linear in (False, True):
+            yield case("ResourceSparseApplyFtrl", *parts, held, at, *numbers,
+                       multiply_linear_by_lr=linear)  # fmt: skip
+        if place < 3:
+            yield case("ResourceApplyProximalAdagrad", *parts[:2], *numbers[:3], held)
+            yield case("ResourceSparseApplyProximalAdagrad", *parts[:2], *numbers[:3], held, at)
+    none = np.zeros((2, 0), "f4")
+    yield case("ResourceSparseApplyAdagrad", none, none, floats(0.1), none, at)
+    yield case("ResourceSparseApplyMomentum", none, none, floats(0.1), none, at, floats(0.9))
+    yield case("ResourceSparseApplyProximalGradientDescent", none, *[floats(0.1)] * 3, none, at)
+
+
 def _matrices() -> Iterator[Case]:
     lower = floats([[8, 0, 0], [0.9, 7, 0], [0.5, -0.2, 0]])
     slopes = floats([[1, -1, 1], [-2, 1, 0.5], [-1, -0.4, 0.6]])
@@ -121,5 +157,5 @@ def _limits() -> Iterator[Case]:
 
 CASES: list[Case] = [
     *_transforms(), *_boxes(), *_ranges(), *_pools(), *_paths(), *_dilations(),
-    *_channels(), *_matrices(), *_limits(),
+    *_channels(), *_steps(), *_matrices(), *_limits(),
 ]  # fmt: skip
