@@ -79,7 +79,7 @@ def _to_corners(out: Array, grad: Array, window: Window) -> None:
         np.maximum(np.arange(count) * step - before, 0)
         for count, step, before in zip(window.out, window.strides, window.before, strict=True)
     )
-    inside = np.ix_(rows < window.spatial[0], columns < window.spatial[1])
     rows, columns = rows[rows < window.spatial[0]], columns[columns < window.spatial[1]]
     images = np.arange(len(out))[:, None, None]
-    np.add.at(out, (images, rows[:, None], columns), grad[:, *inside])
+    inside = grad[:, : len(rows), : len(columns)]  # both rise
+    np.add.at(out, (images, rows[:, None], columns), inside)

@@ -53,7 +53,7 @@ def _mapped(mode: str, at: Array, size: int) -> Array:
     if mode == "CONSTANT":
         return at
     if size <= 1 and mode != "NEAREST":
-        at = np.zeros_like(at)
+        at = np.where((at < 0) | (at > size - 1), np.float32(0), at)
     elif mode == "REFLECT":
         at = _reflect(at, size)
     elif mode == "WRAP":

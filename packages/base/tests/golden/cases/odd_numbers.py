@@ -22,8 +22,9 @@ def _transforms() -> Iterator[Case]:
     ):
         for place, value in odd:
             transform = floats([[value if k == place else v for k, v in enumerate(plain)]])
-            yield case("ImageProjectiveTransformV3", image, transform, ints(2, 3), floats(7),
-                       fill_mode=mode, interpolation=method)  # fmt: skip
+            for part in (image, image[:, :1, :1]):
+                yield case("ImageProjectiveTransformV3", part, transform, ints(2, 3), floats(7),
+                           fill_mode=mode, interpolation=method)  # fmt: skip
 
 
 def _boxes() -> Iterator[Case]:
