@@ -145,7 +145,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SparseReduceSum SparseReduceSumSparse SparseReduceMax SparseReduceMaxSparse "
         "SetSize SparseReorder SparseReshape SparseSoftmax SparseSlice SparseSplit SparseToDense "
-        "SparseConcat DenseToSparseSetOperation SparseToSparseSetOperation",
+        "SparseConcat DenseToSparseSetOperation SparseToSparseSetOperation SparseFillEmptyRows",
         "coordinates outside the sparse tensor's shape: TensorFlow does not look; we refuse",
         answers,
     ),
@@ -155,7 +155,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         _nothing_to_do,
     ),
     Difference(
-        "RaggedGather RaggedTensorToSparse RaggedTensorToTensor RaggedBincount",
+        "RaggedGather RaggedTensorToSparse RaggedTensorToTensor RaggedBincount RaggedCross",
         "row splits that do not end at the number of values: TensorFlow does not look; we refuse",
         answers,
     ),

@@ -66,6 +66,7 @@ class Sets {
     settle();
   }
   Sets(const Sparse& sparse, bool validate) {
+    sparse.check_elements();
     require(sparse.rank() >= 1, "a tensor of sets must have a rank");
     sparse.check_inside();
     const auto rank = static_cast<std::size_t>(sparse.rank());

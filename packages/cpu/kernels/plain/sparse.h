@@ -26,6 +26,12 @@ struct Sparse {
   std::int64_t count() const { return indices.dim(0); }
   std::int64_t rank() const { return static_cast<std::int64_t>(dims.size()); }
   const std::int64_t* row(std::int64_t k) const { return rows + k * rank(); }
+  // Fails unless 64 bits hold the number of elements.
+  void check_elements() const {
+    std::int64_t total = 1;
+    for (const std::int64_t dim : dims)
+      require(!__builtin_mul_overflow(total, dim, &total), "too many elements for 64 bits");
+  }
   void check_inside() const {
     for (std::int64_t k = 0; k < count(); ++k) {
       for (std::size_t d = 0; d < dims.size(); ++d) {

@@ -55,6 +55,7 @@ bool is_zero(TF_DataType dtype, const char* element) {
 template <Operation kOperation>
 void with_dense(Call& call) {
   const Sparse x(call.input(0), call.input(1), call.input(2));
+  x.check_elements();
   const Tensor dense = call.input(3);
   const std::size_t rank = x.dims.size();
   const auto held = static_cast<std::size_t>(dense.rank());

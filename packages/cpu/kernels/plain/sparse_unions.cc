@@ -26,6 +26,7 @@ class Union {
         size_(element_size(a.values.dtype())),
         both_{&a, &b} {
     require(a.dims == b.dims, "both sparse tensors must have one shape");
+    require(a.rank() > 0, "both sparse tensors must have a rank");
     order_.resize(static_cast<std::size_t>(a.count() + b.count()));
     std::iota(order_.begin(), order_.end(), 0);
     std::ranges::stable_sort(order_, [this](auto x, auto y) { return before(row(x), row(y)); });

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from drystone_base.kernels._indices import check_below, is_rising
@@ -9,6 +11,7 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 
 __all__ = [
+    "check_elements",
     "check_sparse",
     "check_splits",
     "fill_order",
@@ -36,6 +39,15 @@ def check_sparse(call: Call, indices: Array, values: Array, shape: Array, what: 
     )
     call.require(
         not (shape < 0).any(), "dimensions must not be negative", found=shape.tolist(), needed="0+"
+    )
+
+
+def check_elements(call: Call, shape: Array) -> None:
+    """Fail unless 64 bits hold the number of elements of a sparse tensor's shape."""
+    call.require(
+        math.prod(shape.tolist()) < 1 << 63,
+        "the number of elements must fit 64 bits",
+        found=shape.tolist(),
     )
 
 

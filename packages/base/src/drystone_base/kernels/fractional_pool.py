@@ -191,8 +191,8 @@ def fractional_avg_pool_grad(
     call.require(shape.shape == (4,), "the shape must be four numbers", found=list(shape.shape))
     dims = check_size(call, shape.tolist(), np.dtype(np.float64))
     call.require(
-        grad.ndim == 4 and grad.shape[0] <= dims[0] and grad.shape[3] == dims[3],
-        "the shape must have the channels of out_backprop, and at least its batch",
+        grad.ndim == 4 and grad.size > 0 and grad.shape[0] <= dims[0] and grad.shape[3] == dims[3],
+        "the shape must have the channels of out_backprop (not empty), and at least its batch",
         found=f"{list(dims)} and {list(grad.shape)}",
     )
     _check_cuts(call, rows, grad.shape[1], dims[1], "row_pooling_sequence")

@@ -48,7 +48,7 @@ def requantize_op(
     """Integers of one range as integers of the requested one; TF ``Requantize``."""
     old, new = ranges(call, low, high, new_low, new_high)
     call.require(
-        new[0] <= min(np.float32(0), new[1]),
+        new[0] <= 0 and new[0] <= new[1],
         "the requested range must begin at 0 or below, and not end before it begins",
         found=f"{new[0]} to {new[1]}",
         needed="min <= 0, min <= max",

@@ -10,7 +10,7 @@ import numpy as np
 from drystone_base.kernels._indices import bad_rows
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import check_sparse, row_major_order
+from drystone_base.kernels._sparse import check_elements, check_sparse, row_major_order
 
 __all__: list[str] = []
 
@@ -31,6 +31,7 @@ def _sparse(
     call: Call, indices: Array, values: Array, shape: Array
 ) -> tuple[Groups, tuple[int, ...]]:
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     call.require(shape.size >= 1, "a tensor of sets must have a rank", found=0, needed="1 or more")
     bad_rows(call, indices, shape.tolist())
     if call.attrs["validate_indices"]:

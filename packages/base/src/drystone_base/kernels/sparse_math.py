@@ -9,7 +9,7 @@ import numpy as np
 from drystone_base.kernels._indices import bad_rows, wrap_axis
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._sparse import check_sparse, find_rows, group_rows
+from drystone_base.kernels._sparse import check_elements, check_sparse, find_rows, group_rows
 
 __all__: list[str] = []
 
@@ -61,6 +61,7 @@ def sparse_dense_add(call: Call, indices: Array, values: Array, shape: Array, b:
 def _check_pair(call: Call, a: Sequence[Array], b: Sequence[Array]) -> None:
     check_sparse(call, a[0], a[1], a[2], "first")
     check_sparse(call, b[0], b[1], b[2], "second")
+    call.require(a[2].size > 0, "both sparse tensors must have a rank", found=0, needed="1 or more")
     call.require(
         a[2].tolist() == b[2].tolist(),
         "both sparse tensors must have one shape",
@@ -176,6 +177,7 @@ def sparse_dense_elementwise(
 ) -> Array:
     """The values combined with those of a dense tensor, broadcast to the sparse one's shape."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     dims = tuple(shape.tolist())
     tail = dims[len(dims) - dense.ndim :] if dense.ndim <= len(dims) else ()
     call.require(

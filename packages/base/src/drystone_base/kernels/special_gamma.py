@@ -63,14 +63,16 @@ def _not_zero(x: Array) -> Array:
 
 
 def _igamma(a: Array, x: Array, *, upper: bool) -> Array:
-    """Regularised incomplete gamma; NaN outside a > 0, x >= 0."""
+    """Regularised incomplete gamma; NaN outside a > 0, x >= 0, but for no gamma below x = 0."""
     series = x < a + 1
     safe_a, safe_x = np.where(a > 0, a, 1.0), np.where((x > 0) & np.isfinite(x), x, 1.0)
     low = _gamma_series(safe_a, np.where(series, safe_x, np.minimum(safe_x, safe_a)))
     high = _gamma_fraction(safe_a, np.where(series, safe_a + 2, safe_x))
     out = np.where(series, 1 - low, high) if upper else np.where(series, low, 1 - high)
     out = np.where(x == 0, float(upper), np.where(np.isposinf(x), float(not upper), out))
-    return np.where((a > 0) & (x >= 0), out, np.nan)
+    out = np.where(np.isposinf(a), np.where(np.isposinf(x), 0.0, float(upper)), out)
+    inside = (a > 0) & (x >= 0)
+    return np.where(inside if upper else inside | (x == 0), out, np.nan)
 
 
 def _zeta_positive(x: Array, q: Array) -> Array:

@@ -41,6 +41,9 @@ def dynamic_stitch(call: Call, *args: Array) -> Array:
             needed=list(rows.shape + inner),
         )
     size = 1 + max((int(rows.max()) for rows in indices if rows.size), default=-1)
+    call.require(
+        size < 1 << 31, "the number of rows must fit 32 bits", found=size, needed=f"< {1 << 31}"
+    )
     shape = check_size(call, (max(size, 0), *inner), data[0].dtype)
     out = np.zeros(shape, data[0].dtype)
     if out.dtype == object:

@@ -148,6 +148,14 @@ def _matrices() -> Iterator[Case]:
     yield case("CholeskyGrad", lower, slopes)
 
 
+def _gammas() -> Iterator[Case]:
+    """Where an argument is at an end: below x = 0 there is nothing, below a = inf all of it."""
+    ends = np.array([NAN, INF, -INF, 0, -0.0, 1, 5, -1], "f4")
+    a, x = np.meshgrid(ends, ends, indexing="ij")
+    for op in ("Igamma", "Igammac"):
+        yield case(op, a, x)
+
+
 def _limits() -> Iterator[Case]:
     """Shapes whose elements no index of the dtype can name."""
     for dims in ([65536, 65536], [65536, 32768], [2**31 - 1, 2], [2**31 - 1, 1]):
@@ -158,5 +166,5 @@ def _limits() -> Iterator[Case]:
 
 CASES: list[Case] = [
     *_transforms(), *_boxes(), *_ranges(), *_pools(), *_paths(), *_dilations(),
-    *_channels(), *_steps(), *_matrices(), *_limits(),
+    *_channels(), *_steps(), *_matrices(), *_gammas(), *_limits(),
 ]  # fmt: skip

@@ -44,6 +44,28 @@ def _weights() -> Iterator[Case]:
             yield case("DenseBincount", values, np.int32(4), weights)
 
 
+def _sparse() -> Iterator[Case]:
+    """Sparse tensors without a rank, and of more elements than 64 bits count."""
+    none, far = np.zeros((1, 0), np.int64), np.array([2**62, 4])
+    at, one = np.array([[0, 0]]), floats([1])
+    for op, more in (("SparseAdd", [floats(0)]), ("SparseSparseMaximum", []),
+                     ("SparseSparseMinimum", [])):  # fmt: skip
+        for dims, rows in ((none[0], none), (np.array([2, 3]), at)):
+            yield case(op, rows, one, dims, rows, one, dims, *more)
+    for dims in (far, np.array([2**33, 2**33]), np.array([2, 3])):
+        for kind in ("Add", "Mul", "Div"):
+            yield case(f"SparseDenseCwise{kind}", at, one, dims, floats(1))
+        yield case("SparseToSparseSetOperation", at, ints(1), dims, at, ints(1), dims,
+                   set_operation="union")  # fmt: skip
+        for rows in (1, 2):
+            dense = np.zeros((rows, 2), np.int32)
+            yield case("DenseToSparseSetOperation", dense, at, ints(1), dims, set_operation="union")
+    yield case("DynamicStitch", ints(2**31 - 1), np.zeros((1, 0), "f4"), N=1)
+    two, shape = np.array([0, 2, 4]), np.array([1, 4, 4, 1])
+    yield case("FractionalAvgPoolGrad", shape, np.zeros((0, 2, 2, 1), "f4"), two, two)
+    yield case("FractionalAvgPoolGrad", shape, np.zeros((1, 2, 0, 1), "f4"), two, two[:1])
+
+
 def _draws() -> Iterator[Case]:
     """Of no numbers any algorithm will do, with a counter as long as its number."""
     key, counter = np.array([7], np.uint64), np.array([1, 2, 3], np.uint64)
@@ -51,4 +73,4 @@ def _draws() -> Iterator[Case]:
         yield case("StatelessRandomNormalV2", ints(1, 0), key, counter, np.int32(algorithm))
 
 
-CASES: list[Case] = [*_scalars(), *_groups(), *_weights(), *_draws()]
+CASES: list[Case] = [*_scalars(), *_groups(), *_weights(), *_sparse(), *_draws()]
