@@ -191,22 +191,25 @@ struct Ftrl {
       : lr(h[0]), l1(h[1]), l2(h[2]), shrinkage(0), power(-h[3]), by_lr(flag) {}
   F raised(F x) const { return power == F(0.5) ? std::sqrt(x) : std::pow(x, power); }
   void operator()(F* s, F g) const {
-    const F pulled = g + 2 * shrinkage * s[0];
+    const F pulled = shrinks ? g + 2 * shrinkage * s[0] : g;
     const F total = s[1] + square(g);
     const F height = raised(total);
     const F rise = height - raised(s[1]);
     const F linear = by_lr ? s[2] + pulled * lr - rise * s[0] : s[2] + pulled - rise / lr * s[0];
     const F quadratic = by_lr ? height + 2 * l2 * lr : height / lr + 2 * l2;
     const F limit = by_lr ? l1 * lr : l1;
-    const F moved = (limit * sign(linear) - linear) / quadratic;
-    // Of whole variables 0 where it is NaN; of rows NaN.
-    s[0] = std::fabs(linear) > limit || (by_rows && linear != linear) ? moved : F(0);
+    const F above = linear < -limit ? -limit : linear;
+    const F nearest = above > limit ? limit : above;
+    const F moved = by_rows ? nearest - linear : limit * sign(linear) - linear;
+    // Of whole variables 0 where it is small, or NaN.
+    s[0] = by_rows || std::fabs(linear) > limit ? moved / quadratic : F(0);
     s[1] = total;
     s[2] = linear;
   }
   F lr, l1, l2, shrinkage, power;
   bool by_lr;
   bool by_rows = false;
+  bool shrinks = false;
 };
 
 // It shrinks the gradient.
@@ -215,6 +218,7 @@ struct FtrlV2 : Ftrl<F> {
   static constexpr int kHypers = 5;
   static constexpr const char* kSparseLimits = "+000-";
   FtrlV2(const F* h, bool flag) : Ftrl<F>(h, flag) {
+    this->shrinks = true;
     this->shrinkage = h[3];
     this->power = -h[4];
   }

@@ -1,6 +1,7 @@
 // Distinct elements, how often they occur, and rows dealt out by number.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/moving_text.h"
 #include "plain/combine.h"
@@ -247,6 +248,7 @@ void dynamic_stitch(Call& call) {
     for (std::int64_t k = 0; k < at.count(); ++k)
       rows = std::max<std::int64_t>(rows, at.as<std::int32_t>()[k] + std::int64_t{1});
   }
+  require(rows <= std::numeric_limits<std::int32_t>::max(), "the rows must fit 32 bits");
   for (int i = 0; i < count; ++i) check_below(call.input(i), rows);
   const std::int64_t width = product(dims);
   dims.insert(dims.begin(), rows);

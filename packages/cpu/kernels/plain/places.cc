@@ -1,6 +1,7 @@
 // Axes and positions under other layouts, rows changed in a copy, diagonals of any rank, crosses.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/widen.h"
 #include "plain/combine.h"
@@ -80,6 +81,7 @@ void unravel_index(Call& call) {
     require(dim > 0, "Input dims cannot contain a dim of zero");
     require(!__builtin_mul_overflow(total, dim, &total), "Input dims product is causing overflow");
   }
+  require(total <= std::numeric_limits<T>::max(), "Input dims product is causing overflow");
   check_below(indices, total);
   Dims shape(indices.dims().begin(), indices.dims().end());
   shape.insert(shape.begin(), static_cast<std::int64_t>(dims.size()));
