@@ -182,6 +182,51 @@ def test_what_a_kernel_does_is_bounded(
     assert answer["again"] == [1, 2], answer
 
 
+_STOPPED = """
+import signal, threading
+from drystone_base.cancellation import Cancellation
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32, "shape": (2,)})
+graph.add("HostState", "z", [x])
+session = Session(graph, config=SessionConfig(executor=executor))
+cancellation, mark = Cancellation(), Path(os.environ["MARK"])
+
+def stop(how):
+    while not mark.exists():
+        time.sleep(0.05)
+    how()
+
+def stopped(how):
+    mark.unlink(missing_ok=True)
+    threading.Thread(target=stop, args=(how,), daemon=True).start()
+    begin = time.monotonic()
+    try:
+        session.run("z:0", {"x:0": [1, 2]}, cancellation=cancellation)
+    except (KeyboardInterrupt, DrystoneError) as error:
+        return [type(error).__name__, getattr(error, "code", ""), time.monotonic() - begin]
+
+answer["ctrl-c"] = stopped(lambda: os.kill(os.getpid(), signal.SIGINT))
+answer["cancelled"] = stopped(cancellation.cancel)
+cancellation = None
+answer["after"] = session.run("z:0", {"x:0": [1, 2]}).tolist()
+print(json.dumps(answer))
+"""
+
+
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_a_kernel_that_hangs_is_stopped(
+    child: Any, compile_library: Compile, tmp_path: Path, executor: str
+) -> None:
+    """Whoever stops a run has not found a failure: the plugin is asked again."""
+    library = _library(compile_library, _ONCE % "for (;;) pause()")
+    answer = child(_STOPPED, library, executor, MARK=str(tmp_path / "mark"))
+    name, _, seconds = answer["ctrl-c"]
+    assert (name, seconds < 30) == ("KeyboardInterrupt", True)
+    name, code, seconds = answer["cancelled"]
+    assert (name, code, seconds < 30) == ("KernelError", "run-cancelled", True)
+    assert answer["after"] == [1, 2]
+
+
 _VALUES = """
 F, S = dtypes.FLOAT32, dtypes.STRING
 answer["scaled"] = run("TestScale", ([1.5, 2], F), T=F, factor=3.0)

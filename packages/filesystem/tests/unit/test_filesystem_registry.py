@@ -60,7 +60,6 @@ def test_a_store_of_ones_own(serve: Callable[[object], str]) -> None:
         (ConnectionResetError("x"), "UNAVAILABLE"),
         (EOFError("x"), "DATA_LOSS"),
         (RuntimeError("x"), "UNKNOWN"),
-        (SystemExit("x"), "UNKNOWN"),  # Ctrl-C goes on instead
     ],
 )
 def test_what_a_store_raises_is_a_status(
@@ -74,6 +73,16 @@ def test_what_a_store_raises_is_a_status(
         gfile.stat(serve(Failing()) + "box/1")
     assert caught.value.status == status
     assert type(raised).__name__ in caught.value.found
+
+
+@pytest.mark.parametrize("raised", [SystemExit("x"), KeyboardInterrupt("x")])
+def test_what_ends_a_program_goes_on(serve: Callable[[object], str], raised: BaseException) -> None:
+    class Failing(Numbers):
+        def stat(self, path: str) -> Stat:  # noqa: ARG002
+            raise raised
+
+    with pytest.raises(type(raised)):
+        gfile.stat(serve(Failing()) + "box/1")
 
 
 def test_secrets_are_masked(
