@@ -8,8 +8,8 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -26,6 +26,8 @@ constexpr std::size_t kMost = 1024;
 struct Missing {
   std::string function;
   std::string path;
+
+  bool operator==(const Missing&) const = default;
 };
 
 // Written under the library lock, each before its number is given away.
@@ -37,6 +39,19 @@ std::array<Missing, kMost>& missing() {
 std::size_t& used() {
   static std::size_t count = 0;
   return count;
+}
+
+// The number of the stand-in, a new one unless an attempt before has given it one. Throws.
+std::size_t number_of(const Missing& one) {
+  const auto end = missing().begin() + static_cast<std::ptrdiff_t>(used());
+  const auto found = std::find(missing().begin(), end, one);
+  if (found != end) return static_cast<std::size_t>(found - missing().begin());
+  if (used() == kMost) {
+    fail(TF_RESOURCE_EXHAUSTED, one.path + " needs more functions that nobody defines than the " +
+                                    std::to_string(kMost) + " that the host can stand in for");
+  }
+  missing()[used()] = one;
+  return used()++;
 }
 
 thread_local int openings = 0;
@@ -77,16 +92,10 @@ Opening::~Opening() { --openings; }
 
 std::string open_stand_ins(const std::string& path, const std::vector<std::string>& functions) {
   const std::lock_guard<std::recursive_mutex> held(library_lock());
-  if (functions.size() > kMost - used()) {
-    fail(TF_RESOURCE_EXHAUSTED, path + " leaves " + std::to_string(functions.size()) +
-                                    " functions undefined, and the host can stand in for " +
-                                    std::to_string(kMost - used()) + " more");
-  }
   std::vector<Definition> definitions;
   for (const std::string& function : functions) {
-    const std::size_t number = used()++;
-    missing()[number] = {function, path};
-    definitions.push_back({function, reinterpret_cast<const void*>(kStandIns[number])});
+    void (*const stands_in)() = kStandIns[number_of({function, path})];
+    definitions.push_back({function, reinterpret_cast<const void*>(stands_in)});
   }
   return open_definitions(definitions);
 }
