@@ -25,7 +25,7 @@
 
 /* TensorFlow 2.5 and 2.6: mem_zero, memset and memset32 are not there, host_callback is in their
  * place, and the struct ends after it. */
-static inline void layout_of_264_bytes(SP_StreamExecutor* executor) {
+__attribute__((unused)) static void layout_of_264_bytes(SP_StreamExecutor* executor) {
   char* const bytes = (char*)executor;
   const size_t place = offsetof(SP_StreamExecutor, mem_zero);
   memcpy(bytes + place, &executor->host_callback, sizeof executor->host_callback);
@@ -34,7 +34,7 @@ static inline void layout_of_264_bytes(SP_StreamExecutor* executor) {
 }
 
 /* A release to come: more functions behind those of today. */
-static inline void layout_of_bytes(void* table, size_t known, size_t size) {
+__attribute__((unused)) static void layout_of_bytes(void* table, size_t known, size_t size) {
   memset((char*)table + known, 0x5A, size - known);
   memcpy(table, &size, sizeof size);
 }

@@ -4,7 +4,9 @@
  *   WHEN    in what it changes things: one of the names below
  *   CHANGES statements instead of all of them
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>

@@ -33,7 +33,7 @@ int64_t Read(const TF_RandomAccessFile*, uint64_t offset, size_t n, char* buffer
              TF_Status* status) {
   const uint64_t left = offset < 5 ? 5 - offset : 0;
   const size_t count = n < left ? n : static_cast<size_t>(left);
-  std::memcpy(buffer, "stone" + (offset < 5 ? offset : 5), count);
+  std::memcpy(buffer, &"stone"[offset < 5 ? offset : 5], count);
   TF_SetStatus(status, count < n ? TF_OUT_OF_RANGE : TF_OK, "");
   return static_cast<int64_t>(count);
 }
