@@ -33,7 +33,7 @@ INCLUDES = (ABI / "include", ROOT / "packages" / "base" / "host" / "include")
 WANTED = ("gcc 12", "gcc 14", "clang")
 STANDARDS = {".c": ("-std=c11",), ".cc": ("-std=c++17", "-std=c++20")}
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fPIC", "-shared")
-MACROS = {
+MACROS: dict[str, tuple[str, ...]] = {
     "filesystem_full.c": ('-DSCHEME="any"',),
     "filesystem_registration.c": ('-DSCHEME="any"',),
     "host_state.c": ("-DWHEN=kOpened",),
@@ -134,7 +134,7 @@ def _in_standards(name: str, sources: tuple[Path, ...], macros: tuple[str, ...])
 def _variants(source: Path) -> Iterator[tuple[str, ...]]:
     """What must be defined: one value of BAD for each kind that a source of bad plugins has."""
     text = source.read_text("utf-8")
-    needs = MACROS.get(source.name, ())
+    needs: tuple[str, ...] = MACROS.get(source.name, ())
     needs += ('-DDEVICE="ZOO"',) if re.search(r"\bDEVICE;", text) else ()
     if not _BAD.search(text):
         yield needs

@@ -21,6 +21,8 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "optimizer.non-finite": "NaN and infinities come out where they did",
     "optimizer.unknown-fields": "proto fields it does not know are kept",
     "optimizer.concurrent": "graphs may be optimized on several threads at once",
+    "passes.exact": "values stay within the tolerance of the reference",
+    "passes.non-finite": "NaN and infinities come out where they did",
     "passes.idempotent": "a second run changes nothing more",
     "passes.deterministic": "the same graph gives the same bytes",
     "passes.malformed-input": "bytes that are no graph give an error status",
@@ -60,18 +62,18 @@ class Capabilities:
 
     closed: Mapping[str, str] = field(default_factory=dict)
 
-    def why_not(self, flag: str, scheme: str = "") -> str:
+    def why_not(self, flag: str, one: str = "") -> str:
         """The author's reason for lacking a capability, "" where it is expected.
 
-        ``scheme``: one of a library that serves several may lack what the others have.
+        ``one``: of several schemes, or passes, of a library one may lack what the others have.
         """
         if flag not in CAPABILITIES:
             raise KeyError(flag)
-        return self.closed.get(f"{scheme}:{flag}") or self.closed.get(flag, "")
+        return self.closed.get(f"{one}:{flag}") or self.closed.get(flag, "")
 
 
 def read_capabilities(path: Path) -> Capabilities:
-    """Flags from a TOML file: a table ``[lacks]`` of flag, or scheme:flag, = "reason".
+    """Flags from a TOML file: a table ``[lacks]`` of flag, scheme:flag or pass:flag = "reason".
 
     Raises ``ValueError`` for an unknown flag and for an empty reason.
     """

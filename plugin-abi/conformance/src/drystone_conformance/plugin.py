@@ -65,8 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--plugin-numeric",
         choices=("exact", "reassociates", "approximate"),
-        default="reassociates",
-        help="how far the library's optimizers may change a value (default: reassociates)",
+        help="how far a value may change (optimizers: reassociates; passes are not asked)",
     )
     group.addoption(
         "--plugin-seconds",
@@ -221,9 +220,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if _SUBJECT not in item.config.stash:
         return
     capabilities = item.config.stash[_SUBJECT].capabilities
-    scheme = item.callspec.params.get("scheme", "") if hasattr(item, "callspec") else ""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    one = params.get("scheme") or params.get("pass_name") or ""
     for mark in item.iter_markers("capability"):
-        reason = capabilities.why_not(mark.args[0], scheme)
+        reason = capabilities.why_not(mark.args[0], one)
         if reason:
             pytest.skip(f"lacks {mark.args[0]}: {reason}")
 
