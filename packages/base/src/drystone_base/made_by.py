@@ -17,7 +17,7 @@ from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["NOBODY", "Makers", "makers", "name_makers", "note"]
 
-_NODE: Final = re.compile(r"node '([^']*)'( \([^)]*\))?")
+_NODE: Final = r"node '([^']*)'( \([^)]*\))?"  # compiled by the first run that fails
 _REMEDY: Final = "without optimizers of plugins: OptimizerConfig(use_plugin_optimizers=False)"
 
 
@@ -68,7 +68,7 @@ def name_makers(error: DrystoneError, nodes: Mapping[str, str]) -> None:
         plugin = nodes.get(match[1])
         return match[0] if plugin is None else f"{match[0]}, made by plugin {plugin}'s optimizer,"
 
-    what = _NODE.sub(named, error.what)
+    what = re.sub(_NODE, named, error.what)
     if what == error.what:
         return
     error.what = what.removesuffix(",")
