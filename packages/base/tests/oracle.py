@@ -282,6 +282,8 @@ _STATUS = {
     "ResourceExhaustedError": "RESOURCE_EXHAUSTED",
     "AlreadyExistsError": "ALREADY_EXISTS",
     "DataLossError": "DATA_LOSS",
+    "AbortedError": "ABORTED",
+    "UnknownError": "UNKNOWN",
 }
 
 
