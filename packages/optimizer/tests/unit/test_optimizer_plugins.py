@@ -281,7 +281,8 @@ def test_base_without_the_package_does_not_look_for_it() -> None:
     """Row B29. S0-impact, S0-discovery: discovery is transparent, and absence costs nothing."""
     code = (
         "import sys\n"
-        "from drystone_base import Graph, Session, _entry_points\n"
+        "from drystone_base import Graph, Session\n"
+        "from drystone_base import _entry_points\n"
         "_entry_points._texts = lambda: [('.', 'p', '1', b'[console_scripts]')]\n"
         "g = Graph(); g.add('NoOp', 'n')\n"
         "Session(g).run('n')\n"
