@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace drystone::cpu {
 
@@ -78,6 +79,15 @@ std::string text(DimsView dims) {
     out += std::to_string(dims[k]);
   }
   out += ']';
+  return out;
+}
+
+void* Call::scratch_bytes(std::int64_t count, std::size_t size) const {
+  std::size_t bytes = 0;
+  require(count >= 0, "a kernel works with a negative number of elements");
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), size, &bytes)) bytes = SIZE_MAX;
+  void* out = DS_Scratch(context_, bytes);
+  if (out == nullptr) throw Noted();
   return out;
 }
 
@@ -198,18 +208,32 @@ void add_kernel(const char* op, const std::vector<Constraint>& constraints, Crea
   TF_RegisterKernelBuilderWithKernelDef(definition.c_str(), op, builder, status.get());
 }
 
+namespace {
+
+// The code and words of what escaped. Those of memory are the host's.
+std::pair<TF_Code, const char*> told(const std::exception* error) noexcept {
+  constexpr char kNoMemory[] =
+      "a tensor must fit in this machine's memory, with room for others: what the kernel works with, "
+      "it may take less: the system gives no more";
+  if (error == nullptr) return {TF_INTERNAL, "an exception of unknown type was thrown"};
+  if (const auto* failure = dynamic_cast<const Failure*>(error)) return {failure->code, failure->what()};
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(error) != nullptr ||
+                         dynamic_cast<const std::length_error*>(error) != nullptr;
+  if (is_memory) return {TF_RESOURCE_EXHAUSTED, kNoMemory};
+  return {TF_INTERNAL, error->what()};
+}
+
+}  // namespace
+
 void report(TF_OpKernelContext* context, const std::exception* error) noexcept {
-  const auto* failure = dynamic_cast<const Failure*>(error);
-  const bool no_memory = dynamic_cast<const std::bad_alloc*>(error) != nullptr;
-  DS_Fail(context, failure != nullptr ? failure->code : no_memory ? TF_RESOURCE_EXHAUSTED : TF_INTERNAL,
-          error == nullptr ? "an exception of unknown type was thrown" : error->what());
+  const auto [code, message] = told(error);
+  DS_Fail(context, code, message);
 }
 
 void report(TF_OpKernelConstruction* construction, const std::exception* error) noexcept {
-  const auto* failure = dynamic_cast<const Failure*>(error);
+  const auto [code, message] = told(error);
   TF_Status* status = TF_NewStatus();
-  TF_SetStatus(status, failure != nullptr ? failure->code : TF_INTERNAL,
-               error == nullptr ? "an exception of unknown type was thrown" : error->what());
+  TF_SetStatus(status, code, message);
   TF_OpKernelConstruction_Failure(construction, status);
   TF_DeleteStatus(status);
 }

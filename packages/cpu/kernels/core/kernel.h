@@ -152,16 +152,22 @@ class Call {
   bool is_constant(int i) const {
     return stand_ == nullptr && DS_InputIsConstant(context_, i) != 0;
   }
-  // Memory until the call ends, aligned to 64 bytes, not initialised.
+  // Memory until the call ends, aligned to 64 bytes, not initialised. Fails like an output that does not
+  // fit into the machine's memory.
   template <class T>
   T* scratch(std::int64_t count) const {
-    void* out = DS_Scratch(context_, static_cast<std::size_t>(count) * sizeof(T));
-    if (out == nullptr) throw Noted();
-    return static_cast<T*>(out);
+    return static_cast<T*>(scratch_bytes(count, sizeof(T)));
+  }
+  // Fails where scratch memory of so many elements would: before a kernel makes as many of its own.
+  void check_room(std::int64_t count, std::size_t size) const {
+    constexpr std::int64_t kAlways = 1 << 16;
+    if (count > kAlways) scratch_bytes(count, size);  // pages that nobody touches
   }
   TF_OpKernelContext* context() const { return context_; }
 
  private:
+  void* scratch_bytes(std::int64_t count, std::size_t size) const;
+
   TF_OpKernelContext* context_;
   Stand* stand_;
 };

@@ -358,7 +358,8 @@ void check_dims(DimsView dims) {
   for (const std::int64_t dim : dims) {
     require(dim >= 0, "dimensions must not be negative");
     if (dim != 0 && __builtin_mul_overflow(held, dim, &held)) {
-      fail(TF_INVALID_ARGUMENT, "a tensor of shape " + text(dims) + " has too many elements");
+      fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + text(dims) +
+                                    ", it may have fewer than 2^63 elements");
     }
   }
 }

@@ -1,6 +1,7 @@
 // Gradients of convolutions, for the input and for the filter.
 #include <algorithm>
 
+#include "core/moving.h"
 #include "dnnl/columns.h"
 #include "dnnl/entry.h"
 #include "dnnl/weights.h"
@@ -114,14 +115,6 @@ Dims sizes(const Tensor& input, std::size_t rank, std::size_t least) {
                                             : input.as<std::int32_t>()[k]);
   }
   return out;
-}
-
-void check_dims(const Dims& dims) {
-  std::int64_t total = 4;
-  for (const std::int64_t dim : dims) {
-    require(dim >= 0 && !__builtin_mul_overflow(total, std::max<std::int64_t>(dim, 1), &total),
-            "sizes must be the dims of a tensor");
-  }
 }
 
 void check_gradient(const Tensor& grad, const Geometry& g, const Windows& windows) {

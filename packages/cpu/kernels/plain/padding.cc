@@ -8,6 +8,11 @@
 namespace drystone::cpu {
 namespace {
 
+[[noreturn]] void fail_too_many(const std::string& what) {
+  fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + what +
+                                ", it may have fewer than 2^63 elements");
+}
+
 Dims in_bytes(Dims steps, std::size_t size) {
   for (std::int64_t& step : steps) step *= static_cast<std::int64_t>(size);
   return steps;
@@ -29,7 +34,7 @@ Dims with_borders(DimsView dims, const Dims& pairs) {
   for (std::size_t k = 0; k < out.size(); ++k) {
     for (std::size_t side = 0; side < 2; ++side) {
       if (__builtin_add_overflow(out[k], pairs[2 * k + side], &out[k]))
-        fail(TF_INVALID_ARGUMENT, "paddings are too large");
+        fail_too_many(text(dims) + " with paddings " + text(pairs));
     }
   }
   check_dims(out);
@@ -159,7 +164,7 @@ void tile(Call& call) {
   for (std::size_t k = 0; k < times.size(); ++k) {
     require(times[k] >= 0, "Expected multiples to be non-negative");
     if (__builtin_mul_overflow(total[k], times[k], &total[k]))
-      fail(TF_INVALID_ARGUMENT, "multiples are too large");
+      fail_too_many(text(x.dims()) + " as often as " + text(times));
     dims.insert(dims.end(), {times[k], x.dims()[k]});
     steps.insert(steps.end(), {0, x_steps[k]});
   }

@@ -67,7 +67,8 @@ void histogram(Call& call) {
   require(range.rank() == 1 && range.count() == 2, "value_range must be two numbers");
   const std::int64_t bins = scalar_int(call.input(2), "nbins");
   require(bins > 0, "nbins should be a positive number");
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(bins), 0);
+  auto* counts = call.scratch<std::int64_t>(bins);
+  std::fill_n(counts, bins, 0);
   with_real(values.dtype(), [&](auto type) {
     using T = decltype(type);
     const auto low = static_cast<double>(range.as<T>()[0]);
@@ -82,7 +83,7 @@ void histogram(Call& call) {
     }
   });
   const Tensor y = call.output(0, {{bins}});
-  for (std::int64_t k = 0; k < bins; ++k) put(y, k, counts[static_cast<std::size_t>(k)]);
+  for (std::int64_t k = 0; k < bins; ++k) put(y, k, counts[k]);
 }
 
 // NaN is larger than any number.

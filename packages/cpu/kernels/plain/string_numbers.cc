@@ -62,6 +62,9 @@ class AsString {
   void compute(Call& call) const {
     const Tensor values = call.input(0);
     if (dtype_ == TF_STRING && width_ <= 0) return call.share(0, 0, values.dims());
+    const std::int64_t wide = std::max<std::int64_t>({width_, precision_, 0});
+    check_dims({{values.count(), wide}});
+    call.check_room(values.count() * wide, 1);
     const InC scope;
     auto* out = call.output(0, values.dims()).write<TF_TString>();
     for (std::int64_t k = 0; k < values.count(); ++k) set_text(out + k, text_at(values, k));

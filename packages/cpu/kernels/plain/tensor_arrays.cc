@@ -28,6 +28,12 @@ void output_array(const Call& call, std::shared_ptr<TensorArray> array) {
   *call.output(1, {}).write<float>() = 0;
 }
 
+// Writes an element. An index far behind the last one is the size of what is made.
+void write(const Call& call, TensorArray& array, std::int64_t index, Held value) {
+  if (array.dynamic && index / 2 > array.size()) call.check_room(index, sizeof(TensorArray::Element));
+  array.write(index, std::move(value));
+}
+
 void forward_flow(const Call& call, int flow) { call.share(0, flow, call.input(flow).dims()); }
 
 class Make {
@@ -44,6 +50,7 @@ class Make {
   void compute(Call& call) const {
     const Tensor size = call.input(0);
     require(size.rank() == 0, "the size must be a scalar");
+    call.check_room(std::max<std::int64_t>(integer_at(size, 0), 0), sizeof(TensorArray::Element));
     auto made = std::make_shared<TensorArray>(name_, dtype_, integer_at(size, 0), shape_);
     made->dynamic = dynamic_;
     made->clear_after_read = clears_;
@@ -85,7 +92,7 @@ class Write {
     Held value = hold_input(call, 2);
     {
       const Locked into(call, dtype_);
-      into.array->write(index, std::move(value));
+      write(call, *into.array, index, std::move(value));
     }
     forward_flow(call, 3);
   }
@@ -176,7 +183,7 @@ class Scatter {
     {
       const Locked into(call, dtype_);
       for (std::size_t k = 0; k < places.size(); ++k) {
-        into.array->write(places[k], rows_of(value, static_cast<std::int64_t>(k), 1, false));
+        write(call, *into.array, places[k], rows_of(value, static_cast<std::int64_t>(k), 1, false));
       }
     }
     forward_flow(call, 3);

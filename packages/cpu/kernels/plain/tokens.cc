@@ -144,7 +144,7 @@ class NGrams {
     std::vector<std::string> grams;
     Dims ends(static_cast<std::size_t>(count), 0);
     for (std::int64_t k = 1; data.count() != 0 && k < count; ++k) {
-      row(data.as<TF_TString>() + split(k - 1), split(k) - split(k - 1), grams);
+      row(call, data.as<TF_TString>() + split(k - 1), split(k) - split(k - 1), grams);
       ends[static_cast<std::size_t>(k)] = static_cast<std::int64_t>(grams.size());
     }
     auto* out = call.output(0, {{static_cast<std::int64_t>(grams.size())}}).write<TF_TString>();
@@ -159,26 +159,26 @@ class NGrams {
 
  private:
   // Attributes may ask for absurdly many.
-  static void check_size(double tokens) {
-    if (tokens > 0x1p31) fail(TF_RESOURCE_EXHAUSTED, "n-grams of more than 2^31 tokens in a row");
+  static void check_size(const Call& call, double tokens) {
+    call.check_room(tokens < 0x1p60 ? static_cast<std::int64_t>(tokens) : INT64_MAX, sizeof(void*));
   }
-  void row(const TF_TString* tokens, std::int64_t count, std::vector<std::string>& out) const {
+  void row(const Call& call, const TF_TString* tokens, std::int64_t count, std::vector<std::string>& out) const {
     const std::size_t before = out.size();
     for (const std::int64_t width : widths_) {
-      windows(tokens, count, width, std::min(pad_ < 0 ? width - 1 : pad_, width - 1), out);
+      windows(call, tokens, count, width, std::min(pad_ < 0 ? width - 1 : pad_, width - 1), out);
     }
     if (out.size() != before || count == 0 || !keeps_short_) return;
     const std::int64_t reach = std::max<std::int64_t>(pad_, 0);
-    check_size(static_cast<double>(reach));
-    windows(tokens, count, count + 2 * reach, reach, out);
+    check_size(call, static_cast<double>(reach));
+    windows(call, tokens, count, count + 2 * reach, reach, out);
   }
   // Windows of `width` tokens over a row with `pad` more at both ends.
-  void windows(const TF_TString* tokens, std::int64_t count, std::int64_t width, std::int64_t pad,
-               std::vector<std::string>& out) const {
+  void windows(const Call& call, const TF_TString* tokens, std::int64_t count, std::int64_t width,
+               std::int64_t pad, std::vector<std::string>& out) const {
     const double found = static_cast<double>(count) +
         2 * static_cast<double>(pad) - static_cast<double>(width) + 1;
     if (found <= 0) return;
-    check_size(found * static_cast<double>(width));
+    check_size(call, found * static_cast<double>(width));
     for (std::int64_t start = -pad; start + width <= count + pad; ++start) {
       std::string gram;
       for (std::int64_t k = start; k < start + width; ++k) {

@@ -40,6 +40,15 @@ std::size_t found() noexcept {
   return std::min(out / 4, kCeiling);
 }
 
+std::string decimal(unsigned __int128 number) {
+  std::string out;
+  do {
+    out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(number % 10)));
+    number /= 10;
+  } while (number != 0);
+  return out;
+}
+
 }  // namespace
 
 std::size_t memory_of_groups(const std::string& root) {
@@ -52,8 +61,8 @@ std::size_t byte_limit() noexcept {
   return limit;
 }
 
-void fail_too_large(std::size_t bytes, const std::string& what) {
-  fail(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others: " + what + std::to_string(bytes) +
+void fail_too_large(unsigned __int128 bytes, const std::string& what) {
+  fail(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others: " + what + decimal(bytes) +
                                   " bytes, it may take at most " + std::to_string(byte_limit()) + " bytes");
 }
 

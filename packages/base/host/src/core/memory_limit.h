@@ -15,8 +15,13 @@ std::size_t byte_limit() noexcept;
 // The same of a machine whose /proc and /sys are below `root`, without what is the process's own.
 std::size_t memory_of_groups(const std::string& root);
 
+// What is said where the system gives less than that.
+inline constexpr char kNoMemory[] =
+    "a tensor must fit in this machine's memory, with room for others: what the kernel works with, "
+    "it may take less: the system gives no more";
+
 // Fails with RESOURCE_EXHAUSTED for more. `what`: the tensor, for people; called then only.
-[[noreturn]] void fail_too_large(std::size_t bytes, const std::string& what);
+[[noreturn]] void fail_too_large(unsigned __int128 bytes, const std::string& what);
 template <class What>
 void check_fits(std::size_t bytes, What&& what) {
   constexpr std::size_t kAlways = std::size_t{1} << 20;  // spared the question

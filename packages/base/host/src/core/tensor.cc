@@ -78,6 +78,31 @@ std::optional<std::size_t> bytes_for(TF_DataType dtype, const std::int64_t* dims
   return bytes;
 }
 
+std::string listed(const std::int64_t* dims, int count) {
+  std::string out = "[";
+  for (int k = 0; k < count; ++k) out += (k == 0 ? "" : ", ") + std::to_string(dims[k]);
+  return out + "]";
+}
+
+std::string described(const std::int64_t* dims, int count, TF_DataType dtype) {
+  return listed(dims, count) + " of dtype " + std::to_string(static_cast<int>(dtype)) + ": ";
+}
+
+// For what bytes_for() has no number: as kernels in Python say it (drystone_base/kernels/_limits.py).
+[[noreturn]] void fail_too_many(TF_DataType dtype, const std::int64_t* dims, int count) {
+  constexpr int kMostDims = 254;
+  const bool is_shape = count >= 0 && count <= kMostDims && dims != nullptr &&
+                        std::all_of(dims, dims + count, [](std::int64_t dim) { return dim >= 0; });
+  const std::size_t size = stored_size(dtype);
+  if (!is_shape || size == 0) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
+  const auto number = elements(dims, count);
+  if (!number) {
+    fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + listed(dims, count) +
+                                  ", it may have fewer than 2^63 elements");
+  }
+  fail_too_large(static_cast<unsigned __int128>(*number) * size, described(dims, count, dtype));
+}
+
 bool aligned(const void* data) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
 }
@@ -111,12 +136,8 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count) {
 
 TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count) {
   const auto bytes = bytes_for(dtype, dims, count);
-  if (!bytes) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
-  check_fits(*bytes, [&] {
-    std::string out = "[";
-    for (int k = 0; k < count; ++k) out += (k == 0 ? "" : ", ") + std::to_string(dims[k]);
-    return out + "] of dtype " + std::to_string(static_cast<int>(dtype)) + ": ";
-  });
+  if (!bytes) fail_too_many(dtype, dims, count);
+  check_fits(*bytes, [&] { return described(dims, count, dtype); });
   return handle(dtype, dims, count, allocate(dtype, *bytes));
 }
 

@@ -1,6 +1,7 @@
 // Tensor lists for kernels: see drystone/tensor_list.h.
 #include <algorithm>
 
+#include "core/memory_limit.h"
 #include "kernels/context.h"
 #include "kernels/tensor_list.h"
 #include "kernels/views.h"
@@ -79,6 +80,7 @@ TF_Bool DS_ResizeList(TF_OpKernelContext* ctx, DS_TensorList* list, int64_t leng
     if (length < 0 || length > kMost) fail(TF_OUT_OF_RANGE, "no list has that length");
     auto& items = list->items;
     const auto size = static_cast<std::size_t>(length);
+    check_fits(size * sizeof(Item), [] { return std::string("a list: "); });
     if (size > items.capacity()) items.reserve(std::max(size, 2 * items.size()));
     items.resize(size);
   });

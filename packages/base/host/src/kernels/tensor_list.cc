@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/failure.h"
+#include "core/memory_limit.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -70,7 +71,9 @@ DS_TensorList list_of(const DS_ListFacts* facts) {
   out.rank = facts->rank;
   if (facts->rank > 0) out.dims.assign(facts->dims, facts->dims + facts->rank);
   out.limit = facts->limit;
-  out.items.resize(static_cast<std::size_t>(facts->length));
+  const auto length = static_cast<std::size_t>(facts->length);
+  check_fits(length * sizeof(Item), [] { return std::string("a list: "); });
+  out.items.resize(length);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "core/memory_limit.h"
 #include "drystone/kernel_views.h"
 #include "kernels/context.h"
 
@@ -29,7 +30,7 @@ TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
   } catch (const Failure& failure) {
     ctx->fail_call(failure.code, failure.message);
   } catch (const std::bad_alloc&) {
-    ctx->fail_call(TF_RESOURCE_EXHAUSTED, "out of memory");
+    ctx->fail_call(TF_RESOURCE_EXHAUSTED, kNoMemory);
   } catch (...) {
     ctx->fail_call(TF_INTERNAL, "an exception of unknown type was thrown");
   }

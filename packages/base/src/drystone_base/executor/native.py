@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.cancellation import cancelled, deadline_exceeded, session_stuck
+from drystone_base.dtypes import from_number
 from drystone_base.errors import (
     BadRequest,
     DrystoneError,
@@ -151,8 +152,9 @@ _CUT_OFF: Final = "the model's file has become shorter than it was when it was l
 _NODE: Final = r"node '(?P<node>[^']*)' \((?P<op>\w+)\): "
 _STUCK: Final = "the session is stuck: "
 _TOO_LARGE: Final = (
-    r"(?P<check>a tensor must fit in this machine's memory, with room for others): (?P<found>.*), "
-    r"it may take (?P<needed>.*)$"
+    r"(?P<check>a tensor must fit in this machine's memory, with room for others|"
+    r"a tensor's element count must fit in 63 bits): (?P<found>.*), "
+    r"it may (take|have) (?P<needed>.*)$"
 )
 _LEFT: Final = r", and its (kernel.*) has not returned$"
 
@@ -182,7 +184,7 @@ def _error(code: int, message: str) -> DrystoneError:
         return missing
     large = re.search(_TOO_LARGE, text)
     if large is not None:
-        return _too_large(text, large)
+        return _too_large(text, large, status)
     if blamed is not None:
         from drystone_base.host.kernels import plugin_failure
 
@@ -222,18 +224,27 @@ def _error(code: int, message: str) -> DrystoneError:
     )
 
 
-def _too_large(text: str, large: re.Match[str]) -> KernelError:
+def _too_large(text: str, large: re.Match[str], status: str) -> KernelError:
     """What kernels in Python say of such a size."""
     node = re.match(r"node '([^']*)' \(op (\S+),|node '([^']*)' \((\w+)\)", text)
     name, op = ("", "") if node is None else (node[1] or node[3], node[2] or node[4])
     return KernelError(
         f"node {name!r} ({op}) failed" if node is not None else "the run failed",
         check=large["check"],
-        found=large["found"],
+        found=re.sub(
+            r" of dtype (\d+):", _named_dtype, re.sub(r"(?<=\d),(?=\d)", ", ", large["found"])
+        ),
         needed=large["needed"],
-        remedy="check the node's inputs: a size is wrong, or the batch is too large",
-        status="RESOURCE_EXHAUSTED",
+        remedy="check the node's inputs: a size is wrong, or the batch is too large"
+        if status == "RESOURCE_EXHAUSTED"
+        else remedy_for(status),
+        status=status,
     )
+
+
+def _named_dtype(number: re.Match[str]) -> str:
+    """The dtype as NumPy calls it."""
+    return f" of {from_number(int(number[1])).np}:"
 
 
 def _dead_fetch(tensor: str) -> BadRequest:
