@@ -215,7 +215,7 @@ class Convolution {
       if (hiding.empty()) {
         fused(plan, y.write<void>(), fusion_.attached(), in_place);
       } else {
-        const NanWatch watch(threads);
+        const NanWatch watch;
         fused(plan, y.write<void>(), fusion_.attached(), in_place);
         if (watch.saw()) {
           void* before = call.scratch<char>(bytes_of(y));

@@ -113,7 +113,7 @@ class Multiplier {
     if (fusion_.hiding().empty()) {
       execute(y.data(), fusion_.attached());
     } else {
-      const NanWatch watch(threads);
+      const NanWatch watch;
       execute(y.data(), fusion_.attached());
       if (watch.saw()) {
         void* before = call.scratch<char>(bytes_of(y));

@@ -1,38 +1,12 @@
 // NaN that activations hide: see dnnl/nan_watch.h.
 #include "dnnl/nan_watch.h"
 
-#include <omp.h>
-
 #include <atomic>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+#include "omp/omp.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
-
-// Takes this thread's flag down. Whether it was up.
-bool take_down() {
-#if defined(__x86_64__)
-  constexpr unsigned kInvalid = 1;
-  const unsigned state = _mm_getcsr();
-  if ((state & kInvalid) == 0) return false;
-  _mm_setcsr(state & ~kInvalid);
-  return true;
-#else
-  return true;
-#endif
-}
-
-// The same for every thread of the team that primitives run on.
-bool take_all_down(int threads) {
-  if (threads < 2) return take_down();
-  std::atomic<bool> found{false};
-#pragma omp parallel num_threads(threads)
-  if (take_down()) found.store(true, std::memory_order_relaxed);
-  return found.load(std::memory_order_relaxed);
-}
 
 // Whether an element has all bits of the exponent: it is an infinity or NaN.
 template <class Bits>
@@ -67,9 +41,10 @@ Narrow narrow_bits(TF_DataType dtype) {
 
 }  // namespace
 
-NanWatch::NanWatch(int threads) : threads_(threads) { take_all_down(threads_); }
+NanWatch::NanWatch() { drystone_omp_watch(1); }
+NanWatch::~NanWatch() { drystone_omp_watch(0); }
 
-bool NanWatch::saw() const { return take_all_down(threads_); }
+bool NanWatch::saw() const { return drystone_omp_saw_invalid() != 0; }
 
 bool is_finite(const Tensor& x) {
   if (x.dtype() == TF_FLOAT) {

@@ -20,15 +20,15 @@ inline constexpr bool kNotesNan = true;
 inline constexpr bool kNotesNan = false;
 #endif
 
-// Watches the primitives that this thread runs on so many threads, from its making on.
+// Watches the primitives that this thread runs while it lives, on whichever threads they run.
 class NanWatch {
  public:
-  explicit NanWatch(int threads);
+  NanWatch();
+  ~NanWatch();
+  NanWatch(const NanWatch&) = delete;
+  NanWatch& operator=(const NanWatch&) = delete;
   // Whether there may have been NaN: never wrong when it says no.
   bool saw() const;
-
- private:
-  int threads_;
 };
 
 // Whether all elements are finite.

@@ -2,8 +2,14 @@
 #include "omp/omp.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "drystone/threads.h"
 #include "omp/gang.h"
@@ -33,6 +39,8 @@ struct Region {
   void (*function)(void*) = nullptr;
   void* data = nullptr;
   int size = 1;
+  bool is_watched = false;
+  std::atomic<bool> saw_invalid{false};
   Member before;
   DS_ParallelRoom room;
 };
@@ -42,13 +50,35 @@ thread_local Region region;   // the outermost: those inside have one thread
 thread_local int depth = 0;
 thread_local int most = 1;
 thread_local bool wants_gang = false;
+thread_local bool is_watched = false;
+thread_local bool saw_invalid = false;  // a team of this thread, since it was last asked
+
+// Takes the processor's flag of invalid operations down for this thread. Whether it was up.
+bool take_invalid() {
+#if defined(__x86_64__)
+  constexpr unsigned kInvalid = 1;
+  const unsigned state = _mm_getcsr();
+  if ((state & kInvalid) == 0) return false;
+  _mm_setcsr(state & ~kInvalid);
+  return true;
+#else
+  return true;
+#endif
+}
+
+// Of what this thread did for a region.
+void note_invalid(Region& of) {
+  if (of.is_watched && take_invalid()) of.saw_invalid.store(true, std::memory_order_relaxed);
+}
 
 // The member `number` of a region's team.
-void act(const Region& of, int number, Gang* gang) {
+void act(Region& of, int number, Gang* gang) {
   const Member before = member;
   member = {of.size, number, gang, {}};
   ++depth;
+  if (of.is_watched) take_invalid();  // of other work of this thread
   of.function(of.data);
+  note_invalid(of);
   --depth;
   member = before;
 }
@@ -62,6 +92,8 @@ void begin(void (*function)(void*), void* data, int size) {
   region.function = function;
   region.data = data;
   region.size = size;
+  region.is_watched = is_watched;
+  region.saw_invalid.store(false, std::memory_order_relaxed);
   region.before = member;
   member = {size, 0, nullptr, {}};
   if (size == 1) return;
@@ -77,8 +109,10 @@ void end() {
   Gang* const gang = member.gang;
   member = region.before;
   if (region.size == 1) return;
+  note_invalid(region);  // its caller's, before it takes pieces of others
   if (gang != nullptr) gang->end();
   else DS_EndParallel(&region.room);
+  saw_invalid = saw_invalid || region.saw_invalid.load(std::memory_order_relaxed);
 }
 
 // The next piece of a loop, as [*first, *last); false after the last one.
@@ -114,6 +148,14 @@ void drystone_omp_set_threads(int count) { most = std::max(count, 1); }
 int drystone_omp_threads(void) { return most; }
 void drystone_omp_set_gang(int is_gang) { wants_gang = is_gang != 0; }
 int drystone_omp_has_gang(int count) { return Gang::exists(count) ? 1 : 0; }
+void drystone_omp_watch(int is_on) {
+  is_watched = is_on != 0;
+  drystone_omp_saw_invalid();
+}
+int drystone_omp_saw_invalid(void) {
+  const bool by_this_thread = take_invalid();
+  return std::exchange(saw_invalid, false) || by_this_thread ? 1 : 0;
+}
 
 // GNU's names, with one letter changed.
 void DOMP_parallel_start(void (*function)(void*), void* data, unsigned threads) {

@@ -20,6 +20,12 @@ void drystone_omp_set_gang(int is_gang);
 // Whether there are the threads for such a team; they stay.
 int drystone_omp_has_gang(int count);
 
+// Whether it is watched, from now on, if this thread and its teams raise the processor's flag of invalid
+// operations: each thread has its own, and any may take a piece.
+void drystone_omp_watch(int is_on);
+// Whether one did, since it was asked last. Processors without such a flag: yes.
+int drystone_omp_saw_invalid(void);
+
 }  // extern "C"
 
 #endif  // DRYSTONE_CPU_OMP_OMP_H_

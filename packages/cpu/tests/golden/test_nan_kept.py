@@ -89,6 +89,31 @@ def test_products(kind: Any, activation: str) -> None:
         assert_same_holes("_FusedMatMul", a, b, bias, fused_ops=steps, num_args=1)
 
 
+@pytest.mark.parametrize("row", [2, 109])
+@pytest.mark.parametrize("op", ["_FusedConv2D", "_FusedMatMul"])
+def test_nan_in_what_another_thread_computes(op: str, row: int) -> None:
+    """Whoever takes a piece of a layer: one of them meets NaN in the first or the last rows."""
+    load()
+    kind = as_dtype("float32")
+    rng = np.random.default_rng(7)
+    shape = (1, 112, 112, 32) if op == "_FusedConv2D" else (112, 112 * 32)
+    w = rng.normal(size=(3, 3, 32, 32) if op == "_FusedConv2D" else (112 * 32, 64))
+    graph = Graph()
+    given = [graph.add("Placeholder", "x", attrs={"dtype": kind, "shape": None})]
+    for name, value in (("w", w), ("b", np.zeros(w.shape[-1]))):
+        held = TensorAttr(array=value.astype(np.float32))
+        given.append(graph.add("Const", name, attrs={"dtype": kind, "value": held}))
+    attrs: dict[str, Any] = {"T": kind, "num_args": 1, "fused_ops": ["BiasAdd", "Relu"]}
+    if op == "_FusedConv2D":
+        attrs |= {"TArgs": [kind], "strides": [1, 1, 1, 1], "padding": "SAME"}
+    graph.add(op, "y", given, attrs=attrs)
+    session = Session(graph, SessionConfig(optimizer="off", intra_op_threads=2))
+    x = rng.normal(size=shape).astype(np.float32)
+    x.reshape(112, -1)[row, 5] = np.nan
+    found = [int(np.isnan(session.run("y:0", {"x:0": x})).sum()) for _ in range(40)]
+    assert found == [6 * 32 if op == "_FusedConv2D" else 64] * 40
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("channels", [1, 3, 5, 8])
 def test_a_pixel_leaves_its_neighbours_alone(channels: int, kind: Any) -> None:
