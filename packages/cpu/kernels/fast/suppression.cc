@@ -64,6 +64,8 @@ struct Candidate {
   }
 };
 
+constexpr std::size_t kBetweenLooks = 256;  // boxes, each of which is held against those chosen
+
 // Scores are `step` floats apart. A box is compared only with those chosen since it was last looked
 // at; with a sigma its score is lowered by overlaps (Soft-NMS: Bodla and others, 2017). An overlap that
 // is NaN makes the score 0, or with a sigma NaN, which drops the box.
@@ -77,7 +79,8 @@ Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, cons
   }
   std::make_heap(heap.begin(), heap.end());
   Chosen out;
-  while (!heap.empty() && static_cast<std::int64_t>(out.boxes.size()) < limits.most) {
+  for (std::size_t tries = 0; !heap.empty() && static_cast<std::int64_t>(out.boxes.size()) < limits.most; ++tries) {
+    if (tries % kBetweenLooks == 0) check_stop();
     std::pop_heap(heap.begin(), heap.end());
     const Candidate next = heap.back();
     heap.pop_back();
@@ -117,6 +120,7 @@ Chosen suppress_firmly(const float* scores, std::int64_t count, std::int64_t ste
   out.boxes.reserve(most);
   out.scores.reserve(most);
   for (std::size_t k = 0; k < order.size() && out.boxes.size() < most; ++k) {
+    if (k % kBetweenLooks == 0) check_stop();
     const std::int32_t at = order[k];
     const Box box = overlaps.box(at);
     if (box.area > 0) {  // a box without an area overlaps none
