@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,6 +66,30 @@ def test_images(
         "QuantizedConv2D", x, filters, *spans(ends), **types, strides=[1, stride, stride, 1],
         dilations=[1, dilation, dilation, 1], padding="SAME" if same else "VALID",
     )  # fmt: skip
+
+
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize(
+    "span", [(-INF, 1), (0, INF), (-INF, INF), (-3e38, 3e38), (-1e30, 1), (NAN, 1), (0, NAN)]
+)
+def test_ranges_without_an_end(span: tuple[float, float]) -> None:
+    """TensorFlow 2.21 answers them with the least integer as the one that stands for 0."""
+    rng = np.random.default_rng(8)
+    a, b = (rng.integers(0, 256, (5, 5)).astype(np.uint8) for _ in range(2))
+    x = rng.integers(0, 256, (1, 5, 5, 2)).astype(np.uint8)
+    w = rng.integers(0, 256, (3, 3, 2, 3)).astype(np.uint8)
+    plain = (np.float32(-1), np.float32(1))
+    odd = (np.float32(span[0]), np.float32(span[1]))
+    for ends in ((*odd, *plain), (*plain, *odd)):
+        types: dict[str, Any] = {"Tinput": QUINT8, "Tfilter": QUINT8, "out_type": QINT32}
+        assert_agrees("QuantizedConv2D", x, w, *ends, **types, strides=[1, 1, 1, 1], padding="SAME")
+        if np.isnan(span).any():  # TensorFlow's product refuses them, its convolution does not
+            continue
+        for kind in (QUINT8, QINT8):
+            types = {"T1": QUINT8, "T2": kind, "Toutput": QINT32}
+            assert_agrees("QuantizedMatMul", a, b.view(kind.np), *ends, **types)
 
 
 def test_sums_wrap() -> None:
