@@ -1,11 +1,11 @@
 """The executor and drystone-cpu under sanitizers: sanitize.py [--seconds 60] [--only address]
 
 The host library and the plugin are built with ASan and UBSan, then with TSan: plain and fast
-kernels of one level, and those by oneDNN, whose library comes from a wheel and has no sanitizer: it
-takes one thread, as nothing is known of how its own threads wait for one another. plans_stress.cc
-of the host's tests runs plans of recorded models, layers and random programs from many threads: as
-they are, optimized, and in 16 bits, each as a region of a graph, too; together_test.cc kernels of
-one plan at once. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with
+kernels of one level, and those by oneDNN, whose library comes from a wheel and has no sanitizer:
+its teams are of the host's threads (kernels/omp), which have one. plans_stress.cc of the host's
+tests runs plans of recorded models, layers and random programs from many threads: as they are,
+optimized, and in 16 bits, each as a region of a graph, too; together_test.cc kernels of one plan at
+once. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with
 paths of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu and the random
 programs run in Python. Needs an installed drystone-cpu, which the plans are made with, and its
 build requirement of oneDNN. Status 1: a finding.
@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name in [options.only] if options.only else SANITIZERS:
             where = build(name)
             plugin = where / "plugin/drystone-plugins/libdrystone_cpu.so"
-            level = {"DRYSTONE_CPU_LEVEL": LEVEL, "OMP_THREAD_LIMIT": "1"}
+            level = {"DRYSTONE_CPU_LEVEL": LEVEL}
             stress = (where / "plans_stress", plugin, options.seconds, options.threads)
             if call(*stress, *plans, env=level):
                 failed.append(f"plans under {name}")
