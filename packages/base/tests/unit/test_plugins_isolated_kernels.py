@@ -182,6 +182,28 @@ def test_what_a_kernel_does_is_bounded(
     assert answer["again"] == [1, 2], answer
 
 
+_LONG = """
+from functools import partial
+from drystone_base.plugins import isolation_kernels
+isolation_kernels.Limits = partial(isolation_kernels.Limits, deadline=2.0)
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32, "shape": (2,)})
+graph.add("HostState", "z", [x])
+for deadline in (60, None):
+    session = Session(graph, config=SessionConfig(executor=executor, deadline=deadline))
+    answer[str(deadline)] = told(lambda: session.run("z:0", {"x:0": [1, 2]}).tolist())
+print(json.dumps(answer))
+"""
+
+
+def test_a_deadline_of_the_run_is_that_of_its_kernels(child: Any, compile_library: Compile) -> None:
+    """Without one, a call has the time that isolated plugins have."""
+    answer = child(_LONG, _library(compile_library, "sleep(4)"))
+    assert answer["60"] == [1, 2]
+    assert answer["None"]["code"] == "isolated-plugin-deadline"
+    assert "no answer within 2 s" in answer["None"]["text"]
+
+
 _STOPPED = """
 import signal, threading
 from drystone_base.cancellation import Cancellation

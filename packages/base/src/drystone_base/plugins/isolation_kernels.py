@@ -8,7 +8,9 @@ resources and variants do not, so that such nodes get another kernel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from drystone_abi.protos import NodeDef, OpList
@@ -156,7 +158,9 @@ class IsolatedKernel:
         runtime = call.runtime
         name, _, _ = _plugins[self.candidate.library]
         place = f"in node {self.node!r} ({self.candidate.op}) of isolated plugin {name}"
-        limits = Limits(ends=runtime.deadline, stop=lambda: check_time(runtime, place))
+        longest = Limits().deadline if runtime.deadline is None else math.inf
+        stop = partial(check_time, runtime, place)
+        limits = Limits(deadline=longest, ends=runtime.deadline, stop=stop)
         header = {"call": "compute", "step": runtime.step.id}
         tensors, data = packed(values, self.inputs)
 
