@@ -92,7 +92,8 @@ def main() -> None:
     """Print what both executors say of each case, a line each."""
     import resource
 
-    native_ops.load()
+    python_s = {op for op, _, _ in cases().values()} - native_ops.native_ops()
+    assert not python_s, python_s
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     for name, case in cases().items():
         print(json.dumps([name, told(case, "native"), told(case, "reference")]), flush=True)
