@@ -71,7 +71,8 @@ def _next_to_zero_in_16_bits(item: Case, want: Any) -> bool:
 
 def _not_its_maxima(item: Case, want: Any) -> bool:
     shape = {k: v for k, v in item.attrs.items() if k in ("ksize", "strides", "padding")}
-    maxima = oracle.ours(Case("MaxPool", item.inputs[:1], shape))
+    pool = "MaxPool3D" if "3D" in item.op else "MaxPool"
+    maxima = oracle.ours(Case(pool, item.inputs[:1], shape))
     differ = oracle.difference(np.asarray(maxima[0]), item.inputs[1])
     return not isinstance(want, str) and differ > 0
 
@@ -286,7 +287,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda item, want: not item.attrs["sorted"] and not isinstance(want, str),
     ),
     Difference(
-        "MaxPoolGradGrad MaxPoolGradGradV2",
+        "MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad",
         "an output that is not the input's maxima: TensorFlow looks for it in the input, we for "
         "the maxima",
         _not_its_maxima,
