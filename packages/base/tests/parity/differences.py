@@ -331,7 +331,11 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "SparseAdd",
         "coordinates outside the shape: TensorFlow merges them unsorted",
-        lambda item, _: any(np.asarray(item.inputs[k]).min(initial=0) < 0 for k in (0, 3)),
+        lambda item, _: any(
+            np.asarray(item.inputs[k]).min(initial=0) < 0
+            or bool((np.asarray(item.inputs[k]) >= np.asarray(item.inputs[k + 2])).any())
+            for k in (0, 3)
+        ),
     ),
     Difference(
         "SparseSliceGrad",

@@ -293,6 +293,17 @@ EXTREMES: tuple[Difference, ...] = (
         ),
     ),
     Difference(
+        "ResourceApplyAddSign ResourceApplyPowerSign",
+        "sign_decay in a vector of one: TensorFlow does not look; we refuse",
+        lambda item, want: answers(item, want) and bool(np.ndim(item.inputs[4])),
+    ),
+    Difference(
+        "ResourceSparseApplyCenteredRMSProp ResourceSparseApplyRMSProp",
+        "averages that are infinite: for rows TensorFlow weighs both sides; we move by their "
+        "difference, as it does for whole variables",
+        _values(not_finite),
+    ),
+    Difference(
         "SparseSegmentSumGradV2 SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2",
         "rows without elements: TensorFlow does not look which are named; we refuse those outside",
         lambda item, want: answers(item, want) and not np.size(item.inputs[0]),
@@ -363,7 +374,7 @@ EXTREMES: tuple[Difference, ...] = (
         ),
     ),
     Difference(
-        "QuantizeV2 Requantize RequantizePerChannel " + _QUANTIZED,
+        "QuantizeV2 Requantize RequantizePerChannel RequantizationRangePerChannel " + _QUANTIZED,
         "ranges that are not finite, or of no width, have no steps: the integers that TensorFlow "
         "makes of them are the machine's accident",
         _odd_ranges,
