@@ -8,6 +8,7 @@
 #include "filesystem/handles.h"
 #include "filesystem/registry.h"
 #include "library/loaded.h"
+#include "library/registering.h"
 
 struct DS_ReadableFile {
   drystone::host::CountedFile counted;
@@ -39,10 +40,11 @@ std::string whole_file(const std::string& path) {
   return bytes;
 }
 
-void register_plugin(const char* path) {
+void register_plugin(const char* path, const void* caller) {
   if (current_library() != nullptr) {
     fail(TF_FAILED_PRECONDITION, "a plugin must not load another one while it is being loaded");
   }
+  require_registering("filesystems are registered in entry functions only, such as TF_InitPlugin", caller);
   init_library(*open_library(path), "TF_InitPlugin");
 }
 
@@ -81,7 +83,8 @@ void DS_FlushCaches(const char* scheme, TF_Status* status) {
 }
 
 void TF_RegisterFilesystemPlugin(const char* plugin_filename, TF_Status* status) {
-  guarded(status, "TF_RegisterFilesystemPlugin", [&] { register_plugin(plugin_filename); });
+  const void* const caller = __builtin_return_address(0);
+  guarded(status, "TF_RegisterFilesystemPlugin", [&] { register_plugin(plugin_filename, caller); });
 }
 
 DS_ReadableFile* DS_OpenReadableFile(const char* path, TF_Status* status) {

@@ -5,6 +5,7 @@
 #include "core/library.h"
 #include "core/live.h"
 #include "kernels/registry.h"
+#include "library/registering.h"
 
 using namespace drystone::host;
 using namespace drystone::host::kernels;
@@ -38,12 +39,13 @@ TF_KernelBuilder* new_builder(const char* op, const char* device, Create create,
 
 // Registers and deletes the builder. What goes wrong is remembered with the library, too: its
 // TF_InitKernel cannot return it.
-void register_builder(const char* function, const char* name, const char* kernel_def,
-                      TF_KernelBuilder* builder, TF_Status* status) {
+void register_builder(const char* function, const void* caller, const char* name,
+                      const char* kernel_def, TF_KernelBuilder* builder, TF_Status* status) {
   const std::unique_ptr<TF_KernelBuilder> owned(builder);
   TF_Status result;
   guarded(&result, function, [&] {
     require(builder, "builder");
+    require_registering("kernels are registered in entry functions only, such as TF_InitKernel", caller);
     Registered& kernel = builder->kernel;
     if (kernel_def != nullptr) kernel.definition = parse_kernel_def(kernel_def);
     kernel.name = name == nullptr ? "" : name;
@@ -111,12 +113,12 @@ void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label)
 
 void TF_RegisterKernelBuilder(const char* kernel_name, TF_KernelBuilder* builder,
                               TF_Status* status) {
-  register_builder(__func__, kernel_name, nullptr, builder, status);
+  register_builder(__func__, __builtin_return_address(0), kernel_name, nullptr, builder, status);
 }
 
 void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, const char* name,
                                            TF_KernelBuilder* builder, TF_Status* status) {
-  register_builder(__func__, name, serialized_kernel_def, builder, status);
+  register_builder(__func__, __builtin_return_address(0), name, serialized_kernel_def, builder, status);
 }
 
 void TF_DeleteKernelBuilder(TF_KernelBuilder* builder) { delete builder; }

@@ -209,6 +209,14 @@ class HandlerStack {
 
 }  // namespace
 
+const char* plugin_at(const void* address) noexcept {
+  return library_at(reinterpret_cast<std::uintptr_t>(address));
+}
+
+const char* plugin_around(const void* signal_context) noexcept {
+  return library_around(place_of(signal_context));
+}
+
 std::atomic<bool> has_last_words{false};
 
 void prepare_last_words() {

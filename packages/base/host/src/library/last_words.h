@@ -13,6 +13,12 @@
 
 namespace drystone::host {
 
+// The plugin in whose code the address is, or NULL. Safe in signal handlers.
+const char* plugin_at(const void* address) noexcept;
+
+// The same for where a signal came: in whose code it is, or whose code has called that.
+const char* plugin_around(const void* signal_context) noexcept;
+
 // Puts the handlers in place, the first time.
 void prepare_last_words();
 

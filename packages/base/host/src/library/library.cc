@@ -7,6 +7,7 @@
 #include "library/contents.h"
 #include "library/loaded.h"
 #include "library/open.h"
+#include "library/registering.h"
 
 namespace drystone::host {
 namespace {
@@ -68,8 +69,10 @@ DS_Library* DS_OpenLibraryWithout(const char* path, const char* const* functions
 
 DS_Library* DS_OpenLibrary(const char* path, TF_Status* status) {
   DS_Library* out = nullptr;
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_OpenLibrary", [&] {
     require(status, "status");
+    require_registering("a plugin loads no other one", caller);
     out = open_library(path);
   });
   return out;

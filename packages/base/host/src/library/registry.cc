@@ -7,6 +7,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "library/loaded.h"
+#include "library/registering.h"
 
 // A handle that was given out; the library itself belongs to the host.
 struct TF_Library {
@@ -47,10 +48,11 @@ std::string ops_of(const DS_Library& library) {
 }
 
 // Opens a library for this program, not for one of its plugins.
-DS_Library& open_for_program(const char* path) {
+DS_Library& open_for_program(const char* path, const void* caller) {
   if (current_library() != nullptr) {
     fail(TF_FAILED_PRECONDITION, "a plugin must not load another one while it is being loaded");
   }
+  require_registering("a plugin loads no other one", caller);
   return *open_library(path);
 }
 
@@ -59,11 +61,12 @@ void init_all(DS_Library& library) {
   for (const DS_EntryResult& result : library.results) init_library(library, result.entry->symbol);
 }
 
-TF_Library* load(const char* path, TF_Status* status, const char* function, bool kernels_only) {
+TF_Library* load(const char* path, TF_Status* status, const char* function, bool kernels_only,
+                 const void* caller) {
   TF_Library* out = nullptr;
   guarded(status, function, [&] {
     require(status, "status");
-    DS_Library& library = open_for_program(path);
+    DS_Library& library = open_for_program(path, caller);
     if (!kernels_only) init_all(library);
     else if (!library.exports("TF_InitKernel")) {
       fail(TF_FAILED_PRECONDITION, library.path + " does not export TF_InitKernel");
@@ -83,7 +86,7 @@ using namespace drystone::host;
 extern "C" {
 
 TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
-  return load(library_filename, status, "TF_LoadLibrary", true);
+  return load(library_filename, status, "TF_LoadLibrary", true, __builtin_return_address(0));
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
@@ -97,7 +100,8 @@ TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
 void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
 
 TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) {
-  return load(library_filename, status, "TF_LoadPluggableDeviceLibrary", false);
+  return load(library_filename, status, "TF_LoadPluggableDeviceLibrary", false,
+              __builtin_return_address(0));
 }
 
 void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }

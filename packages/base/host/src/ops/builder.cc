@@ -4,6 +4,7 @@
 #include "core/failure.h"
 #include "core/library.h"
 #include "drystone/ops.h"
+#include "library/registering.h"
 #include "ops/cursor.h"
 #include "ops/handles.h"
 #include "ops/registry.h"
@@ -94,8 +95,9 @@ OpDef finish(TF_OpDefinitionBuilder& builder) {
   fail(TF_INVALID_ARGUMENT, "op " + builder.name + " of " + current_origin() + ": " + all);
 }
 
-void register_definition(TF_OpDefinitionBuilder& builder) {
+void register_definition(TF_OpDefinitionBuilder& builder, const void* caller) {
   try {
+    require_registering("ops are registered in entry functions only, such as TF_InitKernel", caller);
     add(finish(builder), builder.shape_function, current_origin());
   } catch (const Failure& failure) {
     record_error(failure.message);
@@ -120,10 +122,11 @@ TF_CAPI_EXPORT TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_
 }
 
 TF_CAPI_EXPORT void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
+  const void* const caller = __builtin_return_address(0);
   host::guarded(status, __func__, [&] {
     TF_OpDefinitionBuilder taken = std::move(ops::builders().get(builder));
     ops::builders().remove(builder);
-    ops::register_definition(taken);
+    ops::register_definition(taken, caller);
   });
 }
 
