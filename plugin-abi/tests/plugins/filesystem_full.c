@@ -116,6 +116,7 @@ static const void* region_data(const TF_ReadOnlyMemoryRegion* region) {
 }
 static uint64_t region_length(const TF_ReadOnlyMemoryRegion* region) {
   (void)region;
+  ON_LENGTH
   return 6;
 }
 
@@ -171,6 +172,7 @@ static void delete_recursively(const TF_Filesystem* filesystem, const char* path
                                uint64_t* undeleted_files, uint64_t* undeleted_dirs,
                                TF_Status* status) {
   (void)filesystem;
+  ON_DELETE
   if (fine("delete_recursively", path, status)) return;
   *undeleted_files = 3;
   *undeleted_dirs = 4;
@@ -189,6 +191,7 @@ ON_TWO_PATHS(copy_file)
 static bool paths_exist(const TF_Filesystem* filesystem, char** paths, int num_files,
                         TF_Status** statuses) {
   (void)filesystem;
+  ON_PATHS
   bool all = true;
   for (int k = 0; k < num_files; ++k) all = fine("paths_exist", paths[k], statuses[k]) && all;
   return all;

@@ -20,6 +20,15 @@
 #ifndef ON_DATA
 #define ON_DATA
 #endif
+#ifndef ON_LENGTH
+#define ON_LENGTH
+#endif
+#ifndef ON_DELETE
+#define ON_DELETE
+#endif
+#ifndef ON_PATHS
+#define ON_PATHS
+#endif
 #ifndef ON_CLEANUP
 #define ON_CLEANUP
 #endif

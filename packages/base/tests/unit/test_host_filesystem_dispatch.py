@@ -246,17 +246,19 @@ _MISBEHAVIOUR: dict[str, tuple[dict[str, str], Callable[[str], object], str]] = 
     "writes past the statistics": (
         {"ON_STAT": "memset((char*)stats + 24 * (path != NULL), 1, 16);"},
         fs.stat,
-        "the plugin wrote outside the TF_FileStatistics it was given",
+        "stat of the SCHEME filesystem (LIBRARY): wrote outside of the TF_FileStatistics that it was "
+        "given",
     ),
     "writes past the file": (
         {"ON_OPEN": "memset((char*)file + 8 * (path != NULL), 1, 16);"},
         fs.read_bytes,
-        "the plugin wrote outside the new_random_access_file it was given",
+        "wrote outside of the struct of an open file that it was given",
     ),
     "has a region of nothing": (
         {"ON_DATA": "if (region) return NULL;"},
         fs.read_memory,
-        "the memory region has 6 bytes and no data",
+        "data of the SCHEME filesystem (LIBRARY): answered memory that cannot be read over the 6 bytes "
+        "that length answers",
     ),
 }  # fmt: skip
 
@@ -488,8 +490,8 @@ def test_options(full: Callable[..., Full]) -> None:
     with pytest.raises(HostError, match="it is missing"):
         filesystem_options.get_option(plugin.scheme, "missing")
     none = full(ON_KEYS="release(*keys); *keys = NULL; *num_keys = 1;").scheme
-    with pytest.raises(HostError, match="answered 1 keys and no block"):
+    with pytest.raises(HostError, match="answered 1 keys, and no block that has so many"):
         filesystem_options.option_names(none)
     bad = full(ON_OPTIONS="*num_options = -4;").scheme.encode()
-    with pytest.raises(HostError, match="answered -4 options and no array"):
+    with pytest.raises(HostError, match="answered -4 options, and no block that has so many"):
         answer("options", lambda out, s: _OPTIONS(bad, out, s))

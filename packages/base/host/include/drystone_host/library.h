@@ -82,6 +82,11 @@ TF_CAPI_EXPORT extern int DS_LibraryEntries(const DS_Library* library, const cha
 TF_CAPI_EXPORT extern void DS_InitLibrary(DS_Library* library, const char* entry_symbol,
                                           TF_Status* status);
 
+/* Say that the library's kernels are known to keep to what kernels may do, before its entry functions
+ * are called. Memory that kernels of other libraries fill has guard bytes around it, and their inputs
+ * are compared before and after calls; theirs are not. A NULL library is ignored. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_VouchForLibrary(DS_Library* library);
+
 /* Address of a symbol that the library itself exports, or NULL. */
 TF_CAPI_EXPORT extern void* DS_LibrarySymbol(DS_Library* library, const char* name);
 

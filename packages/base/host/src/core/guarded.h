@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/failure.h"
+#include "core/memory_guards.h"
 
 namespace drystone::host {
 
@@ -16,37 +17,41 @@ template <class T>
 class Guarded {
  public:
   Guarded() : block_(std::make_unique<Block>()) {
-    std::memset(block_->before, kPattern, kGuard);
     std::memset(&block_->value, 0, sizeof(T));
-    std::memset(block_->after, kPattern, kGuard);
+    renew();
   }
 
   T* operator->() { return &block_->value; }
   T& operator*() { return block_->value; }
   T* get() { return &block_->value; }
 
+  // Whether nothing outside of it was changed. Ends the process where all guard bytes of a side were.
+  bool is_whole(const char* whose) const noexcept {
+    constexpr std::size_t kLast = 8;
+    if (!is_guard(block_->before, kLast) || !is_guard(block_->after + kGuard - kLast, kLast)) end_harmed(whose);
+    return is_guard(block_->before, kGuard) && is_guard(block_->after, kGuard);
+  }
+
+  // Sets the guard bytes anew.
+  void renew() const noexcept {
+    fill_guard(block_->before, kGuard);
+    fill_guard(block_->after, kGuard);
+  }
+
   // Fails (INTERNAL) naming the struct when bytes outside it were changed.
   void check(const char* name) const {
-    if (!intact(block_->before) || !intact(block_->after)) {
+    if (!is_whole("a plugin")) {
       fail(TF_INTERNAL, std::string("the plugin wrote outside the ") + name + " it was given");
     }
   }
 
  private:
   static constexpr std::size_t kGuard = 512;
-  static constexpr unsigned char kPattern = 0xD5;
   struct alignas(64) Block {
     unsigned char before[kGuard];
     T value;
     unsigned char after[kGuard];
   };
-
-  static bool intact(const unsigned char* guard) {
-    for (std::size_t k = 0; k < kGuard; ++k) {
-      if (guard[k] != kPattern) return false;
-    }
-    return true;
-  }
 
   std::unique_ptr<Block> block_;
 };

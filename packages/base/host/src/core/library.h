@@ -11,6 +11,7 @@ namespace drystone::host {
 struct Library {
   std::string path;   // real path
   void* handle = nullptr;
+  bool is_vouched_for = false;        // drystone's own: its kernels are not watched
   std::vector<std::string> errors;    // of registrations, which entry functions cannot return
   std::vector<std::string> warnings;
   std::vector<std::string> ops;       // names registered by this library

@@ -132,12 +132,7 @@ DS_MemoryRegion* DS_OpenMemoryRegion(const char* path, const void** data, uint64
     auto opened = std::make_unique<DS_MemoryRegion>();
     opened->region = filesystem_of(name)->open_region(name);
     const std::uint64_t bytes = opened->region->length();
-    const void* memory = opened->region->data();
-    if (memory == nullptr && bytes != 0) {
-      fail(TF_INTERNAL, name + ": the memory region has " + std::to_string(bytes) +
-                            " bytes and no data");
-    }
-    *data = memory;
+    *data = opened->region->data();
     *length = bytes;
     out = opened.release();
   });

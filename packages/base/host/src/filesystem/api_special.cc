@@ -11,6 +11,8 @@
 namespace drystone::host {
 namespace {
 
+constexpr const char* kToken = "pointer to a transaction";
+
 std::shared_ptr<PluginState> state_for(const Filesystem& filesystem, const std::string& path) {
   auto state = plugin_state(filesystem);
   if (state == nullptr) {
@@ -25,6 +27,19 @@ std::shared_ptr<PluginState> state_of_scheme(const char* scheme) {
   return state_for(*filesystem_for_scheme(scheme, path), path);
 }
 
+// What a member fills in: a block and how many are in it.
+template <class T>
+struct Listed {
+  T* all;
+  int count;
+};
+
+[[noreturn]] void not_so_many(const Plugin& plugin, const std::string& path, const char* member, int count,
+                              const char* what) {
+  fail(TF_INTERNAL, plugin.told(path, member, "answered " + std::to_string(count) + " " + what +
+                                                  ", and no block that has so many"));
+}
+
 // Calls a member that answers 0 for success beside its status.
 template <class Member, class... Arguments>
 void transact(const PluginState& state, const std::string& path, const char* name, Member member,
@@ -32,6 +47,7 @@ void transact(const PluginState& state, const std::string& path, const char* nam
   const int answer = state.plugin.need(path, name, member, [&](TF_Status* status) {
     return member(state.handle(), arguments..., status);
   });
+  state.check_handle(path, name);
   if (answer != 0) {
     fail(TF_UNKNOWN, state.plugin.told(path, name, "answered " + std::to_string(answer)));
   }
@@ -77,8 +93,11 @@ TF_TransactionToken* DS_StartTransaction(const char* scheme, TF_Status* status) 
   TF_TransactionToken* out = nullptr;
   guarded(status, "DS_StartTransaction", [&] {
     const auto state = state_of_scheme(scheme);
-    transact(*state, std::string(scheme) + "://", "start_transaction",
-             state->plugin.tables.filesystem.start_transaction, &out);
+    const std::string path = std::string(scheme) + "://";
+    Guarded<TF_TransactionToken*> token;
+    transact(*state, path, "start_transaction", state->plugin.tables.filesystem.start_transaction, token.get());
+    state->plugin.check_whole(token, path, "start_transaction", kToken);
+    out = *token;
   });
   return out;
 }
@@ -112,13 +131,15 @@ TF_TransactionToken* DS_TransactionOfPath(const char* path, int start, TF_Status
     const auto state = state_for(*filesystem, name);
     const std::string local = filesystem->translated(name);
     const TF_FilesystemOps& ops = state->plugin.tables.filesystem;
+    const char* member = start != 0 ? "get_or_start_transaction_for_path" : "get_transaction_for_path";
+    Guarded<TF_TransactionToken*> token;
     if (start != 0) {
-      transact(*state, name, "get_or_start_transaction_for_path",
-               ops.get_or_start_transaction_for_path, local.c_str(), &out);
+      transact(*state, name, member, ops.get_or_start_transaction_for_path, local.c_str(), token.get());
     } else {
-      transact(*state, name, "get_transaction_for_path", ops.get_transaction_for_path,
-               local.c_str(), &out);
+      transact(*state, name, member, ops.get_transaction_for_path, local.c_str(), token.get());
     }
+    state->plugin.check_whole(token, name, member, kToken);
+    out = *token;
   });
   return out;
 }
@@ -132,7 +153,9 @@ void DS_DescribeTransaction(const char* scheme, const TF_TransactionToken* token
     char* text = state->plugin.need(
         std::string(scheme) + "://", "decode_transaction_token", member,
         [&](TF_Status*) { return member(state->handle(), token); });
-    fill(out, state->plugin.taken(text));
+    const std::string path = std::string(scheme) + "://";
+    state->check_handle(path, "decode_transaction_token");
+    fill(out, state->plugin.taken(text, path, "decode_transaction_token"));
   });
 }
 
@@ -169,11 +192,13 @@ void DS_GetFilesystemOption(const char* scheme, const char* key, TF_Buffer* json
     const auto member = state->plugin.tables.filesystem.get_filesystem_configuration_option;
     const char* name = "get_filesystem_configuration_option";
     const std::string path = std::string(scheme) + "://";
-    TF_Filesystem_Option* option = nullptr;
+    Guarded<TF_Filesystem_Option*> answer;
     state->plugin.need(path, name, member, [&](TF_Status* plugin_status) {
-      member(state->handle(), key, &option, plugin_status);
+      member(state->handle(), key, answer.get(), plugin_status);
     });
-    if (option == nullptr) fail(TF_INTERNAL, state->plugin.told(path, name, "answered no option"));
+    state->plugin.check_whole(answer, path, name, "pointer to an option");
+    const TF_Filesystem_Option* const option = *answer;
+    if (option == nullptr || !can_read(option, sizeof *option)) fail(TF_INTERNAL, state->plugin.told(path, name, "answered no option"));
     Json out;
     write_option(*option, &out);
     fill(json, out.str());
@@ -186,19 +211,22 @@ void DS_ListFilesystemOptions(const char* scheme, TF_Buffer* json, TF_Status* st
     const auto member = state->plugin.tables.filesystem.get_filesystem_configuration_keys;
     const char* name = "get_filesystem_configuration_keys";
     const std::string path = std::string(scheme) + "://";
-    char* keys = nullptr;
-    int count = 0;
+    Guarded<Listed<char>> found;
     state->plugin.need(path, name, member, [&](TF_Status* plugin_status) {
-      member(state->handle(), &keys, &count, plugin_status);
+      member(state->handle(), &found->all, &found->count, plugin_status);
     });
-    if (count < 0 || (count > 0 && keys == nullptr)) {
-      const std::string text = "answered " + std::to_string(count) + " keys and no block";
-      fail(TF_INTERNAL, state->plugin.told(path, name, text));
-    }
+    state->plugin.check_whole(found, path, name, "pointers to a list");
+    const auto& [keys, count] = *found;
     Json out;
     out.array();
     const char* at = keys;
-    for (int k = 0; k < count; ++k, at += std::strlen(at) + 1) out.text(at);
+    if (count < 0 || (count > 0 && keys == nullptr)) not_so_many(state->plugin, path, name, count, "keys");
+    for (int k = 0; k < count; ++k) {
+      const auto key = text_at(at);
+      if (!key) not_so_many(state->plugin, path, name, count, "keys");
+      out.text(*key);
+      at += key->size() + 1;
+    }
     out.close();
     if (keys != nullptr) state->plugin.release(keys);
     fill(json, out.str());
@@ -209,16 +237,16 @@ void DS_GetFilesystemOptions(const char* scheme, TF_Buffer* json, TF_Status* sta
   guarded(status, "DS_GetFilesystemOptions", [&] {
     const auto state = state_of_scheme(scheme);
     const auto member = state->plugin.tables.filesystem.get_filesystem_configuration;
-    TF_Filesystem_Option* options = nullptr;
-    int count = 0;
+    Guarded<Listed<TF_Filesystem_Option>> found;
+    const char* name = "get_filesystem_configuration";
     const std::string path = std::string(scheme) + "://";
-    state->plugin.need(path, "get_filesystem_configuration", member, [&](TF_Status* plugin_status) {
-      member(state->handle(), &options, &count, plugin_status);
+    state->plugin.need(path, name, member, [&](TF_Status* plugin_status) {
+      member(state->handle(), &found->all, &found->count, plugin_status);
     });
-    if (count < 0 || (count > 0 && options == nullptr)) {
-      fail(TF_INTERNAL, state->plugin.told(path, "get_filesystem_configuration",
-                                           "answered " + std::to_string(count) +
-                                               " options and no array"));
+    state->plugin.check_whole(found, path, name, "pointers to a list");
+    const auto& [options, count] = *found;
+    if (count < 0 || !can_read(options, static_cast<std::size_t>(count) * sizeof *options)) {
+      not_so_many(state->plugin, path, name, count, "options");
     }
     Json out;
     out.array();

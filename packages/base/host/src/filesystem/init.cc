@@ -95,7 +95,8 @@ void add_scheme(Library& library, const TF_FilesystemPluginOps& ops,
   const std::string scheme = scheme_of(ops);
   std::vector<std::string> warnings;
   register_scheme(scheme, library.path, [&] {
-    Plugin plugin{scheme, library.path, checked_tables(ops, warnings), info.plugin_memory_free};
+    Plugin plugin{scheme, library.path, checked_tables(ops, warnings), info.plugin_memory_free,
+                  !library.is_vouched_for};
     return make_plugin_filesystem(std::move(plugin));
   });
   for (const auto& warning : warnings) {

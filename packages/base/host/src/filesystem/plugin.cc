@@ -17,31 +17,39 @@ void Plugin::not_offered(const std::string& path, const char* member) const {
                              " filesystem (" + library + ")");
 }
 
-std::int64_t Plugin::not_negative(std::int64_t number, const std::string& path,
+std::int64_t Plugin::checked_size(std::int64_t number, const std::string& path,
                                   const char* member) const {
-  if (number >= 0) return number;
-  fail(TF_INTERNAL, told(path, member, "answered " + std::to_string(number) + " without an error"));
+  if (number >= 0 && static_cast<std::uint64_t>(number) <= kMostBytes) return number;
+  const std::string answered = "answered " + std::to_string(number);
+  fail(TF_INTERNAL, told(path, member, answered + (number < 0 ? " without an error" : ", which is more than there can be")));
 }
 
-std::string Plugin::taken(char* text) const {
+void Plugin::wrote_outside(const std::string& path, const char* member, const char* what) const {
+  fail(TF_INTERNAL, told(path, member, std::string("wrote outside of the ") + what + " that it was given"));
+}
+
+std::string Plugin::taken(char* text, const std::string& path, const char* member) const {
   if (text == nullptr) return {};
-  std::string out(text);
+  auto out = text_at(text);
+  if (!out) fail(TF_INTERNAL, told(path, member, "answered a text that has no end, or cannot be read"));
   release(text);
-  return out;
+  return *std::move(out);
 }
 
 std::vector<std::string> Plugin::taken(char** entries, int count, const std::string& path,
                                        const char* member) const {
-  not_negative(count, path, member);
-  if (entries == nullptr) {
-    if (count == 0) return {};
-    fail(TF_INTERNAL, told(path, member, "answered " + std::to_string(count) + " and no array"));
+  checked_size(count, path, member);
+  if (entries == nullptr && count == 0) return {};
+  const std::string answered = "answered " + std::to_string(count);
+  if (entries == nullptr) fail(TF_INTERNAL, told(path, member, answered + " and no array"));
+  if (!can_read(static_cast<const void*>(entries), static_cast<std::size_t>(count) * sizeof *entries)) {
+    fail(TF_INTERNAL, told(path, member, answered + ", and its array has not so many"));
   }
   std::vector<std::string> out;
   bool whole = true;
   for (int k = 0; k < count; ++k) {
     whole = whole && entries[k] != nullptr;
-    out.push_back(taken(entries[k]));
+    out.push_back(taken(entries[k], path, member));
   }
   release(static_cast<void*>(entries));
   if (!whole) fail(TF_INTERNAL, told(path, member, "answered an array with a NULL in it"));
@@ -49,19 +57,17 @@ std::vector<std::string> Plugin::taken(char** entries, int count, const std::str
 }
 
 PluginState::PluginState(Plugin given) : plugin(std::move(given)) {
-  Guarded<TF_Filesystem> handle;
   HostState host;
-  plugin.call(plugin.scheme + "://", "init",
-              [&](TF_Status* status) { plugin.tables.filesystem.init(handle.get(), status); });
+  const std::string path = plugin.scheme + "://";
+  plugin.call(path, "init", [&](TF_Status* status) { plugin.tables.filesystem.init(handle(), status); });
   settle_changes(plugin.library, host, "while init of its filesystem ran");
-  handle.check("TF_Filesystem");
-  handle_ = std::make_unique<TF_Filesystem>(*handle);
+  check_handle(path, "init");
 }
 
 PluginState::~PluginState() {
   const PluginCall running("cleanup", plugin.library.c_str());
   try {
-    plugin.tables.filesystem.cleanup(handle_.get());
+    plugin.tables.filesystem.cleanup(handle());
   } catch (...) {
     TF_Log(TF_ERROR, "%s: cleanup of the %s filesystem threw an exception", plugin.library.c_str(),
            plugin.scheme.c_str());

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "core/failure.h"
+#include "core/guarded.h"
+#include "core/guarded_bytes.h"
 #include "core/plugin_call.h"
 #include "drystone/filesystem.h"
+#include "filesystem/answers.h"
 #include "filesystem/filesystem.h"
 
 namespace drystone::host {
@@ -29,14 +32,25 @@ struct Plugin {
   std::string library;
   Tables tables;
   void (*release)(void*) = nullptr;  // plugin_memory_free
+  bool is_watched = true;            // it may write outside of buffers
 
   // "PATH: MEMBER of the SCHEME filesystem (LIBRARY): TEXT"
   std::string told(const std::string& path, const char* member, const std::string& text) const;
 
   [[noreturn]] void not_offered(const std::string& path, const char* member) const;
 
-  // The number; fails (INTERNAL) when a plugin answered a negative one without an error.
-  std::int64_t not_negative(std::int64_t number, const std::string& path, const char* member) const;
+  // The number of bytes or of things; fails (INTERNAL) when a plugin answered a negative one without an
+  // error, or more than there can be.
+  std::int64_t checked_size(std::int64_t number, const std::string& path, const char* member) const;
+
+  // Fails (INTERNAL) when the plugin wrote outside of what it was given, which `what` says.
+  template <class Given>
+  void check_whole(const Given& given, const std::string& path, const char* member, const char* what) const {
+    if (given.is_whole(library.c_str())) return;
+    given.renew();  // for the next call
+    wrote_outside(path, member, what);
+  }
+  [[noreturn]] void wrote_outside(const std::string& path, const char* member, const char* what) const;
 
   // Calls body(status) with a fresh status. What the plugin says or throws becomes a Failure,
   // except that a status `fine` is let through.
@@ -75,8 +89,8 @@ struct Plugin {
   }
 
   // A string of the plugin's, freed; and an array of them, freed with its strings. Strings that are
-  // NULL are a failure, as is a negative count.
-  std::string taken(char* text) const;
+  // NULL or cannot be read are a failure, as is a count that is negative or too large for the array.
+  std::string taken(char* text, const std::string& path, const char* member) const;
   std::vector<std::string> taken(char** entries, int count, const std::string& path,
                                  const char* member) const;
 };
@@ -95,11 +109,15 @@ class PluginState {
   PluginState(const PluginState&) = delete;
   PluginState& operator=(const PluginState&) = delete;
 
-  TF_Filesystem* handle() const { return handle_.get(); }
+  TF_Filesystem* handle() const { return const_cast<PluginState*>(this)->handle_.get(); }
+  // Fails when the plugin wrote outside of its handle.
+  void check_handle(const std::string& path, const char* member) const {
+    plugin.check_whole(handle_, path, member, "TF_Filesystem");
+  }
   const Plugin plugin;
 
  private:
-  std::unique_ptr<TF_Filesystem> handle_;
+  Guarded<TF_Filesystem> handle_;
 };
 std::shared_ptr<PluginState> plugin_state(const Filesystem& filesystem);
 

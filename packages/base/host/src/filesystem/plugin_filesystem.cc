@@ -61,8 +61,9 @@ class PluginFilesystem : public Filesystem {
     plugin().need(path, "stat", ops().stat, [&](TF_Status* status) {
       ops().stat(handle(), translated(path).c_str(), found.get(), status);
     });
-    found.check("TF_FileStatistics");
-    plugin().not_negative(found->length, path, "stat");
+    check(found, path, "stat", "TF_FileStatistics");
+    plugin().checked_size(found->length, path, "stat");
+    check_time(found->mtime_nsec, path);
     unsigned char directory = 0;  // a plugin may have written another byte than 0 and 1
     std::memcpy(&directory, &found->is_directory, 1);
     return {found->length, found->mtime_nsec, directory != 0};
@@ -105,8 +106,9 @@ class PluginFilesystem : public Filesystem {
   }
   void flush_caches() override {
     if (ops().flush_caches == nullptr) return;
-    plugin().call(plugin().scheme + "://", "flush_caches",
-                  [&](TF_Status*) { ops().flush_caches(handle()); });
+    const std::string path = plugin().scheme + "://";
+    plugin().call(path, "flush_caches", [&](TF_Status*) { ops().flush_caches(handle()); });
+    state_->check_handle(path, "flush_caches");
   }
 
  private:
@@ -122,25 +124,45 @@ class PluginFilesystem : public Filesystem {
   const TF_FilesystemOps& ops() const { return plugin().tables.filesystem; }
   const TF_Filesystem* handle() const { return state_->handle(); }
 
+  // What a call of a member was given.
+  template <class T>
+  void check(const T& given, const std::string& path, const char* member, const char* what) const {
+    plugin().check_whole(given, path, member, what);
+    state_->check_handle(path, member);
+  }
+
+  // Of a file that was changed between 1900 and 2200.
+  void check_time(std::int64_t nanoseconds, const std::string& path) const {
+    constexpr std::int64_t kFirst = -2'208'988'800;
+    constexpr std::int64_t kLast = 7'258'118'400;
+    const std::int64_t seconds = nanoseconds / 1'000'000'000;
+    if (seconds >= kFirst && seconds <= kLast) return;
+    fail(TF_INTERNAL, plugin().told(path, "stat", "answered a time of change of " + std::to_string(nanoseconds) +
+                                                      " ns, which is in no year from 1900 to 2200"));
+  }
+
   void one(const char* name, OnPath member, const std::string& path) {
     plugin().need(path, name, member, [&](TF_Status* status) {
       member(handle(), translated(path).c_str(), status);
     });
+    state_->check_handle(path, name);
   }
 
   void two(const char* name, OnTwo member, const std::string& from, const std::string& to) {
     plugin().need(from + " to " + to, name, member, [&](TF_Status* status) {
       member(handle(), translated(from).c_str(), translated(to).c_str(), status);
     });
+    state_->check_handle(from, name);
   }
 
   std::vector<std::string> listed(const char* name, Listing member, const std::string& path,
                                   const std::string& local) {
-    char** entries = nullptr;
+    Guarded<char**> entries;
     const int count = plugin().need(path, name, member, [&](TF_Status* status) {
-      return member(handle(), local.c_str(), &entries, status);
+      return member(handle(), local.c_str(), entries.get(), status);
     });
-    return plugin().taken(entries, count, path, name);
+    check(entries, path, name, "pointer to the array");
+    return plugin().taken(*entries, count, path, name);
   }
 
   std::shared_ptr<PluginState> state_;
@@ -151,7 +173,7 @@ std::string PluginFilesystem::translated(const std::string& path) {
     char* text = plugin().call(path, "translate_name", [&](TF_Status*) {
       return ops().translate_name(handle(), path.c_str());
     });
-    if (text != nullptr) return plugin().taken(text);
+    if (text != nullptr) return plugin().taken(text, path, "translate_name");
   }
   const Uri uri = parse_uri(path);
   return uri.path.empty() ? "/" : clean_path(uri.path);
@@ -161,18 +183,19 @@ std::vector<Maybe> PluginFilesystem::paths_exist(const std::vector<std::string>&
   if (ops().paths_exist == nullptr) return Filesystem::paths_exist(paths);
   std::vector<std::string> locals;
   for (const auto& path : paths) locals.push_back(translated(path));
-  std::vector<char*> pointers;
-  for (auto& local : locals) pointers.push_back(local.data());
   std::vector<std::unique_ptr<TF_Status>> owned;
-  std::vector<TF_Status*> statuses;
-  for (std::size_t k = 0; k < paths.size(); ++k) {
-    owned.push_back(std::make_unique<TF_Status>());
-    statuses.push_back(owned.back().get());
-  }
-  plugin().call(plugin().scheme + "://", "paths_exist", [&](TF_Status*) {
-    return ops().paths_exist(handle(), pointers.data(), static_cast<int>(paths.size()),
-                             statuses.data());
+  for (std::size_t k = 0; k < paths.size(); ++k) owned.push_back(std::make_unique<TF_Status>());
+  GuardedBytes pointers(paths.size() * sizeof(char*));
+  GuardedBytes statuses(paths.size() * sizeof(TF_Status*));
+  auto** const names = reinterpret_cast<char**>(pointers.data());
+  auto** const results = reinterpret_cast<TF_Status**>(statuses.data());
+  for (std::size_t k = 0; k < paths.size(); ++k) names[k] = locals[k].data(), results[k] = owned[k].get();
+  const std::string where = plugin().scheme + "://";
+  plugin().call(where, "paths_exist", [&](TF_Status*) {
+    return ops().paths_exist(handle(), names, static_cast<int>(paths.size()), results);
   });
+  check(pointers, where, "paths_exist", "array of paths");
+  check(statuses, where, "paths_exist", "array of statuses");
   std::vector<Maybe> out;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     const TF_Status& status = *owned[k];
@@ -197,18 +220,32 @@ std::int64_t PluginFilesystem::file_size(const std::string& path) {
   const std::int64_t size = plugin().call(path, "get_file_size", [&](TF_Status* status) {
     return ops().get_file_size(handle(), translated(path).c_str(), status);
   });
-  return plugin().not_negative(size, path, "get_file_size");
+  state_->check_handle(path, "get_file_size");
+  return plugin().checked_size(size, path, "get_file_size");
 }
 
 Undeleted PluginFilesystem::delete_recursively(const std::string& path) {
   if (ops().delete_recursively == nullptr) return Filesystem::delete_recursively(path);
+  struct Counts {
+    std::uint64_t files, directories;
+  };
+  Guarded<Counts> counts;
   Undeleted left;
   left.failure = failure_of([&] {
     plugin().call(path, "delete_recursively", [&](TF_Status* status) {
-      ops().delete_recursively(handle(), translated(path).c_str(), &left.files, &left.directories,
+      ops().delete_recursively(handle(), translated(path).c_str(), &counts->files, &counts->directories,
                                status);
     });
   });
+  Maybe wrong = failure_of([&] {
+    check(counts, path, "delete_recursively", "counts");
+    for (const std::uint64_t count : {counts->files, counts->directories}) {
+      plugin().checked_size(static_cast<std::int64_t>(count), path, "delete_recursively");
+    }
+  });
+  if (wrong) return {0, 0, std::move(wrong)};
+  left.files = counts->files;
+  left.directories = counts->directories;
   return left;
 }
 

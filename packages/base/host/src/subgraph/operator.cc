@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/failure.h"
+#include "core/guarded_bytes.h"
 #include "drystone/logging.h"
 
 namespace drystone::host::subgraph {
@@ -100,22 +101,41 @@ bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>&
   return true;
 }
 
+// Calls a backend of a plugin's, which must keep to the arrays that it is given.
+void Executable::call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std::size_t count, TF_Status* status) {
+  GuardedBytes room(count * sizeof *outputs);
+  auto** const made = reinterpret_cast<TF_Tensor**>(room.data());
+  std::fill_n(made, count, nullptr);
+  calling(status, [&] {
+    backend_.fns->execute(backend_.itself, handle_, inputs, static_cast<std::int32_t>(shapes_.size()), made,
+                          static_cast<std::int32_t>(count), status);
+  });
+  const bool is_whole = room.is_whole(backend_.itself->name);
+  std::copy_n(made, count, outputs);
+  const bool has_aliases = take_out_aliases(inputs, shapes_.size(), outputs, count);
+  if (status->code != TF_OK) return;
+  if (!is_whole) set(status, TF_INTERNAL, "execute", "it wrote outside of the array of outputs");
+  else if (has_aliases) set(status, TF_INTERNAL, "execute", "an output is one of the inputs, or there twice");
+}
+
 bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                          const std::vector<TF_DataType>& types) {
-  const auto count = static_cast<std::int32_t>(types.size());
   TF_Status status;
-  calling(&status, [&] {
-    backend_.fns->execute(backend_.itself, handle_, inputs,
-                          static_cast<std::int32_t>(shapes_.size()), outputs, count, &status);
-  });
-  if (!is_plan_ && take_out_aliases(inputs, shapes_.size(), outputs, types.size()) && status.code == TF_OK) {
-    set(&status, TF_INTERNAL, "execute", "an output is one of the inputs, or there twice");
+  if (is_plan_) {
+    calling(&status, [&] {
+      backend_.fns->execute(backend_.itself, handle_, inputs, static_cast<std::int32_t>(shapes_.size()), outputs,
+                            static_cast<std::int32_t>(types.size()), &status);
+    });
+  } else {
+    call_plugin(inputs, outputs, types.size(), &status);
   }
   for (std::size_t k = 0; status.code == TF_OK && k < types.size(); ++k) {
     if (outputs[k] == nullptr) {
       set(&status, TF_INTERNAL, "execute", "an output is NULL");
     } else if (outputs[k]->dtype != types[k]) {
       set(&status, TF_INTERNAL, "execute", "an output has another dtype than the region states");
+    } else if (outputs[k]->memory == nullptr) {
+      set(&status, TF_INTERNAL, "execute", "an output has no memory");
     }
   }
   if (status.code == TF_OK) {

@@ -81,6 +81,7 @@ class Executable {
   }
   bool pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
             const std::int64_t* versions);
+  void call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std::size_t count, TF_Status* status);
   bool execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
   std::int64_t arena_unlocked() const { return is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0; }

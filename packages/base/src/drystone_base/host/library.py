@@ -44,6 +44,7 @@ _entries = declare(
     ctypes.c_int,
 )
 _init = declare("DS_InitLibrary", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_vouch = declare("DS_VouchForLibrary", None, ctypes.c_void_p)
 _symbol = declare("DS_LibrarySymbol", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 _describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
@@ -105,6 +106,10 @@ class HostLibrary:
                 _init(self._handle, entry_symbol.encode(), status.pointer)
         finally:
             _GENERATION.append(entry_symbol)
+
+    def vouch(self) -> None:
+        """Have its kernels and filesystems called without guards, before it is initialised."""
+        _vouch(self._handle)
 
     def symbol(self, name: str) -> int | None:
         """Address of a symbol that the library itself exports, or None."""

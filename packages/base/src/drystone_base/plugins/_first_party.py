@@ -15,7 +15,7 @@ from typing import Final
 
 from drystone_base.plugins._contents import sha256
 
-__all__ = ["DISTRIBUTIONS", "installed_by"]
+__all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 
 DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu")
 _INFO: Final = ".dist-info"
@@ -23,7 +23,11 @@ _MANIFEST: Final = ".toml"
 _LARGEST: Final = 1 << 24
 
 
-def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
+def installed_by(
+    path: str,
+    home: str | os.PathLike[str] | None = None,
+    distributions: tuple[str, ...] = DISTRIBUTIONS,
+) -> str:
     """The distribution of drystone's that vouches for a library, with its version; "" for none.
 
     ``home`` is the site-packages folder of drystone-base. A file that the record does not fit is
@@ -34,7 +38,7 @@ def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
     if _above(file, 2) != place:
         return ""
     wanted = [file, *(one for one in (file + _MANIFEST,) if os.path.lexists(one))]
-    for name in DISTRIBUTIONS:
+    for name in distributions:
         stem = name.replace("-", "_") + "-"
         for folder in sorted(os.listdir(place)):
             version = folder.removeprefix(stem).removesuffix(_INFO)
@@ -42,6 +46,15 @@ def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
             if named and _lists(os.path.join(place, folder, "RECORD"), wanted, place):
                 return f"{name} {version}"
     return ""
+
+
+def is_ours(path: str) -> bool:
+    """Whether a distribution of drystone's brought the library, wherever it is installed.
+
+    Says whose it is, not that it is trusted: what it does is what drystone's own tests look at.
+    """
+    home = _above(os.path.realpath(path), 2)
+    return bool(installed_by(path, home, (*DISTRIBUTIONS, "drystone-filesystem")))
 
 
 def _above(path: str, levels: int) -> str:

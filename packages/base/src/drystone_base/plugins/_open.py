@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.plugins._first_party import is_ours
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._words import once
 
@@ -29,6 +30,8 @@ def open_plugin(plugin: Plugin) -> StepResult:
         if error.code == "host-library-missing":
             raise
         return failed("open", _not_opened(plugin, error))
+    if plugin.fact("signature", "first_party") or is_ours(plugin.path):
+        plugin.library.vouch()
     return passed("open")
 
 
