@@ -11,6 +11,7 @@
 namespace drystone::host {
 
 class PluginCall;
+struct GuardOwner;
 
 // What of a plugin runs on this thread, or NULL. Read by the handler of last_words.h.
 extern constinit thread_local const PluginCall* running_call
@@ -21,8 +22,8 @@ extern constinit thread_local const PluginCall* running_call
 class PluginCall {
  public:
   PluginCall(const char* function, const char* library, std::string_view node = {},
-             std::string_view op = {}) noexcept
-      : function(function), library(library), node(node), op(op), outer_(running_call) {
+             std::string_view op = {}, const GuardOwner* guards = nullptr) noexcept
+      : function(function), library(library), node(node), op(op), guards(guards), outer_(running_call) {
     running_call = this;
   }
   ~PluginCall() { running_call = outer_; }
@@ -33,6 +34,7 @@ class PluginCall {
   const char* const library;
   const std::string_view node;  // of a kernel, with its op
   const std::string_view op;
+  const GuardOwner* const guards;  // of tensors that it makes; NULL: none
 
  private:
   const PluginCall* const outer_;

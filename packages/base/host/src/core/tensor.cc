@@ -10,6 +10,7 @@
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/memory_limit.h"
+#include "core/plugin_call.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
 
@@ -134,11 +135,12 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count) {
   return handle(dtype, dims, count, allocate(dtype, *bytes));
 }
 
-TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count) {
+TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count,
+                                const GuardOwner* owner) {
   const auto bytes = bytes_for(dtype, dims, count);
   if (!bytes) fail_too_many(dtype, dims, count);
   check_fits(*bytes, [&] { return described(dims, count, dtype); });
-  return handle(dtype, dims, count, allocate(dtype, *bytes));
+  return handle(dtype, dims, count, allocate(dtype, *bytes, owner));
 }
 
 TF_Tensor* share(const TF_Tensor& tensor) {
@@ -252,7 +254,8 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
   return answered<TF_Tensor*>(nullptr, [&]() -> TF_Tensor* {
     const auto bytes = bytes_for(dtype, dims, num_dims);
     if (!bytes || len < *bytes) return nullptr;
-    return handle(dtype, dims, num_dims, allocate(dtype, len));
+    const GuardOwner* owner = running_call == nullptr ? nullptr : running_call->guards;
+    return handle(dtype, dims, num_dims, allocate(dtype, len, owner));
   });
 }
 

@@ -17,6 +17,8 @@
 
 namespace drystone::host {
 
+struct GuardOwner;
+
 inline constexpr std::size_t kAlignment = 64;
 
 // A block of memory with a reference count. Not copied, not moved: handles point to it.
@@ -36,6 +38,7 @@ struct Memory {
   bool constant = false;                                // a plan holds it: worth working ahead for
   bool stored = false;                                  // elements are in a file, see core/stored.h
   bool shared = false;                                  // with others, whom nobody counts
+  bool guarded = false;                                 // guard bytes around `data`: core/memory_guards.h
 };
 static_assert(sizeof(Memory) <= 64);
 
@@ -53,8 +56,9 @@ inline void release(Memory* memory) noexcept {
   }
 }
 
-// Memory of the host's, aligned; zeroed where the dtype needs it. Throws bad_alloc.
-Memory* allocate(TF_DataType dtype, std::size_t length);
+// Memory of the host's, aligned; zeroed where the dtype needs it. `owner`: whose kernel fills it, with guard
+// bytes around it; NULL: without. Throws bad_alloc.
+Memory* allocate(TF_DataType dtype, std::size_t length, const GuardOwner* owner = nullptr);
 
 // Where it lies; what was taken includes the head that the host puts before the data.
 Room room_of(const Memory& memory) noexcept;
@@ -144,7 +148,8 @@ namespace drystone::host {
 TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count);
 // The same for what a kernel asks for, whose size may come from data: fails with RESOURCE_EXHAUSTED for what
 // this machine has no memory for (core/memory_limit.h).
-TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count);
+TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count,
+                                const GuardOwner* owner = nullptr);
 
 // Another handle of the same memory.
 TF_Tensor* share(const TF_Tensor& tensor);

@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/failure.h"
 #include "core/live.h"
+#include "core/memory_guards.h"
 #include "core/tensor.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
@@ -44,19 +45,25 @@ void destroy_elements(const Memory& memory) noexcept {
 // The struct, and behind it the data, in one block.
 constexpr std::size_t kHead = (sizeof(Memory) + kAlignment - 1) / kAlignment * kAlignment;
 
+// The whole block.
+std::size_t block_bytes(std::size_t length, bool guarded) noexcept {
+  return kHead + length + (guarded ? kGuardBefore + guard_behind(length) : 0);
+}
+
 }  // namespace
 
 void free_memory(Memory* memory) noexcept {
   drop(memory->adapted.load(std::memory_order_acquire));
   died(Kind::memory);
   if (memory->ours) {
+    if (memory->guarded) note_harm(*memory);
     destroy_elements(*memory);
-    const std::size_t length = memory->length;
+    const std::size_t bytes = block_bytes(memory->length, memory->guarded);
     auto* const arena = static_cast<Arena*>(memory->argument);
     const std::uint64_t slot = memory->token;
     const bool planned = memory->planned;
     memory->~Memory();
-    if (!planned) give_block(memory, kHead + length);
+    if (!planned) give_block(memory, bytes);
     if (arena != nullptr) arena->give(slot, planned);
     return;
   }
@@ -71,29 +78,34 @@ void free_memory(Memory* memory) noexcept {
   delete memory;
 }
 
-Memory* allocate(TF_DataType dtype, std::size_t length) {
-  if (length > static_cast<std::size_t>(-1) - 2 * kHead) throw std::bad_alloc();
+Memory* allocate(TF_DataType dtype, std::size_t length, const GuardOwner* owner) {
+  if (length > static_cast<std::size_t>(-1) >> 1) throw std::bad_alloc();
+  const std::size_t bytes = block_bytes(length, owner != nullptr);
   Arena* const arena = length >= Arena::kFrom ? Arena::current() : nullptr;
   std::uint64_t slot = 0;
-  void* block = arena != nullptr ? arena->take(kHead + length, &slot) : nullptr;
+  void* block = arena != nullptr ? arena->take(bytes, &slot) : nullptr;
   const bool planned = block != nullptr;
-  if (!planned) block = take_block(kHead + length);
+  if (!planned) block = take_block(bytes);
   auto* memory = new (block) Memory();
   born(Kind::memory);
   memory->argument = slot != 0 ? arena : nullptr;
   memory->token = slot;
   memory->planned = planned;
-  memory->data = static_cast<unsigned char*>(block) + kHead;
+  memory->data = static_cast<unsigned char*>(block) + kHead + (owner != nullptr ? kGuardBefore : 0);
   memory->length = length;
   memory->dtype = dtype;
   memory->ours = true;
+  if (owner != nullptr) {
+    memory->guarded = true;
+    set_guards(memory->data, length, *owner);
+  }
   if (has_objects(dtype)) std::memset(memory->data, 0, length);
   return memory;
 }
 
 Room room_of(const Memory& memory) noexcept {
   if (!memory.ours) return {Place::lent, memory.length};
-  const std::size_t bytes = kHead + memory.length;
+  const std::size_t bytes = block_bytes(memory.length, memory.guarded);
   if (memory.planned) return {Place::arena, bytes};
   return room_of_block(&memory, bytes);
 }

@@ -115,6 +115,7 @@ namespace {
 
 void run_checked(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
                  TF_Tensor* const* feeds, TF_Tensor** fetches) {
+  if (plan.session.states.is_damaged()) fail(TF_DATA_LOSS, "the session is damaged: " + plan.session.states.damage());
   if (plan.session.stuck.any()) plan.session.stuck.refuse(*plan.program);
   if (runs_aside(plan, options, feeds) && run_aside(plan, options, record, feeds, fetches)) return;
   run_here(plan, options, record, feeds, fetches, nullptr);

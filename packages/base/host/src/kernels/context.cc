@@ -247,7 +247,7 @@ void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> te
 std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const int64_t* dims,
                                                         int count, bool on_host) const {
   if (on_host || call.allocate == nullptr) {
-    return std::unique_ptr<TF_Tensor>(new_tensor_that_fits(dtype, dims, count));
+    return std::unique_ptr<TF_Tensor>(new_tensor_that_fits(dtype, dims, count, kernel().registered->guards()));
   }
   TF_Status status;
   std::unique_ptr<TF_Tensor> out(

@@ -42,6 +42,7 @@ struct DS_Kernel {
   std::vector<unsigned char> takes_stored;  // per input: its kernel asked for what stays in a file
   void* state = nullptr;
   DS_NodeStates states;  // of calls without a session
+  std::atomic<std::uint32_t> calls{0};  // that were watched
 
  private:
   ~DS_Kernel();

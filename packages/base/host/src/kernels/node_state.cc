@@ -55,6 +55,17 @@ void* DS_NodeStates::get(std::string_view node, const DS_ObjectKind& kind, void*
   return place->get();
 }
 
+void DS_NodeStates::note_damage(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (damage_.empty()) damage_ = text;
+  is_damaged_.store(true, std::memory_order_relaxed);
+}
+
+std::string DS_NodeStates::damage() {
+  const std::lock_guard lock(mutex_);
+  return damage_;
+}
+
 extern "C" {
 
 TF_Bool DS_NewResource(TF_OpKernelContext* ctx, int i, const DS_ObjectKind* kind, void* object) {

@@ -2,6 +2,7 @@
 #ifndef DRYSTONE_HOST_KERNELS_NODE_STATE_H_
 #define DRYSTONE_HOST_KERNELS_NODE_STATE_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,7 +39,14 @@ struct DS_NodeStates {
   void* get(std::string_view node, const DS_ObjectKind& kind, void* (*create)(void*),
             void* argument);
 
+  // A kernel has changed what all runs read; the first to tell stays.
+  void note_damage(const std::string& text);
+  bool is_damaged() const noexcept { return is_damaged_.load(std::memory_order_relaxed); }
+  std::string damage();
+
  private:
+  std::atomic<bool> is_damaged_{false};
+  std::string damage_;
   using Key = std::pair<const DS_ObjectKind*, std::string>;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<drystone::host::kernels::Object>> objects_;

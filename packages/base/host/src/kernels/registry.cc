@@ -51,7 +51,9 @@ RegisteredPtr add(Registered kernel) {
     if (same_place(kernel.definition, there->definition)) refuse(kernel, *there);
   }
   kernel.id = all.next++;
-  auto added = std::make_shared<const Registered>(std::move(kernel));
+  const auto made = std::make_shared<Registered>(std::move(kernel));
+  made->owner = {made->library.c_str(), made->name.c_str()};
+  const RegisteredPtr added = made;
   siblings.push_back(added);
   all.by_id.emplace(added->id, added);
   return added;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/memory_guards.h"
 #include "drystone/kernels.h"
 #include "kernels/definition.h"
 
@@ -27,9 +28,13 @@ struct Registered {
   Compute compute = nullptr;       // exactly one of these two is set
   ComputeAsync compute_async = nullptr;
   Delete destroy = nullptr;        // may be NULL
+  bool is_watched = false;         // a plugin's, which may do what a kernel must not
+  GuardOwner owner;                // of memory that it is given, where it is watched
   // As atomics: a create, and a compute, left the host's state as it was.
   mutable bool is_clean = false;
   mutable bool computes_clean = false;
+
+  const GuardOwner* guards() const { return is_watched ? &owner : nullptr; }
 };
 
 using RegisteredPtr = std::shared_ptr<const Registered>;

@@ -7,6 +7,7 @@
 #include "core/plugin_call.h"
 #include "kernels/callbacks.h"
 #include "kernels/context.h"
+#include "kernels/watch.h"
 #include "library/last_words.h"
 #include "library/loaded.h"
 
@@ -127,7 +128,7 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
   bool returned = false;
   {
     const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
-                             kernel.node.op());
+                             kernel.node.op(), kernel.registered->guards());
     returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
   }
   if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
@@ -170,15 +171,28 @@ void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
   for (std::size_t i = 0; i < count; ++i) outputs[i] = std::exchange(ctx->outputs[i], nullptr);
 }
 
-void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
+// Calls the kernel; all that it began is over then.
+[[gnu::always_inline]] inline void call(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
   if (kernel.registered->compute != nullptr) {
     const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
-                             kernel.node.op());
+                             kernel.node.op(), kernel.registered->guards());
     compute(kernel, ctx);
     if (ctx->has_more) wait_for_deferred(kernel, lease);
   } else {
     compute_async(kernel, lease);
+  }
+}
+
+void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
+  TF_OpKernelContext* ctx = lease.get();
+  if (kernel.registered->is_watched) [[unlikely]] {
+    Watch watch(*ctx);
+    call(kernel, lease);
+    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(), kernel.node.op());
+    watch.check();  // which may end the process
+  } else {
+    call(kernel, lease);
   }
   bool is_complete = !ctx->has_more;
   for (int i = 0; is_complete && i < ctx->num_outputs(); ++i) is_complete = outputs[i] != nullptr;

@@ -240,7 +240,7 @@ void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes) {
     check_fits(bytes, [] { return std::string("memory that the kernel works with: "); });
     ctx->has_more = true;
     ctx->scratch.reserve(ctx->scratch.size() + 1);
-    ctx->scratch.push_back(allocate(TF_UINT8, bytes));
+    ctx->scratch.push_back(allocate(TF_UINT8, bytes, ctx->kernel().registered->guards()));
     out = ctx->scratch.back()->data;
   });
   return out;

@@ -1,0 +1,40 @@
+// Looking after calls of a plugin's kernel: what it must not have changed.
+#ifndef DRYSTONE_HOST_KERNELS_WATCH_H_
+#define DRYSTONE_HOST_KERNELS_WATCH_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/context.h"
+
+namespace drystone::host::kernels {
+
+// Before the call it takes prints of the inputs: of all their bytes in calls number 1, 2, 4, 8 and so on
+// of a node and for small ones, else of words spread over them.
+class Watch {
+ public:
+  explicit Watch(TF_OpKernelContext& ctx);
+
+  // After the call: fails with INTERNAL where an input has changed, or memory around an output or of
+  // temporary tensors.
+  void check();
+
+ private:
+  static constexpr std::size_t kFew = 8;
+  bool is_watched(std::size_t i) const;
+  std::uint64_t print(std::size_t i) const;
+  std::uint64_t& place(std::size_t i) { return more_.empty() ? few_[i] : more_[i]; }
+  void check_inputs();
+  void check_outputs() const;
+
+  TF_OpKernelContext& ctx_;
+  const std::size_t count_;
+  bool whole_ = false;
+  std::array<std::uint64_t, kFew> few_;
+  std::vector<std::uint64_t> more_;
+};
+
+}  // namespace drystone::host::kernels
+
+#endif  // DRYSTONE_HOST_KERNELS_WATCH_H_
