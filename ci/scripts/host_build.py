@@ -1,9 +1,10 @@
 """Build the native parts of drystone-base into the tree: python -m ci.scripts.host_build.
 
 Wheels build them by themselves; this is for work on a checkout, where `libdrystone_host.so` and the
-extension `_native.abi3.so` then lie beside the Python files. With --sanitize the library is built
-with ASan and UBSan elsewhere, and the path is printed, for DRYSTONE_HOST_LIBRARY. Needs cmake,
-ninja or make, and a C++ compiler.
+extension `_native.abi3.so` then lie beside the Python files; an editable installation in the
+running environment has a copy of the extension, which is renewed. With --sanitize the library is
+built with ASan and UBSan elsewhere, and the path is printed, for DRYSTONE_HOST_LIBRARY. Needs
+cmake, ninja or make, and a C++ compiler.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from ci.scripts.project import ROOT
@@ -37,6 +39,9 @@ def build(sanitize: bool) -> Path:
         return where / FILE
     package = SOURCE / "src" / "drystone_base"
     _replace(where / EXTENSION, package / EXTENSION)
+    installed = Path(sysconfig.get_path("platlib"), "drystone_base", EXTENSION)
+    if installed.exists() and not (installed.parent / "__init__.py").exists():
+        _replace(where / EXTENSION, installed)
     return _replace(where / FILE, package / "host" / FILE)
 
 

@@ -35,6 +35,8 @@ KINDS = [
     "drops_fetch",
     "says_no",
     "good",
+    "hangs_later",
+    "registers_later",
 ]
 
 LOAD = """
@@ -241,6 +243,13 @@ def test_registering_twice(zoo: Callable[..., Path], child: Callable[..., Any]) 
         ("garbage", "GraphDef"),
         ("throws_later", "thrown by optimize"),
         ("drops_fetch", "y"),
+        (
+            "registers_later",
+            (
+                "registered in entry functions only, such as TF_InitKernel; this was "
+                "while optimize_func of"
+            ),
+        ),
     ],
 )
 def test_bad_answers_leave_the_graph_as_it_was(

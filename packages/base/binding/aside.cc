@@ -9,6 +9,30 @@ namespace {
 // What ends a callback from another thread; nobody sees it but whoever catches everything.
 PyObject* stopped = nullptr;
 
+PyObject* keep_raised = nullptr;  // of attend()
+
+// With the GIL. Whether a handler of a signal raised something, which is kept then.
+bool raised_by_handler() {
+  if (PyErr_CheckSignals() == 0) return false;
+  PyObject *type = nullptr, *error = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  const Ref kept(PyObject_CallFunctionObjArgs(keep_raised, error, nullptr));
+  if (!kept) PyErr_Clear();
+  for (PyObject* part : {type, error, traceback}) Py_XDECREF(part);
+  return true;
+}
+
+// DS_SetAttention's.
+int wants_to_go_on(void*) {
+  return unless_over([] {
+    const PyGILState_STATE met = PyGILState_Ensure();
+    const bool raised = raised_by_handler();
+    PyGILState_Release(met);
+    return raised ? 1 : 0;
+  });
+}
+
 }  // namespace
 
 AsideRun::AsideRun(PyObject* plan, const CurrentRun& of) : plan_(plan) {
@@ -62,6 +86,13 @@ void AsideRun::finish(AsideRun* run, CurrentRun* caller, bool was_left) {
     for (int k = 0; k < 3; ++k) caller->error[k] = std::exchange(error[k], nullptr);
   }
   delete run;
+}
+
+PyObject* attend(PyObject*, PyObject* keep) {
+  Py_INCREF(keep);
+  const Ref before(std::exchange(keep_raised, keep));
+  host.DS_SetAttention(wants_to_go_on, nullptr);
+  Py_RETURN_NONE;
 }
 
 bool add_aside(PyObject* module) {

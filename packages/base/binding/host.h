@@ -43,6 +43,7 @@ namespace drystone::binding {
   X(DS_DeleteCancellation)         \
   X(DS_Cancel)                     \
   X(DS_RunPlan)                    \
+  X(DS_SetAttention)               \
   X(DS_NewVariable)                \
   X(DS_DeleteVariable)             \
   X(DS_ShareVariable)              \

@@ -39,6 +39,7 @@ PyMethodDef functions[] = {
     {"new_cancellation", new_cancellation, METH_NOARGS, "The address of a new DS_Cancellation."},
     {"cancel", cancel, METH_O, "cancel(address): stop the runs that were given it."},
     {"delete_cancellation", delete_cancellation, METH_O, "delete_cancellation(address)"},
+    {"attend", attend, METH_O, "attend(keep): handle signals while the main thread waits in the host."},
     {"value", value, METH_O, "value(address): the array or object of a tensor, taken over."},
     {nullptr, nullptr, 0, nullptr},
 };

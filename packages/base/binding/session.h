@@ -91,6 +91,10 @@ class WithPython {
 // DS_RunOptions.poll: lets Python handle signals (Ctrl-C), whose exceptions end the run.
 std::int32_t check_signals(void* run_context);
 
+// attend(keep): from now on signals are handled while the main thread waits in the host; `keep` is called
+// with what a handler raises.
+PyObject* attend(PyObject*, PyObject* keep);
+
 }  // namespace drystone::binding
 
 #endif  // DRYSTONE_BINDING_SESSION_H_

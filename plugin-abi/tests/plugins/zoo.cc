@@ -31,6 +31,8 @@ enum Bad {
   kDropsFetch,
   kSaysNo,
   kGood,
+  kHangsLater,
+  kRegistersLater,
 };
 
 #ifdef RECORDS
@@ -43,6 +45,8 @@ extern "C" {
 
 void TF_NobodyHasThis(void);
 
+[[maybe_unused]] static void compute(void*, TF_OpKernelContext*) {}
+
 [[maybe_unused]] static void optimize(void*, const TF_Buffer* graph, const TF_GrapplerItem*, TF_Buffer* out,
                      TF_Status* status) {
   TF_SetStatus(status, TF_OK, "");
@@ -54,6 +58,14 @@ void TF_NobodyHasThis(void);
     case kDropsFetch:
       copy = TF_NewBufferFromString("\x0a\x09\x0a\x01z\x12\x04NoOp", 11);
       break;
+    case kHangsLater:
+      for (int second = 0; second < 90; ++second) sleep(1);
+      break;
+    case kRegistersLater: {
+      TF_KernelBuilder* kernel = TF_NewKernelBuilder("Neg", "CPU", nullptr, compute, nullptr);
+      TF_RegisterKernelBuilder("late", kernel, status);
+      return;
+    }
     case kThrowsLater:
       throw std::runtime_error("thrown by optimize");
     case kLeaks:
@@ -109,8 +121,6 @@ ENTRY(TP_OptimizerRegistrationParams* params, TF_Status* status) {
 }
 
 #if BAD == 12
-static void compute(void*, TF_OpKernelContext*) {}
-
 TF_CAPI_EXPORT void TF_InitKernel(void) {
   for (int k = 0; k < 2; ++k) {
     TF_Status* status = TF_NewStatus();

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from drystone_base.executor.runtime import Runtime
 
 __all__ = [
-    "LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_stuck",
+    "LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_damaged",
+    "session_stuck",
 ]  # fmt: skip
 
 LOOKS: Final = 0.2
@@ -120,11 +121,27 @@ def session_stuck(found: str) -> KernelError:
     )
 
 
-def _and_left(kernel: str) -> str:
-    """What is said of a kernel that goes on in a thread of its own."""
-    if not kernel:
+def session_damaged(found: str) -> KernelError:
+    """The error of a run after a kernel changed a constant; ``found`` names it."""
+    return KernelError(
+        "the session is damaged",
+        check="constants of a model stay as they were loaded",
+        found=found,
+        needed="the constants as they were",
+        remedy="load the model again, without the plugin: DRYSTONE_PLUGINS_DISABLE leaves one out; "
+        "report it to the plugin's author",
+        code="session-damaged",
+        status="DATA_LOSS",
+    )
+
+
+def _and_left(left: str) -> str:
+    """What is said of a kernel that has not returned, or not called done."""
+    if not left:
         return ""
+    if not left.endswith(" returned"):
+        return f"; its {left}"
     return (
-        f"; its {kernel} has not returned and goes on in a thread of its own: until it has, "
+        f"; its {left} and goes on in a thread of its own: until it has, "
         "the session refuses the node"
     )

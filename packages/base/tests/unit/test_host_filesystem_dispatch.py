@@ -246,8 +246,7 @@ _MISBEHAVIOUR: dict[str, tuple[dict[str, str], Callable[[str], object], str]] = 
     "writes past the statistics": (
         {"ON_STAT": "memset((char*)stats + 24 * (path != NULL), 1, 16);"},
         fs.stat,
-        "stat of the SCHEME filesystem (LIBRARY): wrote outside of the TF_FileStatistics that it was "
-        "given",
+        "(LIBRARY): wrote outside of the TF_FileStatistics that it was given",
     ),
     "writes past the file": (
         {"ON_OPEN": "memset((char*)file + 8 * (path != NULL), 1, 16);"},
@@ -257,8 +256,7 @@ _MISBEHAVIOUR: dict[str, tuple[dict[str, str], Callable[[str], object], str]] = 
     "has a region of nothing": (
         {"ON_DATA": "if (region) return NULL;"},
         fs.read_memory,
-        "data of the SCHEME filesystem (LIBRARY): answered memory that cannot be read over the 6 bytes "
-        "that length answers",
+        "answered memory that cannot be read over the 6 bytes that length answers",
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What a plugin's filesystem answers is checked at every call, and what it is given to fill is guarded.
+"""What a plugin's filesystem answers is checked at every call, and what it fills is guarded.
 
 The plugin goes on being used afterwards: one wrong call costs one failure.
 """
@@ -24,6 +24,7 @@ from drystone_base.host.status import Status
 _NUMBERS = count()
 _WILD = "(char*)(uintptr_t)0x10"
 """An address where nothing is."""
+_TWO = 'two_names(entries, "a", "b");'
 
 
 def deleted(uri: str) -> None:
@@ -43,8 +44,8 @@ def all_exist(uri: str) -> None:
 _CASES: dict[str, tuple[str, str, Callable[[str], object], str]] = {
     "a size that no file has": (
         "ON_SIZE", "if (status) return INT64_MAX;",
-        fs.file_size, "get_file_size of the {scheme} filesystem ({path}): answered "
-        "9223372036854775807, which is more than there can be",
+        fs.file_size, ("get_file_size of the {scheme} filesystem ({path}): answered "
+        "9223372036854775807, which is more than there can be"),
     ),
     "a length that no file has": (
         "ON_STAT", "stats->length = INT64_MAX; if (path) return;",
@@ -71,17 +72,16 @@ _CASES: dict[str, tuple[str, str, Callable[[str], object], str]] = {
         fs.list_directory, "answered 1, and its array has not so many",
     ),
     "a name at no address": (
-        "ON_CHILDREN", f"if (path) {{ two_names(entries, \"a\", \"b\"); **entries = {_WILD}; return 2; }}",
+        "ON_CHILDREN", f"if (path) {{ {_TWO} **entries = {_WILD}; return 2; }}",
         fs.list_directory, "answered a text that has no end, or cannot be read",
     ),
     "a match at no address": (
-        "ON_MATCHING", f"if (glob) {{ two_names(entries, \"a\", \"b\"); **entries = {_WILD}; return 2; }}",
+        "ON_MATCHING", f"if (glob) {{ {_TWO} **entries = {_WILD}; return 2; }}",
         fs.glob, "answered a text that has no end, or cannot be read",
     ),
     "a path at no address": (
         "ON_TRANSLATE", f"if (uri) return {_WILD};",
-        fs.translate, "translate_name of the {scheme} filesystem ({path}): answered a text that has "
-        "no end, or cannot be read",
+        fs.translate, "({path}): answered a text that has no end, or cannot be read",
     ),
     "a region that is longer than its memory": (
         "ON_LENGTH", "if (region) return (uint64_t)1 << 50;",
@@ -184,7 +184,7 @@ def test_files_of_any_year_pass(misbehaving: Scheme) -> None:
 
 
 def test_a_flood_ends_the_process(compile_library: Callable[..., Path]) -> None:
-    """What lies beyond the guard bytes is not to be trusted: the last words say whose fault it is."""
+    """What lies beyond the guard bytes is not to be trusted: the last words say whose it was."""
     does = "memset(buffer + n, 1, 1024);"
     flags = ['-DSCHEME="flood"', f"-DON_READ={does}"]
     library = compile_library("filesystem_full.c", flags=flags)

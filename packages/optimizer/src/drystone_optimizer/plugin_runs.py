@@ -165,7 +165,7 @@ class PluginRuns:
             after, outcome, reason = graph, "skipped", self._too_late(optimizer, where)
         except Exception as error:  # whatever a plugin did, the graph goes on
             after, code = graph, getattr(error, "code", "")
-            if self._is_late() and code == "isolated-plugin-deadline":
+            if self._is_late() and code in ("isolated-plugin-deadline", "plugin-stuck"):
                 outcome, reason = "skipped", self._too_late(optimizer, where)
             elif self.config.fail_on_optimizer_errors:
                 raise

@@ -39,6 +39,17 @@ TF_CAPI_EXPORT extern void DS_GetLiveObjects(DS_LiveObjects* out);
 typedef void (*DS_LogSink)(void* context, int level, const char* message);
 TF_CAPI_EXPORT extern void DS_SetLogSink(DS_LogSink sink, void* context);
 
+/* What the host asks every 50 ms while the process's main thread waits for a plugin's function that is
+ * no kernel's compute: an optimizer, or the creation of a kernel. Not 0 ends the wait: the call fails with
+ * CANCELLED, and the function goes on in a thread of its own until it returns. NULL: nobody is asked,
+ * and such functions run on the calling thread. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_SetAttention(int (*asks)(void* context), void* context);
+
+/* Say that the process is about to end. What plugins have registered to run at its end is bounded: code of
+ * a plugin that has not returned after some seconds is named on standard error, and the process ends
+ * without it. Loading a plugin says it, too; who says it last is heard first. Since 1.0. */
+TF_CAPI_EXPORT extern void DS_PrepareEnd(void);
+
 /* A tensor over memory that the embedder keeps alive until `token` is given out by DS_TakeReleased.
  * Never copies; the memory may have any alignment. Fails as TF_NewTensor does, with a status. */
 TF_CAPI_EXPORT extern TF_Tensor* DS_TensorFromMemory(TF_DataType dtype, const int64_t* dims,

@@ -64,6 +64,14 @@ TF_CAPI_EXPORT extern int DS_RunOptimizerOf(const char* library, const char* dev
                                             const TF_GrapplerItem* item, TF_Buffer* out,
                                             TF_Status* status);
 
+/* The same, which ends after `most_ms` milliseconds, unless that is 0, with DEADLINE_EXCEEDED, and with
+ * CANCELLED where the embedder wants to go on (DS_SetAttention): the call is left on a thread of its
+ * own then. Until it returns there, calls of the library's optimizers fail with UNAVAILABLE. `library`
+ * may be NULL, which is as DS_RunOptimizer has it. Since 1.0. */
+TF_CAPI_EXPORT extern int DS_RunOptimizerWithin(const char* library, const char* device_type,
+                                                const TF_GrapplerItem* item, int64_t most_ms,
+                                                TF_Buffer* out, TF_Status* status);
+
 /* Write an array to `json`, an empty buffer: for each optimizer, sorted by device type, "device",
  * "library" (its file), "entry" (the symbol), "version" (three integers), "sizes" ("params",
  * "configs", "optimizer", as the plugin stated them), "arguments" of its optimize_func (5, or 4 in

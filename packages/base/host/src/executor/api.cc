@@ -8,6 +8,7 @@
 #include "executor/aside.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
+#include "kernels/kernel.h"
 #include "library/last_words.h"
 #include "executor/tiles.h"
 #include "executor/trace.h"
@@ -75,7 +76,12 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* feeds, Values& found) {
     if (block.tiles != nullptr && run_in_tiles(run, block, feeds, plan.session.tile_bytes, found.data())) return;
     RootValues values(run.stack, block, feeds);
     run.run(block, values.data(), found.data());
-  } catch (...) {  // a kernel that was told to stop failed in its own words
+  } catch (const Failure& failure) {  // a kernel that was told to stop failed in its own words
+    RunStop* const stop = run.stop();
+    if (stop == nullptr || !stop->is_set()) throw;
+    if (!failure.message.ends_with(kernels::kNotDone)) stop->fail_in_node();
+    stop->fail_in_node(", and its " + kernel_of(stop->now()) + std::string(kernels::kNotDone));
+  } catch (...) {
     if (run.stop() != nullptr && run.stop()->is_set()) run.stop()->fail_in_node();
     throw;
   }

@@ -1,20 +1,15 @@
 // Runs on a thread of their own: see executor/aside.h.
 #include "executor/aside.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 
 #include "core/failure.h"
 #include "library/last_words.h"
-#include "threads/start.h"
+#include "threads/tasks.h"
 
 namespace drystone::host::executor {
 namespace {
@@ -25,28 +20,9 @@ constexpr std::chrono::milliseconds kLooks{50};    // between two questions to t
 constexpr std::chrono::milliseconds kMoment{220};  // for a kernel that looks whether it should stop
 constexpr std::chrono::milliseconds kLastMoment{120};  // for one that was interrupted
 constexpr std::chrono::milliseconds kBrief{20};    // of a run that its own thread may be kept from
-constexpr std::size_t kMostIdle = 8;
-
-// Runs that were left, whose kernels have not returned.
-std::atomic<int> left{0};
-
-// A process that ends does not wait for them, nor take apart the libraries that they are in: some would wait
-// for their own threads, others crash.
-void leave_process_too() {
-#ifdef __GLIBC__
-  static const int handled = on_exit(
-      [](int status, void*) {
-        if (left.load() == 0) return;
-        std::fflush(nullptr);
-        _exit(status);
-      },
-      nullptr);
-  static_cast<void>(handled);
-#endif
-}
 
 // One run: shared by its caller and its thread.
-class Job {
+class Job : public Task {
  public:
   Job(DS_Plan& plan, const DS_RunOptions& options, bool is_recorded, TF_Tensor* const* feeds)
       : plan_(plan), options_(options), is_recorded_(is_recorded),
@@ -59,7 +35,7 @@ class Job {
     if (options_.cancellation != nullptr) options_.cancellation->retain();
     for (std::size_t k = 0; k < feeds_.size(); ++k) feeds_[k] = share(*feeds[k]);
   }
-  ~Job() {
+  ~Job() override {
     for (TF_Tensor* tensor : feeds_) drop(tensor);
     for (TF_Tensor* tensor : fetches_) drop(tensor);
     if (options_.cancellation != nullptr) options_.cancellation->release();
@@ -69,7 +45,7 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   // On its thread.
-  void go() noexcept {
+  void go() noexcept override {
     prepare_thread();
     if (options_.begin_aside != nullptr) options_.begin_aside(options_.run_context);
     try {
@@ -82,7 +58,7 @@ class Job {
     const bool is_left = is_left_;
     lock.unlock();
     if (is_left) {
-      left.fetch_sub(1);
+      note_back();
       plan_.session.stuck.remove(this);
     }
     if (options_.end_aside != nullptr) options_.end_aside(options_.run_context, is_left ? 1 : 0);
@@ -106,8 +82,8 @@ class Job {
       if (!ends(lock, given)) leave(lock, given.was_left);
       break;
     }
+    if (error_ != nullptr) std::rethrow_exception(error_);  // of a run that was stopped says so
     if (stop_.is_set()) stop_.fail_in_node();
-    if (error_ != nullptr) std::rethrow_exception(error_);
   }
 
   void hand_over(TF_Tensor** fetches) noexcept {
@@ -148,16 +124,12 @@ class Job {
       return;
     }
     is_left_ = true;
-    left.fetch_add(1);
-    leave_process_too();
+    note_left();
     if (was_left != nullptr) *was_left = 1;
     const Instruction* in = stop_.now();
     if (in != nullptr) plan_.session.stuck.add(this, *in);
-    const std::string kernel = in != nullptr && in->kernel != nullptr
-                                   ? "kernel '" + in->kernel->registered->name + "' of " + in->kernel->registered->library
-                                   : "kernel";
     lock.unlock();
-    stop_.fail_in_node(", and its " + kernel + " has not returned");
+    stop_.fail_in_node(", and its " + kernel_of(in) + " has not returned");
   }
 
   DS_Plan& plan_;
@@ -174,76 +146,6 @@ class Job {
   bool is_left_ = false;
   bool is_over_ = false;  // nothing of the caller's is used any more
 };
-
-using JobPtr = std::shared_ptr<Job>;
-
-// A thread that takes one job after another.
-struct Worker {
-  std::mutex mutex;
-  std::condition_variable given;
-  JobPtr job;
-};
-
-struct Workers {
-  std::mutex mutex;
-  std::vector<Worker*> idle;
-};
-
-// A forked child has none of them.
-std::atomic<Workers*>& workers() {
-  static std::atomic<Workers*> all{new Workers()};
-  static const int handled = pthread_atfork(nullptr, nullptr, [] { all.store(new Workers()); });
-  static_cast<void>(handled);
-  return all;
-}
-
-// Whether the worker waits for another job.
-bool becomes_idle(Worker& worker) noexcept {
-  Workers& all = *workers().load();
-  try {
-    const std::lock_guard lock(all.mutex);
-    if (all.idle.size() >= kMostIdle) return false;
-    all.idle.push_back(&worker);
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
-void serve(void* given) noexcept {
-  const std::unique_ptr<Worker> own(static_cast<Worker*>(given));
-  do {
-    std::unique_lock lock(own->mutex);
-    own->given.wait(lock, [&] { return own->job != nullptr; });
-    const JobPtr job = std::exchange(own->job, nullptr);
-    lock.unlock();
-    job->go();
-  } while (becomes_idle(*own));
-}
-
-// False without a thread.
-bool start(const JobPtr& job) {
-  Workers& all = *workers().load();
-  Worker* worker = nullptr;
-  {
-    const std::lock_guard lock(all.mutex);
-    if (!all.idle.empty()) {
-      worker = all.idle.back();
-      all.idle.pop_back();
-    }
-  }
-  if (worker == nullptr) {
-    auto made = std::make_unique<Worker>();
-    made->job = job;
-    if (!start_thread(serve, made.get())) return false;
-    static_cast<void>(made.release());  // the thread's
-    return true;
-  }
-  const std::lock_guard lock(worker->mutex);
-  worker->job = job;
-  worker->given.notify_one();
-  return true;
-}
 
 bool is_opaque(const TF_Tensor* feed) { return feed->memory->opaque; }
 
@@ -269,7 +171,7 @@ bool run_aside(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
                TF_Tensor* const* feeds, TF_Tensor** fetches) {
   const auto job = std::make_shared<Job>(plan, options, record != nullptr, feeds);
   const auto start_time = Clock::now();
-  if (!start(job)) return false;
+  if (!start_task(job)) return false;
   try {
     job->wait(options);
   } catch (...) {

@@ -231,7 +231,7 @@ class BlockLoader {
       fail(TF_UNIMPLEMENTED, "node '" + in.node + "' cannot run: op '" + in.op + "' has no kernel" +
                                  (status.message.empty() ? "" : ": " + status.message));
     }
-    in.kernel.reset(new DS_Kernel(kernels::find(id), fields.node_def, op_def, ""));
+    in.kernel.reset(DS_Kernel::make(kernels::find(id), fields.node_def, op_def, ""));
     const auto is_ref = [](const kernels::Signature& s) {
       return std::find(s.is_ref.begin(), s.is_ref.end(), 1) != s.is_ref.end();
     };

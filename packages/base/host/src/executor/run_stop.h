@@ -12,6 +12,12 @@
 
 namespace drystone::host::executor {
 
+// "kernel 'MyRelu' of /path.so", of the node that runs.
+inline std::string kernel_of(const Instruction* in) {
+  if (in == nullptr || in->kernel == nullptr) return "kernel";
+  return "kernel '" + in->kernel->registered->name + "' of " + in->kernel->registered->library;
+}
+
 class RunStop : public Stop {
  public:
   enum class Why : std::uint8_t { none, time, cancelled, interrupted };

@@ -165,10 +165,19 @@ void TF_OpKernelContext::keep_inputs() {
 
 bool TF_OpKernelContext::wait(bool for_done) {
   std::unique_lock lock(mutex);
+  constexpr std::chrono::milliseconds kLooks{50};  // between two questions whether to stop
   const auto over = [&] { return deferred == 0 && (done || !for_done); };
-  if (deadline) return changed.wait_until(lock, *deadline, over);
-  changed.wait(lock, over);
-  return true;
+  Stop* const stop = Stop::current();
+  while (true) {
+    auto until = std::chrono::steady_clock::now() + kLooks;
+    if (deadline) until = std::min(until, *deadline);
+    if (changed.wait_until(lock, until, over)) return true;
+    if (deadline && std::chrono::steady_clock::now() >= *deadline) return false;
+    lock.unlock();
+    const bool stops = stop != nullptr && stop->look();
+    lock.lock();
+    if (stops) return over();
+  }
 }
 
 bool TF_OpKernelContext::is_done() {

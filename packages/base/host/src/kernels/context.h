@@ -50,7 +50,8 @@ struct TF_OpKernelContext {
   void drop_outputs() noexcept;
   // Hold what the caller lent, and keep outputs: the caller may go before the plugin is done.
   void keep_inputs();
-  // Wait until an asynchronous kernel is done and deferred work is over; false at the deadline.
+  // Wait until an asynchronous kernel is done and deferred work is over; false at the deadline, or when the
+  // run is to stop.
   bool wait(bool for_done);
   // Whether an asynchronous kernel has called back.
   bool is_done();

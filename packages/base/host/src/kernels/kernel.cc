@@ -8,7 +8,9 @@
 #include "core/plugin_call.h"
 #include "kernels/construction.h"
 #include "kernels/context.h"
+#include "drystone/logging.h"
 #include "library/loaded.h"
+#include "threads/leaving.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -60,8 +62,20 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
                                   std::string(node.op()) + "', the kernel is for op '" +
                                   registered->definition.op + "'");
   }
-  create();
   born(Kind::kernel);
+}
+
+DS_Kernel* DS_Kernel::make(RegisteredPtr registered, std::string_view node_def, std::string_view op_def,
+                           std::string_view device) {
+  auto* const out = new DS_Kernel(std::move(registered), node_def, op_def, device);
+  try {
+    if (out->registered->is_watched) out->create_and_leave();
+    else out->create();
+  } catch (...) {
+    out->release();
+    throw;
+  }
+  return out;
 }
 
 DS_Kernel::~DS_Kernel() {
@@ -69,8 +83,18 @@ DS_Kernel::~DS_Kernel() {
   died(Kind::kernel);
 }
 
+// The function may take forever, and keeps the kernel as long as that.
+void DS_Kernel::create_and_leave() {
+  if (registered->create == nullptr) return create();
+  retain();
+  const std::shared_ptr<DS_Kernel> held(this, [](DS_Kernel* kernel) { kernel->release(); });
+  if (call_leaving(registered->library, [held] { held->create(); }, {}) == Ended::returned) return;
+  fail(TF_CANCELLED, title() + ": its create function was left as it had not returned");
+}
+
 void DS_Kernel::create() {
-  if (registered->create == nullptr) return;
+  has_state_ = registered->create == nullptr;
+  if (has_state_) return;
   TF_OpKernelConstruction construction{node, TF_OK, {}, &takes_stored};
   const PluginCall running("create", registered->library.c_str(), node.name(), node.op());
   // One look is for all nodes of a kernel that changes nothing: most make many.
@@ -78,6 +102,7 @@ void DS_Kernel::create() {
   if (!std::atomic_ref(registered->is_clean).load()) host.emplace();
   try {
     state = registered->create(&construction);
+    has_state_ = true;
   } catch (const std::exception& error) {
     fail(TF_INTERNAL, title() + ": its create function threw a C++ exception: " + error.what());
   } catch (...) {
@@ -89,15 +114,43 @@ void DS_Kernel::create() {
     }
     return;
   }
-  destroy_state();
   fail(construction.code, title() + ": " + construction.message);
 }
 
+namespace {
+
+constexpr std::int64_t kMostForDelete = 5000;
+
+// What a plugin's delete function is called with: it may outlive the kernel.
+struct Deletion {
+  RegisteredPtr registered;
+  std::string node;
+  std::string op;
+  void* state;
+
+  void run() const noexcept {
+    const PluginCall running("delete", registered->library.c_str(), node, op);
+    answered(0, [&] {
+      registered->destroy(state);
+      return 0;
+    });
+  }
+};
+
+}  // namespace
+
 void DS_Kernel::destroy_state() noexcept {
-  if (registered->destroy == nullptr) return;
-  const PluginCall running("delete", registered->library.c_str(), node.name(), node.op());
+  if (registered->destroy == nullptr || !has_state_) return;
   answered(0, [&] {
-    registered->destroy(state);
+    const auto deletion = std::make_shared<const Deletion>(
+        Deletion{registered, std::string(node.name()), std::string(node.op()), state});
+    if (!registered->is_watched) return deletion->run(), 0;
+    if (has_left(registered->library)) return 0;  // its others would wait, too
+    const Patience patience{kMostForDelete, false};
+    if (call_leaving(registered->library, [deletion] { deletion->run(); }, patience) != Ended::returned) {
+      TF_Log(TF_WARNING, "%s: its delete function has not returned for 5 s; drystone goes on without it",
+             title().c_str());
+    }
     return 0;
   });
 }
@@ -140,7 +193,7 @@ DS_Kernel* DS_NewKernel(int64_t id, const TF_Buffer* node_def, const TF_Buffer* 
     if (registered == nullptr) {
       fail(TF_NOT_FOUND, "no kernel has the id " + std::to_string(id));
     }
-    out = new DS_Kernel(registered, view(node_def), op_def == nullptr ? "" : view(op_def),
+    out = DS_Kernel::make(registered, view(node_def), op_def == nullptr ? "" : view(op_def),
                         device_name == nullptr ? "" : device_name);
   });
   return out;

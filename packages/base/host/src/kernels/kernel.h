@@ -16,8 +16,8 @@
 struct DS_Kernel {
  public:
   // Calls the plugin's create function. Throws Failure.
-  DS_Kernel(drystone::host::kernels::RegisteredPtr registered, std::string_view node_def,
-            std::string_view op_def, std::string_view device_name);
+  static DS_Kernel* make(drystone::host::kernels::RegisteredPtr registered, std::string_view node_def,
+                         std::string_view op_def, std::string_view device_name);
   DS_Kernel(const DS_Kernel&) = delete;
   DS_Kernel& operator=(const DS_Kernel&) = delete;
 
@@ -45,16 +45,23 @@ struct DS_Kernel {
   std::atomic<std::uint32_t> calls{0};  // that were watched
 
  private:
+  DS_Kernel(drystone::host::kernels::RegisteredPtr registered, std::string_view node_def,
+            std::string_view op_def, std::string_view device_name);
   ~DS_Kernel();
   void create();
+  void create_and_leave();
   void destroy_state() noexcept;
 
+  bool has_state_ = false;  // for delete: create has returned, or there is none
   std::atomic<int> references_{1};
   std::mutex mutex_;
   std::set<std::string, std::less<>> texts_;
 };
 
 namespace drystone::host::kernels {
+
+// How the failure ends of an asynchronous kernel that was given up because its run is to stop.
+inline constexpr std::string_view kNotDone = " has not called done";
 
 // Run the kernel once and wait for it: DS_RunKernel without its checks of counts. `outputs`, which hold
 // none, are set when it succeeds. `shares`: an output may be an input, held. Throws Failure.

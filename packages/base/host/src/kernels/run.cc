@@ -105,7 +105,10 @@ void compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
   else compute_looked_at(kernel, ctx);
 }
 
+// Of a call that was given up.
 [[noreturn]] void too_late(const DS_Kernel& kernel, std::int64_t deadline_ms) {
+  const Stop* const stop = Stop::current();
+  if (stop != nullptr && stop->is_set()) fail(TF_CANCELLED, kernel.title() + std::string(kNotDone));
   fail(TF_DEADLINE_EXCEEDED,
        kernel.title() + " was not done after " + std::to_string(deadline_ms) + " ms");
 }

@@ -240,10 +240,11 @@ void remember_code_of(const std::string& library, const std::vector<Mapped>& bef
     return std::none_of(before.begin(), before.end(),
                         [&](const Mapped& old) { return old.dynamic == file.dynamic; });
   };
-  const char* const name = strdup(library.c_str());  // for as long as the process lives
-  if (name == nullptr) return;
+  const char* name = nullptr;  // for as long as the process lives
   for (const Mapped& file : mapped_files()) {
-    if (file.code_end != 0 && is_new(file)) add_code({file.code_begin, file.code_end, name});
+    if (file.code_end == 0 || !is_new(file)) continue;
+    if (name == nullptr) name = strdup(library.c_str());
+    if (name != nullptr) add_code({file.code_begin, file.code_end, name});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/failure.h"
 #include "core/plugin_call.h"
 #include "library/binding.h"
+#include "library/ending.h"
 #include "library/inspect.h"
 #include "library/last_words.h"
 #include "library/open.h"
@@ -88,6 +89,7 @@ void open_into(DS_Library& library, const std::vector<std::string>& without) {
     const PluginCall running("a constructor", library.path.c_str());
     library.handle = open_plugin(library.path, without);
   }
+  prepare_end();
   take(library, state.put_back(), "while it was opened");
 }
 
@@ -133,6 +135,7 @@ void call(DS_Library& library, DS_EntryResult& result) {
     }
     take(library, state.put_back(), std::string("while ") + result.entry->symbol + " ran");
   });
+  prepare_end();
   global.report(&library.warnings);
   result.code = status.code;
   result.message = status.message;

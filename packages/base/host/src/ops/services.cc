@@ -15,6 +15,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "drystone_host/ops.h"
+#include "threads/leaving.h"
 
 namespace drystone::host::ops {
 namespace {
@@ -79,10 +80,12 @@ class Inside {
 // What `call(buffer, status)` of the embedder writes; "" where it writes nothing.
 template <class Call>
 std::string ask(const char* what, Call&& call) {
-  const Inside mark;
   TF_Status status;
   TF_Buffer out{};
-  call(&out, &status);
+  on_caller([&] {
+    const Inside mark;
+    call(&out, &status);
+  });
   std::string bytes;
   if (out.data != nullptr) bytes.assign(static_cast<const char*>(out.data), out.length);
   if (out.data_deallocator != nullptr) {

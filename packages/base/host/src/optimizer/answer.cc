@@ -10,6 +10,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "optimizer/item.h"
+#include "threads/leaving.h"
 
 namespace drystone::host {
 namespace {
@@ -59,7 +60,7 @@ std::string ask(const ItemState& item, int flags) {
   const DS_Names feeds = names.view();
   OwnBuffer out;
   TF_Status status;
-  services.infer(services.context, &graph, &feeds, flags, &out.buffer, &status);
+  on_caller([&] { services.infer(services.context, &graph, &feeds, flags, &out.buffer, &status); });
   if (status.code != TF_OK) fail(status.code, status.message);
   return std::string(view(&out.buffer));
 }

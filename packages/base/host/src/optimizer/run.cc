@@ -1,5 +1,6 @@
 // Running an optimizer: DS_RunOptimizer, and TF_GetGrapplerItem for plugins of TensorFlow 2.5.
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "optimizer/form.h"
 #include "optimizer/item.h"
 #include "optimizer/registry.h"
+#include "threads/leaving.h"
 
 namespace drystone::host {
 namespace {
@@ -95,27 +97,56 @@ void optimize(const Optimizer& optimizer, void* state, const TF_GrapplerItem* it
   }
 }
 
-bool run(const Optimizer& optimizer, const TF_GrapplerItem* of, TF_Buffer* out) {
-  const DeviceFill& known = state_of(of).fill;
-  const ItemPtr item = item_for_call(*of);
-  prepare_thread();
-  HostState host;
-  Call asked(item, {known.graph.data(), known.graph.size(), nullptr});
-  State state(optimizer);
-  optimize(optimizer, state.get(), item.get(), asked);
-  state.destroy();
-  settle_changes(optimizer.library, host, "while it optimized a graph");
-  const TF_Buffer& answer = asked.answer();
-  if (answer.data == nullptr || answer.length == 0) {
-    fail(TF_INTERNAL, name_of(optimizer) + " said OK but left the optimized graph empty");
+// What a call needs, which its caller may leave.
+struct Work {
+  std::shared_ptr<const Optimizer> optimizer;
+  std::shared_ptr<ItemState> state;  // of the caller's item
+  ItemPtr item;
+  std::string answer;
+  bool changed = false;
+
+  void run() {
+    const DeviceFill& known = state->fill;
+    prepare_thread();
+    HostState host;
+    Call asked(item, {known.graph.data(), known.graph.size(), nullptr});
+    State of_call(*optimizer);
+    optimize(*optimizer, of_call.get(), item.get(), asked);
+    of_call.destroy();
+    settle_changes(optimizer->library, host, "while it optimized a graph");
+    const TF_Buffer& made = asked.answer();
+    if (made.data == nullptr || made.length == 0) {
+      fail(TF_INTERNAL, name_of(*optimizer) + " said OK but left the optimized graph empty");
+    }
+    changed = !asked.answered_input();
+    if (!changed) return;
+    try {
+      answer = strip_device(view(&made), known);
+    } catch (const Failure& failure) {
+      fail(failure.code, name_of(*optimizer) + " gave a bad graph: " + failure.message);
+    }
   }
-  if (asked.answered_input()) return false;
-  try {
-    fill(out, strip_device(view(&answer), known));
-  } catch (const Failure& failure) {
-    fail(failure.code, name_of(optimizer) + " gave a bad graph: " + failure.message);
+};
+
+bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, std::int64_t most_ms,
+         TF_Buffer* out) {
+  const std::string name = name_of(*optimizer);
+  const std::string library = optimizer->library;
+  if (has_left(library)) {
+    fail(TF_UNAVAILABLE, name + " has not returned to a call that went on without it");
   }
-  return true;
+  state_of(of);  // or fails
+  const auto work = std::make_shared<Work>();
+  work->optimizer = std::move(optimizer);
+  work->state = of->state;
+  work->item = item_for_call(*of);
+  switch (call_leaving(library, [work] { work->run(); }, {most_ms, true})) {
+    case Ended::interrupted: fail(TF_CANCELLED, name + " was left as it had not returned");
+    case Ended::late: fail(TF_DEADLINE_EXCEEDED, name + " has not returned after " + std::to_string(most_ms) + " ms");
+    default: break;
+  }
+  if (work->changed) fill(out, work->answer);
+  return work->changed;
 }
 
 }  // namespace
@@ -132,7 +163,7 @@ int DS_RunOptimizer(const char* device_type, const TF_GrapplerItem* item, TF_Buf
     require(device_type, "device_type");
     require(item, "item");
     require(out, "out");
-    changed = run(*optimizer_of(device_type, ""), item, out);
+    changed = run(optimizer_of(device_type, ""), item, 0, out);
   });
   return changed ? 1 : 0;
 }
@@ -145,7 +176,19 @@ int DS_RunOptimizerOf(const char* library, const char* device_type, const TF_Gra
     require(device_type, "device_type");
     require(item, "item");
     require(out, "out");
-    changed = run(*optimizer_of(device_type, library), item, out);
+    changed = run(optimizer_of(device_type, library), item, 0, out);
+  });
+  return changed ? 1 : 0;
+}
+
+int DS_RunOptimizerWithin(const char* library, const char* device_type, const TF_GrapplerItem* item,
+                          int64_t most_ms, TF_Buffer* out, TF_Status* status) {
+  bool changed = false;
+  guarded(status, "DS_RunOptimizerWithin", [&] {
+    require(device_type, "device_type");
+    require(item, "item");
+    require(out, "out");
+    changed = run(optimizer_of(device_type, library == nullptr ? "" : library), item, most_ms, out);
   });
   return changed ? 1 : 0;
 }

@@ -9,7 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.cancellation import cancelled, deadline_exceeded, session_stuck
+from drystone_base.cancellation import (
+    cancelled,
+    deadline_exceeded,
+    session_damaged,
+    session_stuck,
+)
 from drystone_base.dtypes import from_number
 from drystone_base.errors import (
     BadRequest,
@@ -18,7 +23,7 @@ from drystone_base.errors import (
     remedy_for,
 )
 from drystone_base.host.extension import extension
-from drystone_base.host.status import CODES
+from drystone_base.host.status import CODES, raise_kept
 from drystone_base.late_tuples import NamedTuple
 from drystone_base.made_by import NOBODY, name_makers
 from drystone_base.ops._mapped import file_changed
@@ -151,12 +156,13 @@ _NO_VALUE: Final = r"variable '([^']*)' has no value yet"
 _CUT_OFF: Final = "the model's file has become shorter than it was when it was loaded"
 _NODE: Final = r"node '(?P<node>[^']*)' \((?P<op>\w+)\): "
 _STUCK: Final = "the session is stuck: "
+_DAMAGED: Final = "the session is damaged: "
 _TOO_LARGE: Final = (
     r"(?P<check>a tensor must fit in this machine's memory, with room for others|"
     r"a tensor's element count must fit in 63 bits): (?P<found>.*), "
     r"it may (take|have) (?P<needed>.*)$"
 )
-_LEFT: Final = r", and its (kernel.*) has not returned$"
+_LEFT: Final = r", and its (kernel.*) has not (returned|called done)$"
 
 
 def _raise(made_by: Mapping[str, str], code: int, message: bytes) -> None:
@@ -174,6 +180,7 @@ def _error(code: int, message: str) -> DrystoneError:
     verb = "cannot be made by" if text.startswith("DS_NewPlan: ") else "failed in"
     text = text.removeprefix("DS_NewPlan: ")
     status = CODES[code] if code < len(CODES) else "UNKNOWN"
+    raise_kept(status)
     if status == "DATA_LOSS" and text.endswith(_CUT_OFF):
         return file_changed(text)
     blamed = re.match(_PLUGIN, text)
@@ -194,6 +201,8 @@ def _error(code: int, message: str) -> DrystoneError:
         )  # fmt: skip
     if text.startswith(_STUCK):
         return session_stuck(text.removeprefix(_STUCK))
+    if text.startswith(_DAMAGED):
+        return session_damaged(text.removeprefix(_DAMAGED))
     failed = re.match(_NODE, text)
     if failed is not None:
         return KernelError(
@@ -209,7 +218,7 @@ def _error(code: int, message: str) -> DrystoneError:
     left = re.search(_LEFT, text)
     if left is not None:
         text = text[: left.start()]
-    kernel = "" if left is None else left[1]
+    kernel = "" if left is None else f"{left[1]} has not {left[2]}"
     if text.startswith("the run was cancelled"):
         return cancelled(text, kernel)
     if status == "DEADLINE_EXCEEDED":

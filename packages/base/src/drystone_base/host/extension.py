@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from collections.abc import Callable
 from functools import cache
@@ -12,6 +13,7 @@ import numpy as np
 from drystone_base.dtypes import from_number
 from drystone_base.errors import DrystoneError
 from drystone_base.host import _lib
+from drystone_base.host.status import keep
 from drystone_base.upcalls import VALUE_OF_HANDLE
 
 __all__ = ["extension"]
@@ -25,13 +27,16 @@ _FUNCTIONS: Final = (
     "DS_OpaqueObject", "DS_NewSession", "DS_DeleteSession", "DS_ResetSession", "DS_NewPlan",
     "DS_DeletePlan", "DS_PlanNumFeeds",
     "DS_PlanNumFetches", "DS_PlanFeedType", "DS_DescribePlan", "DS_NewCancellation",
-    "DS_DeleteCancellation", "DS_Cancel", "DS_RunPlan", "DS_NewVariable", "DS_DeleteVariable",
+    "DS_DeleteCancellation", "DS_Cancel", "DS_RunPlan",
+    "DS_SetAttention", "DS_NewVariable", "DS_DeleteVariable",
     "DS_ShareVariable", "DS_VariableTensor", "DS_VariableVersion", "DS_SetVariable",
     "DS_VariableHandle",
     "DS_NewListTensor", "DS_ListOfTensor", "DS_ListTensorItem", "DS_NewForeignTensor",
     "DS_ForeignObject",
 )  # fmt: skip
 _DTYPES: Final = 64
+_set_attention = _lib.declare("DS_SetAttention", None, ctypes.c_void_p, ctypes.c_void_p)
+_prepare = _lib.declare("DS_PrepareEnd", None)
 
 
 @cache
@@ -45,7 +50,15 @@ def extension() -> Any:
     )
     _native.set_dtypes([_numpy_of(number) for number in range(_DTYPES)])
     _native.set_resolver(VALUE_OF_HANDLE)
+    _native.attend(keep)
+    atexit.register(_prepare_end)
     return _native
+
+
+def _prepare_end() -> None:
+    """Nobody handles signals any more; what plugins do at the process's end is bounded."""
+    _set_attention(None, None)
+    _prepare()
 
 
 def _numpy_of(number: int) -> np.dtype[Any] | Callable[[], np.dtype[Any]] | None:

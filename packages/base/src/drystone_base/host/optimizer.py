@@ -85,19 +85,12 @@ class _Services(ctypes.Structure):
 _new_item = declare("DS_NewItem", ctypes.c_void_p, ctypes.POINTER(_ItemSpec), ctypes.c_void_p)
 _delete_item = declare("DS_DeleteItem", None, ctypes.c_void_p)
 _run = declare(
-    "DS_RunOptimizer",
-    ctypes.c_int,
-    ctypes.c_char_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-)
-_run_of = declare(
-    "DS_RunOptimizerOf",
+    "DS_RunOptimizerWithin",
     ctypes.c_int,
     ctypes.c_char_p,
     ctypes.c_char_p,
     ctypes.c_void_p,
+    ctypes.c_int64,
     ctypes.c_void_p,
     ctypes.c_void_p,
 )
@@ -123,20 +116,27 @@ def run(
     preserve: Iterable[str] = (),
     default_device: str | None = DEFAULT_DEVICE,
     library: str = "",
+    seconds: float | None = None,
 ) -> bytes | None:
     """What the optimizer of a device type makes of GraphDef bytes; None when it changed nothing.
 
     ``library``: the path of the plugin, where several have one for the device type. Raises
-    ``HostError`` with what the plugin answered, or why its answer was refused.
+    ``HostError`` with what the plugin answered, or why its answer was refused; with
+    ``DEADLINE_EXCEEDED`` where it has not returned after so many ``seconds``, and ``UNAVAILABLE``
+    from then on until it has. Ctrl-C ends the wait for it, too.
     """
+    from drystone_base.host.extension import extension
+
     attach_services()
+    extension()  # handles signals meanwhile
+    most_ms = 0 if seconds is None else max(1, int(seconds * 1000))
     what = f"the {device} optimizer failed"
     with _item(graph, fetches, feeds, sorted(set(preserve)), default_device) as item:
         changed = []
 
         def call(out: Any, status: Any) -> None:
-            ends = (device.encode(), item, out, status)
-            changed.append(_run_of(os.fsencode(library), *ends) if library else _run(*ends))
+            of = os.fsencode(library) if library else None
+            changed.append(_run(of, device.encode(), item, most_ms, out, status))
 
         data = answer(what, call)
     return data if changed[0] else None

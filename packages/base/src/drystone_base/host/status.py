@@ -12,7 +12,7 @@ from drystone_base.errors import DrystoneError, HostError, remedy_for
 from drystone_base.host._lib import declare
 from drystone_base.time_limits import OutOfTime
 
-__all__ = ["ANY", "CODES", "Status", "told"]
+__all__ = ["ANY", "CODES", "Status", "keep", "raise_kept", "told"]
 
 CODES: Final = (
     "OK",
@@ -82,6 +82,18 @@ def told(
     else:
         name, text = words(error)
     Status.set(pointer, name, text)
+
+
+def keep(error: BaseException) -> None:
+    """Keep what a signal's handler raised while this thread waited in the host, for later."""
+    _KEPT.error = error
+
+
+def raise_kept(status: str) -> None:
+    """Raise what was kept in a call of the host's, made without a :class:`Status`, that failed."""
+    kept, _KEPT.error = _KEPT.error, None
+    if kept is not None and status == "CANCELLED":
+        raise kept
 
 
 class Status:

@@ -24,6 +24,7 @@ from drystone_base.late_dataclasses import dataclass
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins._settings import current
+from drystone_base.plugins.in_process import run_here
 from drystone_base.plugins.isolation_limits import Limits
 from drystone_base.plugins.isolation_offered import Offered
 from drystone_base.plugins.isolation_pool import asked, keep, lock, stop_workers
@@ -81,10 +82,8 @@ class OptimizerPlugin:
         ``isolation_worker``.
         """
         if not self.only_isolated and (isolation or self.isolation) != "process":
-            from drystone_base.host.optimizer import run
-
-            library = self.path if self.ordered else ""
-            return run(self.device, graph, fetches, feeds, preserve, library=library)
+            ends = None if limits is None else limits.ends
+            return run_here(self, graph, fetches, feeds, preserve, ends)
         names: dict[str, Any] = {
             "fetches": list(fetches),
             "feeds": list(feeds),

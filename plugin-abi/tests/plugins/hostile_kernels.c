@@ -1,0 +1,209 @@
+/* Kernels that do what kernels must not, each of an op `Zoo...(x: float) -> y: float` with an attribute
+ * `how: int`. Those that hang do so for HANG_SECONDS. -DEND=1: a destructor of the library hangs; 2: a
+ * function that it gave to atexit. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drystone/kernel_views.h"
+#include "drystone/kernels_experimental.h"
+#include "drystone/ops.h"
+#include "drystone/platform_strings.h"
+
+TF_PLATFORM_STRINGS()
+
+#ifndef HANG_SECONDS
+#define HANG_SECONDS 90
+#endif
+#ifndef END
+#define END 0
+#endif
+
+static void hang(void) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += HANG_SECONDS;
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) continue;
+}
+
+struct Node {
+  int64_t how;
+};
+
+static void* create(TF_OpKernelConstruction* ctx) {
+  TF_Status* status = TF_NewStatus();
+  struct Node* node = calloc(1, sizeof *node);
+  TF_OpKernelConstruction_GetAttrInt64(ctx, "how", &node->how, status);
+  if (TF_GetCode(status) != TF_OK) TF_OpKernelConstruction_Failure(ctx, status);
+  TF_DeleteStatus(status);
+  return node;
+}
+
+static void destroy(void* state) { free(state); }
+
+/* x, a fresh output of its shape with the same numbers, and how many bytes that is. */
+struct Call {
+  TF_Tensor *x, *y;
+  float* in;
+  float* out;
+  size_t bytes;
+};
+
+static struct Call begin(TF_OpKernelContext* ctx) {
+  struct Call call = {0};
+  TF_Status* status = TF_NewStatus();
+  TF_GetInput(ctx, 0, &call.x, status);
+  const int64_t dims[1] = {TF_TensorElementCount(call.x)};
+  call.bytes = TF_TensorByteSize(call.x);
+  call.y = TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, 1, call.bytes, status);
+  if (TF_GetCode(status) != TF_OK) TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+  call.in = TF_TensorData(call.x);
+  call.out = TF_TensorData(call.y);
+  memcpy(call.out, call.in, call.bytes);
+  return call;
+}
+
+static void end(struct Call call) {
+  TF_DeleteTensor(call.x);
+  TF_DeleteTensor(call.y);
+}
+
+static void good(void* state, TF_OpKernelContext* ctx) {
+  (void)state;
+  end(begin(ctx));
+}
+
+static void past(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  memset((char*)call.out + call.bytes, 0x41, (size_t)((struct Node*)state)->how);
+  end(call);
+}
+
+static void before(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  const size_t how = (size_t)((struct Node*)state)->how;
+  memset((char*)call.out - how, 0x41, how);
+  end(call);
+}
+
+/* Temporary memory: of TF_AllocateTemp (how = 0), TF_AllocateTensor (1), DS_Scratch (2). */
+static void temporary(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  const int64_t dims[1] = {6};
+  const int64_t how = ((struct Node*)state)->how;
+  if (how == 2) {
+    memset(DS_Scratch(ctx, 24), 0x41, 25);
+  } else {
+    TF_Status* status = TF_NewStatus();
+    TF_Tensor* temporary = how == 0 ? TF_AllocateTemp(ctx, TF_FLOAT, dims, 1, NULL, status)
+                                    : TF_AllocateTensor(TF_FLOAT, dims, 1, 24);
+    memset(TF_TensorData(temporary), 0x41, 25);
+    TF_DeleteTensor(temporary);
+    TF_DeleteStatus(status);
+  }
+  end(call);
+}
+
+/* Writes one number of its input. */
+static void input(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  call.in[((struct Node*)state)->how] += 1;
+  end(call);
+}
+
+static void sleeps(void* state, TF_OpKernelContext* ctx) {
+  (void)state;
+  const struct Call call = begin(ctx);
+  hang();
+  end(call);
+}
+
+static void never(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCallback* done) {
+  (void)state, (void)done;
+  end(begin(ctx));
+}
+
+static void* create_slowly(TF_OpKernelConstruction* ctx) {
+  void* made = create(ctx);
+  hang();
+  return made;
+}
+
+static void destroy_slowly(void* state) {
+  hang();
+  destroy(state);
+}
+
+static void register_op(const char* name, TF_Status* status) {
+  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
+  TF_OpDefinitionBuilderAddInput(op, "x: float");
+  TF_OpDefinitionBuilderAddOutput(op, "y: float");
+  TF_OpDefinitionBuilderAddAttr(op, "how: int = 0");
+  TF_RegisterOpDefinition(op, status);
+}
+
+static void* register_late(void* answer) {
+  TF_Status* status = TF_NewStatus();
+  register_op("ZooLateOp", status);
+  snprintf(answer, 1024, "op: %d %s", TF_GetCode(status), TF_Message(status));
+  TF_KernelBuilder* kernel = TF_NewKernelBuilder("ZooGood", "CPU", create, good, destroy);
+  TF_KernelBuilder_Priority(kernel, 100);
+  TF_RegisterKernelBuilder("ZooLateKernel", kernel, status);
+  const size_t used = strlen(answer);
+  snprintf((char*)answer + used, 1024 - used, "; kernel: %d %s", TF_GetCode(status), TF_Message(status));
+  TF_DeleteStatus(status);
+  return NULL;
+}
+
+/* Registers an op and a kernel while it runs (how = 0) or on a thread of its own (1), and fails with what
+ * that said. */
+static void late(void* state, TF_OpKernelContext* ctx) {
+  char answer[1024] = "";
+  if (((struct Node*)state)->how == 0) {
+    register_late(answer);
+  } else {
+    pthread_t thread;
+    pthread_create(&thread, NULL, register_late, answer);
+    pthread_join(thread, NULL);
+  }
+  TF_Status* status = TF_NewStatus();
+  TF_SetStatus(status, TF_ABORTED, answer);
+  TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+}
+
+static void add(const char* name, TF_KernelBuilder* kernel) {
+  TF_Status* status = TF_NewStatus();
+  register_op(name, status);
+  if (TF_GetCode(status) != TF_OK) fprintf(stderr, "%s: %s\n", name, TF_Message(status));
+  TF_RegisterKernelBuilder(name, kernel, status);
+  TF_DeleteStatus(status);
+}
+
+static TF_KernelBuilder* plain(const char* name, void (*compute)(void*, TF_OpKernelContext*)) {
+  return TF_NewKernelBuilder(name, "CPU", create, compute, destroy);
+}
+
+#if END == 1
+__attribute__((destructor)) static void at_end(void) { hang(); }
+#endif
+
+TF_CAPI_EXPORT void TF_InitKernel(void) {
+  add("ZooGood", plain("ZooGood", good));
+  add("ZooPast", plain("ZooPast", past));
+  add("ZooBefore", plain("ZooBefore", before));
+  add("ZooTemporary", plain("ZooTemporary", temporary));
+  add("ZooInput", plain("ZooInput", input));
+  add("ZooSleeps", plain("ZooSleeps", sleeps));
+  add("ZooLate", plain("ZooLate", late));
+  add("ZooNever", TF_NewAsyncKernelBuilder("ZooNever", "CPU", create, never, destroy));
+  add("ZooCreates", TF_NewKernelBuilder("ZooCreates", "CPU", create_slowly, good, destroy));
+  add("ZooDeletes", TF_NewKernelBuilder("ZooDeletes", "CPU", create, good, destroy_slowly));
+#if END == 2
+  atexit(hang);
+#endif
+}
