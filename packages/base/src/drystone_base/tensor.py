@@ -29,6 +29,8 @@ __all__ = [
 # A few bytes of proto may name a huge tensor ("one value, repeated"). Above this many elements such
 # a tensor is kept as a broadcast view of its last value instead of being written out.
 MAX_EXPANSION: Final = 1 << 20
+_MOST_DIMENSIONS: Final = 64
+"""Of NumPy's arrays."""
 
 _FIELD: Final[dict[DType, str]] = {
     dtypes.FLOAT32: "float_val",
@@ -69,8 +71,20 @@ def as_strings(value: Any) -> np.ndarray[Any, Any]:
     last byte that is not NUL. Text becomes UTF-8. Raises ``TypeError`` for what is neither, in
     words for a user.
     """
-    given = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+    given = value if isinstance(value, np.ndarray) else np.array(_whole(value), dtype=object)
     return string_array([_encoded(v) for v in given.ravel().tolist()], given.shape)
+
+
+def _whole(value: Any, depth: int = 0) -> Any:
+    """The value, with bytes that can be changed or viewed as such: NumPy would take them apart."""
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    if not isinstance(value, list | tuple) or depth == _MOST_DIMENSIONS:
+        return value
+    known = isinstance(value[0], str | bytes) if value else True
+    if known and not any(isinstance(one, bytearray | memoryview) for one in value):
+        return value
+    return [_whole(one, depth + 1) for one in value]
 
 
 def _encoded(value: object) -> bytes:

@@ -56,6 +56,10 @@ NUL = b"ab\0\0"
         ([b"\0\0\0", b"\xff\xfe"], [b"\0\0\0", b"\xff\xfe"]),
         ([], []),
         ("\udcff", b"\xff"),
+        (bytearray(NUL), NUL),
+        (memoryview(NUL)[::2], b"a\0"),
+        ([bytearray(b"a\0"), b"b", "c"], [b"a\0", b"b", b"c"]),
+        ([["a"], [memoryview(NUL)]], [[b"a"], [NUL]]),
     ],
 )
 def test_any_bytes_are_fed_as_they_are(executor: str, value: Any, expected: Any) -> None:
