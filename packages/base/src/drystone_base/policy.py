@@ -197,6 +197,8 @@ def _resolve_root(root: PathLike) -> str:
     text = local_text(root)
     if text is None:
         return os.fspath(as_path(root))
+    if not text:  # such as of a variable that is not set; it would be the current folder
+        raise ValueError("an empty path")
     if text == _ANYWHERE:
         return text
     folder, name = os.path.split(text)

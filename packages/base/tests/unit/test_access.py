@@ -275,6 +275,13 @@ def test_what_a_star_stands_for(home: Path, root: str, path: str, may: bool) -> 
     assert Access().with_read(home / root).may_read(home / path) is may
 
 
+@pytest.mark.parametrize("paths", [[""], [b""], "a", [None], ["a\0"]])
+def test_what_is_no_path_opens_nothing(paths: Any) -> None:
+    for kind in ("read", "write"):
+        with pytest.raises(ds.BadRequest, match="bad-access"):
+            Access(**{kind: paths})
+
+
 def test_the_command_line_opens_and_lists(home: Path) -> None:
     path = home / "model" / "model.pb"
     ds.write_graph(reading(home / "secret.txt"), path)
