@@ -92,6 +92,8 @@ class Stubborn:
         (lambda: graph().remove(deque([1])), "nodes", "Node"),  # type: ignore[list-item]
         (lambda: graph().remove({"x": 1}.keys()), "nodes", "Node"),  # type: ignore[arg-type]
         (lambda: graph().functions.get([]), "name", "str"),  # type: ignore[arg-type]
+        (lambda: ds.modules.Registry("x").origin({}), "name", "str"),  # type: ignore[arg-type]
+        (lambda: ds.modules.Registry("x").register(3, 4, "o"), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.read_graph(None), "source", "bytes"),  # type: ignore[arg-type]
     ],
 )

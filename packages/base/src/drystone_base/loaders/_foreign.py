@@ -55,6 +55,16 @@ def _is_page(head: bytes, _tail: bytes) -> bool:
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
 
 
+def _is_answer(head: bytes, _tail: bytes) -> bool:
+    """What services say in JSON or XML instead of giving a file."""
+    start = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"<?xml", b"<Error")):
+        return re.search(rb"<(\w+:)?(Error|Code|Message|Fault)\b", start) is not None
+    return (
+        re.match(rb'\{\s*"(error|errors|message|detail|status|code|fault)"\s*:', start) is not None
+    )
+
+
 def _is_safetensors(head: bytes, _tail: bytes) -> bool:
     """A length, then a JSON object of that length."""
     return head[8:10] in (b'{"', b"{ ") and 2 <= int.from_bytes(head[:8], "little") < 1 << 32
@@ -84,6 +94,26 @@ FOREIGN: Final = (
         "a web page (HTML)",
         _is_page,
         "the download was a page, as of a login or a file's description: download the file itself",
+    ),
+    Foreign(
+        "a server's answer (JSON or XML), not the file",
+        _is_answer,
+        "it says why the file did not come: look into it, then download the file itself",
+    ),
+    Foreign(
+        "text in UTF-16",
+        _starts(b"\xff\xfe", b"\xfe\xff"),
+        "save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8 FILE > utf8.pbtxt`",
+    ),
+    Foreign(
+        "text with a byte order mark",
+        _starts(b"\xef\xbb\xbf"),
+        "save it as UTF-8 without a mark, as by `tail -c +4 FILE > plain.pbtxt`",
+    ),
+    Foreign(
+        "a program or library (ELF)",
+        _starts(b"\x7fELF"),
+        "a plugin is loaded by `drystone.plugins.load_library`; as a model, load the model itself",
     ),
     Foreign(
         "an OpenVINO model (IR)",

@@ -84,7 +84,7 @@ class Module:
     variables: str = ""
 
 
-@explaining("register", "find", "get")
+@explaining("register", "find", "get", "origin")
 class Registry(Generic[T]):
     """What plugins registered with one module, by id: quiet, sorted, read-only from outside.
 
@@ -108,6 +108,8 @@ class Registry(Generic[T]):
 
     def register(self, name: str, item: T, origin: str) -> None:
         """Add ``item`` under ``name``; ``origin`` says who did, for errors."""
+        if not isinstance(name, str):
+            raise TypeError("names are sorted")
         with self._lock:
             present = self._items.get(name)
             if present is None:
