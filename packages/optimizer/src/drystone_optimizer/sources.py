@@ -290,7 +290,37 @@ def caller(function: Callable[..., Any], takes: str) -> Callable[[Work], bytes |
         data = found.to_bytes()
         return None if data == work.graph else data
 
-    return on_graph if takes == "graph" else on_bytes
+    return _once(function, on_graph if takes == "graph" else on_bytes)
+
+
+class _Running(threading.local):
+    """The optimizers in Python that this thread is in."""
+
+    def __init__(self) -> None:
+        self.functions: list[Callable[..., Any]] = []
+
+
+_running: Final = _Running()
+
+
+def _once(
+    function: Callable[..., Any], run: Callable[[Work], bytes | None]
+) -> Callable[[Work], bytes | None]:
+    """A run that is refused inside a run of the same function.
+
+    One that runs a session would be asked to optimize that session's graph, without end.
+    """
+
+    def guarded(work: Work) -> bytes | None:
+        if any(one is function for one in _running.functions):
+            raise RecursionError("it was called for a session that it runs itself")
+        _running.functions.append(function)
+        try:
+            return run(work)
+        finally:
+            _running.functions.pop()
+
+    return guarded
 
 
 def _scan() -> None:

@@ -16,7 +16,7 @@ from drystone_base.errors import BadRequest, GraphError, PluginError
 from drystone_base.graph import Graph
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, sources
 from drystone_optimizer.pipeline import optimize_with_report
-from drystone_optimizer.sources import Optimizer, Work, register
+from drystone_optimizer.sources import Optimizer, Work, caller, register
 
 Edit = Callable[[Graph], Any]
 FLOAT = from_number(1)
@@ -464,3 +464,22 @@ def test_saved_graph_is_the_same_with_and_without_plugin(graph: Graph) -> None:
     before = graph.to_bytes()
     run(graph, python(add_n), python(neg_for_relu, "q"))
     assert graph.to_bytes() == before
+
+
+def test_an_optimizer_that_runs_sessions_is_not_asked_for_theirs(
+    graph: Graph,
+) -> None:
+    """It would be asked without end, one session inside another."""
+    calls = list[Graph]()
+
+    def endless(given: Graph) -> Graph:
+        calls.append(given)
+        with pytest.warns(OptimizerWarning, match="a session that it runs itself"):
+            optimize_with_report(small_graph(), ["z:0"], ["x:0"], config, [one])
+        return given
+
+    config = OptimizerConfig(min_graph_nodes=100)
+    one = raw(caller(endless, "graph"), "endless")
+    _, report = run(graph, one)
+    assert len(calls) == 1
+    assert report.runs[0].outcome == "unchanged"
