@@ -164,10 +164,16 @@ def may_be_led_to(path: PathLike) -> bool:
 def checkpoint_parts(prefix: PathLike) -> list[Path]:
     """The files that are there of a checkpoint: index and data, or one file or shards (V1)."""
     whole = as_path(prefix).absolute()
-    stems = "|".join(re.escape(name) for name in (re.sub(_SHARD, "", whole.name), whole.name))
-    part = re.compile(rf"(?:{stems})(\.index|\.data-.*|-\d+-of-\d+)?", re.DOTALL)
+    stems = {re.sub(_SHARD, "", whole.name), whole.name}
     files = whole.parent.iterdir() if whole.parent.is_dir() else ()
-    return [path for path in files if part.fullmatch(path.name)]
+    return [path for path in files if any(_is_part(path.name, stem) for stem in stems)]
+
+
+def _is_part(name: str, stem: str) -> bool:
+    """Whether a file's name is one of a checkpoint's; a pattern of a long stem takes long."""
+    end = name.removeprefix(stem)
+    found = re.fullmatch(r"(\.index|\.data-.*|-\d+-of-\d+)?", end, re.DOTALL)
+    return name.startswith(stem) and found is not None
 
 
 def checkpoint_reads(prefix: PathLike) -> list[Path]:

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +281,14 @@ def test_what_is_no_path_opens_nothing(paths: Any) -> None:
     for kind in ("read", "write"):
         with pytest.raises(ds.BadRequest, match="bad-access"):
             Access(**{kind: paths})
+
+
+def test_the_files_of_a_checkpoint_with_a_long_name(home: Path) -> None:
+    """A pattern of it took minutes."""
+    begin = time.process_time()
+    access = Access().with_read(home)
+    assert access.may_read_checkpoint(home / ("a" * 100_000)) is True
+    assert time.process_time() - begin < 5
 
 
 def test_the_command_line_opens_and_lists(home: Path) -> None:

@@ -130,6 +130,8 @@ class DrystoneFileSystem(AbstractFileSystem):  # type: ignore[misc]
         self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
     ) -> Any:
         """The bytes of a file, or of several by path, asked for by several threads at once."""
+        if not isinstance(path, str | os.PathLike | list | tuple | set):
+            raise TypeError(f"a path, or a list of some, and not {type(path).__name__}")
         paths = self.expand_path(path, recursive=recursive)
         if (
             len(paths) == 1

@@ -87,6 +87,12 @@ def test_what_is_written_is_bytes(files: DrystoneFileSystem, value: Any) -> None
     assert files.cat_file("box/a") == np.arange(3, dtype=np.int16).tobytes()
 
 
+def test_what_is_read_has_paths(files: DrystoneFileSystem) -> None:
+    for given in (range(10**12), 3, None, {"box": 1}):
+        with pytest.raises(TypeError, match="a path, or a list"):
+            files.cat(given)
+
+
 def test_uploads_and_downloads(files: DrystoneFileSystem, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "a").write_bytes(b"a" * 100_000)
