@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -192,6 +193,14 @@ def _junk(chance: random.Random, values: Values, depth: int) -> Any:
             return {chance.choice(keys): value for value in inner}
 
 
+def _clear(path: Path) -> None:
+    """Remove what an earlier process has made of a file: calls write anything anywhere here."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _fill(folder: Path) -> list[str]:
     """Files of every kind that a path can name, all in ``folder``, which is the working one."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -200,8 +209,10 @@ def _fill(folder: Path) -> list[str]:
         "junk.npz": b"PK\x03\x04", "a.so": b"\x7fELF" + bytes(100), "model.json": b"[[[",
         "saved_model.pb": b"\x08\x01\x12\x02\x0a\x00", "line\nbreak": b"x", "key.pub": b"untrusted",
     }.items():  # fmt: skip
+        _clear(folder / name)
         (folder / name).write_bytes(data)
-    (folder / "a folder").mkdir(exist_ok=True)
+    _clear(folder / "a folder")
+    (folder / "a folder").mkdir()
     special: dict[str, Callable[[Path], None]] = {
         "fifo": os.mkfifo,
         "loop": lambda path: os.symlink("loop", path),

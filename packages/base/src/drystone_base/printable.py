@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["bounded", "described", "plain", "plain_json", "plain_lines", "warn"]
+__all__ = ["bounded", "described", "plain", "plain_json", "plain_lines", "shown_on", "warn"]
 
 _MOST: int = 500
 _MOST_LINES: int = 20
@@ -67,6 +67,12 @@ def described(value: object, most: int = _MOST) -> str:
     if len(text) > most:
         text = f"{text[:most]}... ({len(text)} characters)"
     return plain(text)
+
+
+def shown_on(text: str, stream: object) -> str:
+    """As :func:`plain_lines` where the stream is a terminal; anything else gets what there is."""
+    is_terminal = getattr(stream, "isatty", None)
+    return plain_lines(text) if callable(is_terminal) and is_terminal() else text
 
 
 def warn(text: str, category: type[Warning] = UserWarning, *, stacklevel: int = 1) -> None:

@@ -1,5 +1,6 @@
 """Assert, Print, the clock and files: texts as TensorFlow 2.21 gives them."""
 
+import io
 import logging
 import os
 import time
@@ -66,6 +67,31 @@ def test_print_v2(
         B.all("PrintV2", "line", output_stream=f"file://{path}")
     assert path.read_text() == "line\nline\n"
     B.fails("INVALID_ARGUMENT", "stream", "PrintV2", "x", output_stream="printer")
+
+
+class Terminal(io.StringIO):
+    """What a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_prints_do_nothing_to_a_terminal(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pipe gets what the model says, as in TensorFlow."""
+    text, seen = "\x1b[31mred\r\u202e\ttwo\nlines", "\\x1b[31mred\\r\\u202e\ttwo\nlines"
+    stream = Terminal() if is_terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    B.all("PrintV2", text, end="\x07\n")
+    B.all("Print", np.float32(1), np.float32(2), message="\x1b]0;title\x07")
+    expected = f"{seen}\\x07\n\\x1b]0;title\\x07[2]\n"
+    raw = f"{text}\x07\n\x1b]0;title\x07[2]\n"
+    assert stream.getvalue() == (expected if is_terminal else raw)
+    with caplog.at_level(logging.INFO, "drystone.graph"):
+        B.all("PrintV2", text, output_stream="log(info)")
+    assert caplog.messages == [seen]
 
 
 def test_timestamp_is_now() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
 from drystone_base.kernels._summary_text import flat_text
+from drystone_base.printable import plain_lines, shown_on
 
 _log: Final = logging.getLogger("drystone.graph")
 _LEVELS: Final = {
@@ -45,19 +46,23 @@ def print_(call: Call, value: Array, *data: Array) -> Array:
     times[0] += 1
     if not 0 <= call.attrs["first_n"] < times[0]:
         texts = [f"[{flat_text(np.asarray(d), call.attrs['summarize'])}]" for d in data]
-        print(call.attrs["message"] + "".join(texts), file=sys.stderr)
+        print(shown_on(call.attrs["message"] + "".join(texts), sys.stderr), file=sys.stderr)
     return value
 
 
 @kernel("PrintV2")
 def print_v2(call: Call, text: Array) -> tuple[()]:
-    """Write a string to ``output_stream``: a standard stream, the log, or ``file://`` a path."""
+    """Write a string to ``output_stream``: a standard stream, the log, or ``file://`` a path.
+
+    What a terminal would act on is escaped in a terminal and in the log; a pipe and a file get it.
+    """
     line = scalar_string(call, text, "the text").decode("utf-8", "backslashreplace")
     stream, end = call.attrs["output_stream"], call.attrs["end"]
     if stream in ("stdout", "stderr"):
-        print(line, end=end, file=getattr(sys, stream))
+        file = getattr(sys, stream)
+        print(shown_on(line, file), end=shown_on(end, file), file=file)
     elif stream in _LEVELS:
-        _log.log(_LEVELS[stream], "%s", line)
+        _log.log(_LEVELS[stream], "%s", plain_lines(line))
     else:
         call.require(
             stream.startswith("file://"),
