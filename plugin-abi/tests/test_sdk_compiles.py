@@ -61,6 +61,12 @@ def test_a_newer_standard_changes_nothing() -> None:
     compile_library("sdk_everything.cc", flags=["-std=c++20", *STRICT, "-O0"])
 
 
+@pytest.mark.parametrize("standard", ["-std=c++17", "-std=c++20"])
+def test_names_of_the_standard_library_take_no_calls(standard: str) -> None:
+    """Newer libraries include <iomanip> by way of others; std::quoted was called then."""
+    compile_library("sdk_quoted.cc", flags=[standard, *STRICT, "-O0"])
+
+
 def test_the_headers_are_short_enough_to_read() -> None:
     for header in HEADERS:
         assert (INCLUDE / "drystone/sdk" / header).read_text("utf-8").count("\n") < 500, header

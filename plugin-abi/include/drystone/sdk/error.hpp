@@ -99,6 +99,11 @@ inline std::string quoted(std::string_view text) {
   return out + (text.size() > kMost ? "...'" : "'");
 }
 
+// Found before std::quoted, which argument-dependent lookup finds where <iomanip> is included.
+inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
+
 }  // namespace drystone::sdk
 
 #endif  // DRYSTONE_SDK_ERROR_HPP_
